@@ -1,0 +1,72 @@
+"""What every kind of data set can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from hedgerow.data.domain import Domain
+from hedgerow.errors import DomainError, UnsupportedGuarantee
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset(ABC):
+    """Private units in one long table, and a public domain; frozen.
+
+    Only `domain` may be read freely. Everything else reaches an output through a ledger, or through
+    a criterion that is checked again on the output.
+    """
+
+    kind: ClassVar[str]
+    units: ClassVar[tuple[str, ...]]
+
+    domain: Domain
+
+    @abstractmethod
+    def neighbours(self, unit: str) -> Iterator[Self]:
+        """Yield every data set that is this one with one unit removed.
+
+        Adding a unit is the same pair read backwards: a check tries both directions.
+        """
+
+    @abstractmethod
+    def bounded(self, unit: str) -> Self:
+        """Keep at most the declared number of records a unit, by a rule blind to their content."""
+
+    @abstractmethod
+    def canonical(self) -> Self:
+        """Forget order, row numbers and owners: a function of what is published and nothing else."""
+
+    @abstractmethod
+    def shuffled(self, order: np.random.Generator) -> Self:
+        """Return the same data with rows in another order and owners renamed, for checks."""
+
+    @abstractmethod
+    def to_bytes(self) -> bytes:
+        """Everything held, in the order it is held: equal bytes mean equal in all respects."""
+
+    def records_per(self, unit: str) -> int:
+        """How many records one unit owns at most: 1, or what the domain declares for a person."""
+        self.require_unit(unit)
+        if unit != "person":
+            return 1
+        most = self.domain.records_per_person
+        if most is None:
+            msg = (
+                "unit 'person' needs a declared maximum of records a person; "
+                "give the domain records_per_person"
+            )
+            raise DomainError(msg)
+        return most
+
+    def require_unit(self, unit: str) -> None:
+        """Refuse a unit this kind does not have."""
+        if unit not in self.units:
+            msg = f"{self.kind} has no unit {unit!r}; choose from {', '.join(self.units)}"
+            raise UnsupportedGuarantee(msg)

@@ -1,0 +1,131 @@
+"""What is public about a data set: its axes, who says so, and how much one person may own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
+
+from hedgerow.errors import DomainError, UndeclaredDomain
+
+__all__ = ["Axis", "Domain", "Source", "Value"]
+
+Value: TypeAlias = str | int
+
+
+class Source(Enum):
+    """Who says what the domain is; differential privacy accepts the first two."""
+
+    DECLARED = "declared"
+    ASSERTED = "asserted public"
+    INFERRED = "inferred from the data"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values one column may take, in their public order; a value's position is its code."""
+
+    values: tuple[Value, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            msg = "an axis of the domain needs at least one value"
+            raise DomainError(msg)
+        if len({type(value) for value in self.values}) > 1 or isinstance(self.values[0], bool):
+            msg = "the values of an axis must be all text or all whole numbers"
+            raise DomainError(msg)
+        if not isinstance(self.values[0], (str, int)):
+            msg = "the values of an axis must be text or whole numbers"
+            raise DomainError(msg)
+        if len(self.codes) != len(self.values):
+            msg = "the values of an axis must be distinct"
+            raise DomainError(msg)
+
+    @cached_property
+    def codes(self) -> Mapping[Value, int]:
+        """The code of each value."""
+        return MappingProxyType({value: code for code, value in enumerate(self.values)})
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Public facts about a data set.
+
+    Everything read from here is free; everything else in a data set is private.
+
+    Parameters
+    ----------
+    axes
+        The values of each axis, for instance the items a shop sells, in a public order.
+    source
+        Who says so. A domain inferred from the data is private itself, and a differentially private
+        method refuses it.
+    records_per_person
+        The declared maximum of records one person may own; needed for unit `person`.
+
+    Examples
+    --------
+    >>> domain = Domain.declare(item=["bread", "milk", "tea"], records_per_person=2)
+    >>> domain.size("item"), domain.values("item")[1]
+    (3, 'milk')
+    """
+
+    axes: tuple[tuple[str, Axis], ...]
+    source: Source
+    records_per_person: int | None = None
+
+    def __post_init__(self) -> None:
+        most = self.records_per_person
+        if most is not None and (type(most) is not int or most < 1):
+            msg = f"records_per_person must be a whole number of at least 1; got {most!r}"
+            raise DomainError(msg)
+
+    @classmethod
+    def declare(
+        cls, *, records_per_person: int | None = None, **axes: Iterable[Value]
+    ) -> Domain:
+        """Declare a domain from public knowledge: a catalogue, a timetable, a code book."""
+        held = tuple((name, Axis(tuple(values))) for name, values in axes.items())
+        return cls(held, Source.DECLARED, records_per_person)
+
+    def axis(self, name: str) -> Axis:
+        """The axis of that name."""
+        for held, axis in self.axes:
+            if held == name:
+                return axis
+        msg = f"the domain has no axis {name!r}; it has {', '.join(held for held, _ in self.axes)}"
+        raise DomainError(msg)
+
+    def size(self, name: str) -> int:
+        """How many values the axis has."""
+        return len(self.axis(name))
+
+    def values(self, name: str) -> tuple[Value, ...]:
+        """The values of the axis; a value's position is its code."""
+        return self.axis(name).values
+
+    def bounded(self, records_per_person: int) -> Domain:
+        """The same domain with a declared maximum of records a person."""
+        return replace(self, records_per_person=records_per_person)
+
+    def require_public(self) -> None:
+        """Refuse a domain that was inferred from the data.
+
+        Raises
+        ------
+        UndeclaredDomain
+            With what to do about it.
+        """
+        if self.source is Source.INFERRED:
+            msg = (
+                "the domain was inferred from the data, and what was seen in the data is private; "
+                "declare it (Domain.declare) or, if what the data shows is public knowledge, "
+                "say so (assert_public_domain=True)"
+            )
+            raise UndeclaredDomain(msg)

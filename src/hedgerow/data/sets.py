@@ -1,0 +1,314 @@
+"""Set-valued data: baskets, diagnoses, pages visited; one record is a set of items."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.dataset import Dataset
+from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.engines import Codes, Engine, LocalEngine, Table
+from hedgerow.errors import DomainError, ParameterError
+
+__all__ = ["MASK_ITEMS", "Sets"]
+
+#: an itemset is one int64 mask up to this many items
+MASK_ITEMS = 62
+
+Whatever: TypeAlias = Literal["error", "drop"]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sets(Dataset):
+    """Records that are sets of items.
+
+    Two tables: `rows` has one line a row (`row`, `weight` = how many records are this very set, and
+    `person` where owners are known), `items` one line an item of a row (`row`, `item`), each once.
+
+    Examples
+    --------
+    >>> domain = Domain.declare(item=["bread", "milk", "tea"])
+    >>> data = Sets.from_records([["milk", "bread"], ["tea"], ["tea"]], domain=domain)
+    >>> len(data), data.itemsets()
+    (3, [(('tea',), 2), (('bread', 'milk'), 1)])
+    """
+
+    kind: ClassVar[str] = "sets"
+    units: ClassVar[tuple[str, ...]] = ("record", "person")
+
+    rows: Table
+    items: Table
+    engine: Engine
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Iterable[Value]],
+        *,
+        domain: Domain | None = None,
+        assert_public_domain: bool = False,
+        persons: Sequence[Hashable] | None = None,
+        on_unknown: Whatever = "error",
+        on_empty: Whatever = "error",
+        engine: Engine | None = None,
+    ) -> Sets:
+        """Hold records given as collections of items.
+
+        Parameters
+        ----------
+        records
+            One collection of items a record; repeats within a record are collapsed.
+        domain
+            Public knowledge. Without it the items seen are taken and the domain is marked as
+            inferred, unless `assert_public_domain` says that what the data shows is public.
+        persons
+            The owner of each record, for unit `person`.
+        on_unknown
+            An item outside the domain: refuse the data (`error`) or leave the item out (`drop`).
+        on_empty
+            A record without items: refuse the data (`error`) or leave the record out (`drop`).
+        """
+        for name, choice in (("on_unknown", on_unknown), ("on_empty", on_empty)):
+            if choice not in {"error", "drop"}:
+                msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
+                raise ParameterError(msg)
+        held = [list(record) for record in records]
+        if persons is not None and len(persons) != len(held):
+            msg = f"persons must name one owner a record; got {len(persons)} for {len(held)}"
+            raise ParameterError(msg)
+        if domain is None:
+            domain = _seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = _encode(held, domain, drop=on_unknown == "drop")
+        sizes = np.array([len(codes) for codes in coded], np.int64)
+        if on_empty == "error" and np.any(sizes == 0):
+            number = int(np.argmin(sizes)) + 1
+            msg = f"record {number} has no items; remove it or pass on_empty='drop'"
+            raise DomainError(msg)
+        numbers = {person: number for number, person in enumerate(dict.fromkeys(persons or ()))}
+        owners = np.array([numbers[person] for person in persons or ()], np.int64)
+        return cls.from_columns(
+            row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
+            item=np.array([code for codes in coded for code in codes], np.int64),
+            domain=domain,
+            persons=None if persons is None else owners,
+            engine=engine,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        *,
+        row: Integers,
+        item: Integers,
+        domain: Domain,
+        persons: Integers | None = None,
+        engine: Engine | None = None,
+    ) -> Sets:
+        """Hold a long table: `item` is the code of an item of record number `row`.
+
+        A record number that never occurs is no record; `persons[row]` is the owner of a record.
+        """
+        if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
+            msg = "an item code is outside the domain; codes are positions in its values"
+            raise DomainError(msg)
+        engine = engine or LocalEngine()
+        items = engine.distinct(engine.table({"row": row, "item": item}), ["row", "item"])
+        rows = engine.derive(engine.distinct(items, ["row"]), "weight", np.ones_like, of=["row"])
+        if persons is not None:
+            rows = engine.derive(rows, "person", lambda held: persons[held], of=["row"])
+        return cls(domain, rows, items, engine)
+
+    @classmethod
+    def from_masks(cls, masks: Integers, counts: Integers, domain: Domain) -> Sets:
+        """Hold `counts` records of each itemset, bit `i` of its mask standing for item `i`."""
+        row, item = np.nonzero((masks[:, None] >> np.arange(domain.size("item"))) & 1)
+        data = cls.from_columns(row=row.astype(np.int64), item=item.astype(np.int64), domain=domain)
+        rows = data.engine.derive(data.rows, "weight", lambda held: counts[held], of=["row"])
+        return replace(data, rows=rows)
+
+    def __len__(self) -> int:
+        """Count the records."""
+        alike = self.engine.derive(self.rows, "all", np.zeros_like, of=["row"])
+        total = self.engine.total(alike, ["all"], "weight")
+        return int(self.engine.collect(total, order=["all"])["weight"].sum())
+
+    def histogram(self) -> tuple[Integers, Integers]:
+        """Return the masks of the itemsets that occur, ascending, and how many records are each."""
+        if self.domain.size("item") > MASK_ITEMS:
+            msg = f"a mask holds {MASK_ITEMS} items; the domain has {self.domain.size('item')}"
+            raise DomainError(msg)
+        engine = self.engine
+        bits = engine.derive(self.items, "mask", _bit, of=["item"])
+        masks = engine.join(engine.total(bits, ["row"], "mask"), self.rows, "row")
+        counted = engine.collect(engine.total(masks, ["mask"], "weight"), order=["mask"])
+        return counted["mask"], counted["weight"]
+
+    def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
+        """List each distinct itemset with its number of records, by size, then by item order."""
+        values = self.domain.values("item")
+        return [
+            (tuple(values[code] for code in codes), weight)
+            for codes, weight, _ in self.canonical()._held()  # noqa: SLF001 - our own kind
+        ]
+
+    def records(self) -> list[tuple[Value, ...]]:
+        """List every record, equal ones repeated, in the order of `itemsets`."""
+        return [itemset for itemset, count in self.itemsets() for _ in range(count)]
+
+    def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
+        """Yield one piece a public key, empty ones too; every record is in exactly one piece."""
+        if by != "first item":
+            msg = f"Sets can be cut by 'first item'; got {by!r}"
+            raise ParameterError(msg)
+        engine = self.engine
+        ranked = engine.rank(self.items, "row", "item", "nth")
+        first = engine.derive(ranked, "first", lambda nth: _flag(nth == 0), of=["nth"])
+        lowest = engine.keep(first, "first")
+        for code, value in enumerate(self.domain.values("item")):
+            mine = engine.derive(lowest, "mine", lambda item, c=code: _flag(item == c), of=["item"])
+            members = engine.distinct(engine.keep(mine, "mine"), ["row"])
+            yield value, self._only(engine.join(self.rows, members, "row"))
+
+    def count_units(self, unit: str) -> int:
+        """Count the records, or the persons."""
+        self.require_unit(unit)
+        if unit == "record":
+            return len(self)
+        self._require_owners()
+        return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
+
+    def neighbours(self, unit: str) -> Iterator[Sets]:
+        """Yield every data set that is this one with one record, or one person, removed."""
+        for index in range(self.count_units(unit)):
+            yield self.without(index, unit=unit)
+
+    def without(self, index: int, *, unit: str) -> Sets:
+        """Return this data set without its record, or person, number `index`."""
+        self.require_unit(unit)
+        if unit == "person":
+            self._require_owners()
+        held = self.engine.collect(self.rows, order=["row"])
+        if unit == "person":
+            gone = np.unique(held["person"])[index]
+            held["weight"][held["person"] == gone] = 0
+        else:
+            held["weight"][np.searchsorted(np.cumsum(held["weight"]), index, "right")] -= 1
+        return self._only(self.engine.keep(self.engine.table(held), "weight"))
+
+    def bounded(self, unit: str) -> Sets:
+        """Keep the first records of each person, as many as declared, in the order they came.
+
+        What is kept of a person depends on that person's records alone, and on their order, never
+        on their items: removing a person removes just what was kept of them.
+        """
+        most = self.records_per(unit)
+        if unit != "person":
+            return self
+        self._require_owners()
+        ranked = self.engine.rank(self.rows, "person", "row", "nth")
+        early = self.engine.derive(ranked, "early", lambda nth: _flag(nth < most), of=["nth"])
+        return self._only(self.engine.keep(early, "early"))
+
+    def canonical(self) -> Sets:
+        """Merge equal itemsets, sort them by size and then by items, number them afresh."""
+        merged: dict[tuple[int, ...], int] = {}
+        for codes, weight, _ in self._held():
+            merged[codes] = merged.get(codes, 0) + weight
+        order = sorted(merged, key=lambda codes: (len(codes), codes))
+        sizes = np.array([len(codes) for codes in order], np.int64)
+        weights = np.array([merged[codes] for codes in order], np.int64)
+        plain = self.from_columns(
+            row=np.repeat(np.arange(len(order), dtype=np.int64), sizes),
+            item=np.array([code for codes in order for code in codes], np.int64),
+            domain=self.domain,
+            engine=self.engine,
+        )
+        rows = self.engine.derive(plain.rows, "weight", lambda row: weights[row], of=["row"])
+        return replace(plain, rows=rows)
+
+    def shuffled(self, order: np.random.Generator) -> Sets:
+        """Return the same records in another order, each person under another number."""
+        held = self.engine.collect(self.rows, order=["row"])
+        numbers = _renamed(held["row"], order)
+        rows = self.engine.derive(self.rows, "row", lambda row: numbers[row], of=["row"])
+        items = self.engine.derive(self.items, "row", lambda row: numbers[row], of=["row"])
+        if "person" in held:
+            owners = _renamed(held["person"], order)
+            rows = self.engine.derive(rows, "person", lambda held: owners[held], of=["person"])
+        return replace(self, rows=rows, items=items)
+
+    def to_bytes(self) -> bytes:
+        """Everything held, in the order it is held."""
+        axes = [(name, axis.values) for name, axis in self.domain.axes]
+        public = [axes, self.domain.source.value, self.domain.records_per_person]
+        numbers = self.engine.collect(self.rows, order=["row"])["row"].tolist()
+        return msgspec.json.encode([self.kind, public, numbers, self._held()])
+
+    def _held(self) -> list[tuple[tuple[int, ...], int, int | None]]:
+        """List items, weight and owner of each row, in order."""
+        rows = self.engine.collect(self.rows, order=["row"])
+        items = self.engine.collect(self.items, order=["row", "item"])
+        codes = items["item"].tolist()
+        starts = np.searchsorted(items["row"], rows["row"], "left").tolist()
+        ends = np.searchsorted(items["row"], rows["row"], "right").tolist()
+        weights = rows["weight"].tolist()
+        owners = rows["person"].tolist() if "person" in rows else [None] * len(weights)
+        return [
+            (tuple(codes[start:end]), weight, owner)
+            for start, end, weight, owner in zip(starts, ends, weights, owners, strict=True)
+        ]
+
+    def _only(self, rows: Table) -> Sets:
+        """Return the rows of this table with their items; its helper columns are left behind."""
+        names = tuple(name for name in self.rows.names)
+        rows = self.engine.distinct(rows, names)
+        items = self.engine.join(self.items, self.engine.distinct(rows, ["row"]), "row")
+        return replace(self, rows=rows, items=items)
+
+    def _require_owners(self) -> None:
+        if "person" not in self.rows.names:
+            msg = "unit 'person' needs the owner of each record; pass persons=... with the records"
+            raise DomainError(msg)
+
+
+def _bit(item: Codes) -> Integers:
+    return np.left_shift(np.int64(1), item.astype(np.int64))
+
+
+def _flag(condition: NDArray[np.bool_]) -> Integers:
+    return condition.astype(np.int64)
+
+
+def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
+    return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)
+
+
+def _seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
+    """Take the items that occur as the domain, and say whose word that is."""
+    seen = sorted({item for record in records for item in record}, key=lambda item: (str(item)))
+    if not seen:
+        msg = "there are no records to take the items from; declare the domain"
+        raise DomainError(msg)
+    return Domain((("item", Axis(tuple(seen))),), source)
+
+
+def _encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) -> list[list[int]]:
+    codes = domain.axis("item").codes
+    coded: list[list[int]] = []
+    for number, record in enumerate(records, start=1):
+        known = [codes[item] for item in record if item in codes]
+        if not drop and len(known) != len(record):
+            # the item itself is not shown: an error is read by people who may not see the data
+            msg = (
+                f"record {number} holds an item that is not in the domain; "
+                "declare the item or pass on_unknown='drop'"
+            )
+            raise DomainError(msg)
+        coded.append(known)
+    return coded

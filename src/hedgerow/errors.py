@@ -1,0 +1,91 @@
+"""Every error Hedgerow raises on purpose.
+
+A message says what is wrong, with which value, and what to do. It quotes what the caller typed and
+never what the data holds: an error is read by people who may not see the data.
+"""
+
+__all__ = [
+    "BudgetExceeded",
+    "DomainError",
+    "EngineError",
+    "GuaranteeError",
+    "HedgerowError",
+    "InputError",
+    "InternalError",
+    "MissingExtra",
+    "NotSatisfied",
+    "ParameterError",
+    "ReadError",
+    "UndeclaredDomain",
+    "UnknownMethod",
+    "UnsupportedGuarantee",
+    "WriteError",
+]
+
+
+class HedgerowError(Exception):
+    """Base of every error raised on purpose; `exit_code` is what the command line returns."""
+
+    exit_code = 70
+
+
+class InputError(HedgerowError, ValueError):
+    """Something was typed or read wrongly."""
+
+    exit_code = 2
+
+
+class ReadError(InputError):
+    """A file or frame could not be read as the kind it was said to be."""
+
+
+class DomainError(InputError):
+    """A domain is malformed, or data does not fit it."""
+
+
+class ParameterError(InputError):
+    """A parameter is of the wrong type or out of its range."""
+
+
+class UnknownMethod(InputError):
+    """No method is registered under that name."""
+
+
+class GuaranteeError(HedgerowError):
+    """A promise cannot be made, or was not kept."""
+
+    exit_code = 3
+
+
+class UnsupportedGuarantee(GuaranteeError):
+    """The method does not keep this kind of promise, or not for this unit."""
+
+
+class UndeclaredDomain(GuaranteeError):
+    """Differential privacy was asked for while the domain was inferred from the data."""
+
+
+class BudgetExceeded(GuaranteeError):
+    """A question would spend more than is left; nothing was drawn for it."""
+
+
+class NotSatisfied(GuaranteeError):
+    """The independent check of the output failed."""
+
+
+class EngineError(HedgerowError):
+    """The surroundings failed: an extra is missing, a disk is full, an engine is down."""
+
+    exit_code = 4
+
+
+class MissingExtra(EngineError):
+    """An optional dependency is needed and not installed."""
+
+
+class WriteError(EngineError):
+    """The release could not be written."""
+
+
+class InternalError(HedgerowError, AssertionError):
+    """Our own bug: an invariant of Hedgerow does not hold."""

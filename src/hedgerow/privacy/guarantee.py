@@ -1,0 +1,200 @@
+"""What we promise: the base of all guarantees, and the differentially private ones."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+from hedgerow.data import Dataset
+from hedgerow.errors import ParameterError
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.questions import Answers
+
+__all__ = ["All", "Exactly", "Guarantee", "PureDP", "Verdict", "read_number", "show"]
+
+Exactly: TypeAlias = int | Fraction | Decimal | float | str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of checking an output: how it was checked, and how often it fails."""
+
+    checked: str
+    violations: Mapping[str, int]
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether nothing fails."""
+        return not any(self.violations.values())
+
+
+class Guarantee(ABC):
+    """A promise and its unit."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def open(self, data: Dataset, answers: Answers) -> Ledger:
+        """Open a ledger with what this promise allows to spend on the data."""
+
+    @abstractmethod
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Check on the output what can be checked there."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """Say the promise in words a lawyer and an engineer both accept."""
+
+    @abstractmethod
+    def fields(self) -> dict[str, str]:
+        """The numbers of the promise, exactly, as text."""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units the promise speaks of."""
+        return ()
+
+    def parts(self) -> tuple[Guarantee, ...]:
+        """The promises this one is made of."""
+        return (self,)
+
+
+@dataclass(frozen=True, init=False)
+class PureDP(Guarantee):
+    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one.
+
+    Neither has a default: what protects people is stated by whoever publishes.
+
+    Examples
+    --------
+    >>> PureDP(epsilon=0.1, unit="record").epsilon
+    Fraction(1, 10)
+    """
+
+    name: ClassVar[str] = "PureDP"
+
+    epsilon: Fraction
+    unit: str
+
+    def __init__(self, *, epsilon: Exactly, unit: str) -> None:
+        value = read_number("epsilon", epsilon)
+        if value <= 0:
+            msg = f"epsilon must be greater than 0; got {epsilon}"
+            raise ParameterError(msg)
+        object.__setattr__(self, "epsilon", value)
+        object.__setattr__(self, "unit", unit)
+
+    def open(self, data: Dataset, answers: Answers) -> Ledger:
+        """Open a ledger of epsilon over the number of records a unit may own (group privacy)."""
+        records = data.records_per(self.unit)
+        return Ledger(self.epsilon / records, answers, records=records)
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Nothing about differential privacy can be seen in an output: the ledger kept it."""
+        del outputs
+        return Verdict("kept by the ledger; nothing to be seen in the output", {})
+
+    def sentence(self) -> str:
+        """Say the promise in words."""
+        epsilon = show(self.epsilon)
+        # beyond a few hundred the factor says nothing, and no float holds it
+        about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < 100 else ""
+        return (
+            f"Whatever anyone concludes from this release, they would have concluded it with nearly "
+            f"the same probability had any one {self.unit} been left out of the data or put into it: "
+            f"no outcome is more than e^{epsilon}{about} times as likely one way as the "
+            f"other ({epsilon}-differential privacy for one {self.unit}, add or remove)."
+        )
+
+    def fields(self) -> dict[str, str]:
+        """Epsilon and the unit."""
+        return {"epsilon": str(self.epsilon), "unit": self.unit}
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The one unit."""
+        return (self.unit,)
+
+
+@dataclass(frozen=True, init=False)
+class All(Guarantee):
+    """Several promises at once, checked part by part; at most one of them spends a budget."""
+
+    name: ClassVar[str] = "All"
+
+    guarantees: tuple[Guarantee, ...]
+
+    def __init__(self, *guarantees: Guarantee) -> None:
+        if not guarantees:
+            msg = "All needs at least one guarantee"
+            raise ParameterError(msg)
+        if sum(isinstance(part, PureDP) for part in guarantees) > 1:
+            msg = "All takes at most one differentially private guarantee; state the stronger one"
+            raise ParameterError(msg)
+        object.__setattr__(self, "guarantees", guarantees)
+
+    def open(self, data: Dataset, answers: Answers) -> Ledger:
+        """Open the ledger of the part that has a budget, or an empty one."""
+        private = [part for part in self.guarantees if isinstance(part, PureDP)]
+        return (private or list(self.guarantees))[0].open(data, answers)
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Check part by part."""
+        verdicts = [(part.name, part.verify(outputs)) for part in self.guarantees]
+        return Verdict(
+            "; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts),
+            {
+                f"{name}: {what}": number
+                for name, verdict in verdicts
+                for what, number in verdict.violations.items()
+            },
+        )
+
+    def sentence(self) -> str:
+        """Say all promises."""
+        return " ".join(part.sentence() for part in self.guarantees)
+
+    def fields(self) -> dict[str, str]:
+        """The numbers of all parts."""
+        return {
+            f"{part.name}.{name}": value
+            for part in self.guarantees
+            for name, value in part.fields().items()
+        }
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of all parts."""
+        return tuple(dict.fromkeys(unit for part in self.guarantees for unit in part.units))
+
+    def parts(self) -> tuple[Guarantee, ...]:
+        """The promises this one is made of."""
+        return self.guarantees
+
+
+def read_number(what: str, value: Exactly) -> Fraction:
+    """Read a number of a promise as it was written: 0.1 is 1/10, "60%" is 3/5.
+
+    A float is read by its shortest text, which is what was typed, not by its binary value.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction, Decimal, float, str)):
+        msg = f"{what} must be a number; got {value!r}"
+        raise ParameterError(msg)
+    text = str(value).strip()
+    try:
+        return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        msg = f"{what} must be a finite number; got {text}"
+        raise ParameterError(msg) from None
+
+
+def show(value: Fraction) -> str:
+    """Write a fraction as people do: a decimal where it is a short one."""
+    decimal = float(value)
+    return f"{decimal:g}" if Fraction(f"{decimal:g}") == value else str(value)
+

@@ -1,0 +1,223 @@
+r"""The ledger: the only door from private data to anything random that leaves.
+
+Privacy
+-------
+The ledger is a filter. Every question states what it spends before it is answered, and a question
+that would bring the sum beyond the budget is refused before anything is drawn. How much is spent, and
+how often, may depend on earlier answers; for pure differential privacy the losses of adaptively chosen
+questions add up, so whatever was answered, the sum stays within the budget.
+
+- `ask` and `survivors` add up (sequential composition).
+- `each` hands the same share to every piece of a partition: a record is in one piece, so the largest
+  piece counts, and all have the same (parallel composition).
+- `paths` reserves a share for a forest of cells (`hedgerow.privacy.paths` has the argument).
+- `coins` never meet an exact answer and cost nothing.
+
+All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the ledger is
+opened with $\varepsilon / m$: taking the records away one by one costs at most $\varepsilon / m$ each, so a person
+costs at most $\varepsilon$ (group privacy). No method has to think of it, and none can forget it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any, LiteralString, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import BudgetExceeded, ParameterError
+from hedgerow.privacy import samplers
+from hedgerow.privacy.evidence import Book, Evidence
+from hedgerow.privacy.mechanisms import Laplace, Mechanism
+from hedgerow.privacy.paths import Paths
+from hedgerow.privacy.questions import Answers, Cells, Coins, Thresholded
+from hedgerow.privacy.shares import Shares, to_fraction
+from hedgerow.privacy.survivors import Families
+
+__all__ = ["Ledger"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Piece = TypeVar("Piece")
+
+
+class Ledger:
+    """A budget, and the questions that may be asked for it.
+
+    Examples
+    --------
+    >>> from hedgerow.privacy.questions import Noisy
+    >>> ledger = Ledger(Fraction(1), Noisy(seed=4))
+    >>> counts = np.array([40, 7, 0])
+    >>> ledger.ask(counts, Laplace(l1=1), spend=Fraction(1, 3), label="cell counts").tolist()
+    [41, 8, 0]
+    >>> ledger.left
+    Fraction(2, 3)
+    """
+
+    def __init__(
+        self,
+        budget: Fraction,
+        answers: Answers,
+        *,
+        records: int = 1,
+        book: Book | None = None,
+        under: str | None = None,
+    ) -> None:
+        self._budget = budget
+        self._spent = Fraction(0)
+        self._answers = answers
+        self._records = records
+        self._book = Book() if book is None else book
+        self._under = under
+
+    @property
+    def budget(self) -> Fraction:
+        """What this ledger was opened with."""
+        return self._budget
+
+    @property
+    def left(self) -> Fraction:
+        """What is not spent yet."""
+        return self._budget - self._spent
+
+    def ask(
+        self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString
+    ) -> Integers:
+        """Ask one question of one or many cells; all of it costs `spend`.
+
+        Parameters
+        ----------
+        exact
+            The private answers: int64, one a cell, or a row of scores a choice.
+        mechanism
+            How to answer, with the sensitivity of the *whole* array to one record.
+        spend
+            The share of the budget.
+        label
+            What the privacy statement calls it: a literal, so that no data can get into it.
+        """
+        mechanism.check(exact)
+        question = Cells(label, mechanism, Shares.spread(spend, len(exact)), exact)
+        self._charge(spend, label)
+        self._mention(label, label, mechanism)
+        return self._answers.answer(question)
+
+    def survivors(
+        self,
+        ids: NDArray[Any],
+        exact: Integers,
+        mechanism: Laplace,
+        *,
+        candidates: int,
+        cutoff: int,
+        spend: Fraction,
+        label: LiteralString,
+    ) -> tuple[NDArray[Any], Integers]:
+        """Ask for the counts of `candidates` cells and get those that reach `cutoff`.
+
+        Parameters
+        ----------
+        ids
+            Which candidates occur, numbered from 0; all others are empty. They are neither
+            enumerated nor skipped.
+        exact
+            The counts of those.
+        candidates
+            How many there are, a public number; it may exceed 2**63.
+        cutoff
+            At least 1.
+
+        Returns
+        -------
+        tuple
+            Ids of the survivors, ascending, and their noisy counts.
+        """
+        mechanism.check(exact)
+        home = np.zeros(len(ids), np.int64)
+        families = Families.of(candidates, cutoff, home, ids, 1)
+        families.check(exact)
+        question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
+        self._charge(spend, label)
+        self._mention(label, label, mechanism)
+        found = self._answers.answer(question)
+        return found.codes, found.noisy
+
+    def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> Paths:
+        """Reserve `spend` for a forest of cells: see `Paths`.
+
+        Parameters
+        ----------
+        spend
+            What may be spent along any path from the root to a leaf.
+        touches
+            How many tokens one record owns at most; each walks down one path.
+        """
+        if type(touches) is not int or touches < 1:
+            msg = f"touches must be a whole number of at least 1; got {touches!r}"
+            raise ParameterError(msg)
+        spend = to_fraction(spend)
+        self._charge(spend, label)
+
+        def mention(question: str, mechanism: Mechanism) -> None:
+            self._mention(label, question, mechanism)
+
+        def refund(amount: Fraction) -> None:
+            self._move(-amount, label)
+
+        return Paths(spend, touches, self._answers, mention, refund)
+
+    def split(self, *weights: int) -> tuple[Ledger, ...]:
+        """Cut what is left into ledgers in these proportions, reserved at once."""
+        if not weights or any(type(weight) is not int or weight < 1 for weight in weights):
+            msg = f"split needs positive whole weights; got {weights!r}"
+            raise ParameterError(msg)
+        left = self.left
+        if left == 0:
+            msg = "there is nothing left to split"
+            raise BudgetExceeded(msg)
+        self._spent = self._budget
+        parts = (left * weight / sum(weights) for weight in weights)
+        return tuple(self._part(part, under=self._under) for part in parts)
+
+    def each(
+        self, pieces: Iterable[Piece], *, spend: Fraction, label: LiteralString
+    ) -> Iterator[tuple[Piece, Ledger]]:
+        """Give every piece of a partition a ledger of `spend`; together they cost `spend` once."""
+        spend = to_fraction(spend)
+        self._charge(spend, label)
+        return ((piece, self._part(spend, under=self._under or label)) for piece in pieces)
+
+    def coins(self) -> np.random.Generator:
+        """Return randomness for walks, shuffles and ties: it never meets an exact answer."""
+        return samplers.coins(self._answers.answer(Coins()))
+
+    def note(self, label: LiteralString, value: int) -> None:
+        """Put a number made of noisy answers into the evidence, for the reader of the statement."""
+        self._book.notes[label] = int(value)
+
+    def evidence(self) -> Evidence:
+        """Return what was asked so far, summed by label, in terms of the unit of the promise."""
+        return self._book.evidence()
+
+    def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
+        return Ledger(budget, self._answers, records=self._records, book=self._book, under=under)
+
+    def _charge(self, spend: Fraction, label: str) -> None:
+        spend = to_fraction(spend)
+        if spend <= 0:
+            msg = f"{label!r} must spend more than nothing; got {spend}"
+            raise ParameterError(msg)
+        if self._spent + spend > self._budget:
+            msg = f"{label!r} would spend {spend} where {self.left} of {self._budget} is left"
+            raise BudgetExceeded(msg)
+        self._move(spend, label)
+
+    def _move(self, amount: Fraction, label: str) -> None:
+        self._spent += amount
+        if self._under is None:
+            self._book.spend(label, amount * self._records)
+
+    def _mention(self, label: str, question: str, mechanism: Mechanism) -> None:
+        self._book.mention(self._under or label, question, mechanism.name)

@@ -1,0 +1,197 @@
+r"""How a question is answered, and what an answer can cost.
+
+A mechanism is a frozen value. `draw` answers; `loss` bounds, exactly and rationally, the log-ratio of
+the probabilities of one answer under two exact answers. The replay law sums these losses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InternalError, ParameterError
+from hedgerow.privacy import samplers
+from hedgerow.privacy.rates import RationalRate
+from hedgerow.privacy.refine import Bits
+from hedgerow.privacy.shares import Shares, Spend
+
+__all__ = ["Choose", "Flip", "Laplace", "Mechanism"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+_LARGEST = 2**62
+
+
+class Mechanism(Protocol):
+    """A way to answer, with a proven price."""
+
+    name: ClassVar[str]
+
+    def check(self, exact: Integers) -> None:
+        """Refuse exact answers this mechanism does not answer."""
+        ...
+
+    def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
+        """Answer, one share a row."""
+        ...
+
+    def quiet(self, exact: Integers) -> Integers:
+        """Answer without noise, for test vectors."""
+        ...
+
+    def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
+        r"""Bound $\ln P(answer | exact) - \ln P(answer | other)$, summed over rows."""
+        ...
+
+    def over(self, touches: int) -> Self:
+        """Return this mechanism for units that own up to `touches` of what it was stated for."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laplace:
+    r"""Add discrete Laplace noise of scale $l_1 / spend$ to counts.
+
+    If one unit moves the counts by at most $l_1$ in all, the question costs at most `spend`: each cell
+    loses $|moved| \cdot spend / l_1$, since $P(z) \propto e^{-|z| spend / l_1}$.
+    """
+
+    name: ClassVar[str] = "discrete Laplace"
+    l1: int | Fraction
+
+    def __post_init__(self) -> None:
+        _require_positive("Laplace.l1", self.l1)
+
+    def check(self, exact: Integers) -> None:
+        """Accept one int64 a cell."""
+        _require_integers(exact, axes=1)
+
+    def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
+        """Add noise, one share a cell."""
+        shares = Shares.spread(spend, len(exact))
+        return exact + samplers.discrete_laplace(self.rates(shares), shares.codes, source)
+
+    def rates(self, shares: Shares) -> list[RationalRate]:
+        """The rate of the noise for each distinct share."""
+        return [RationalRate(share / self.l1) for share in shares.table]
+
+    def quiet(self, exact: Integers) -> Integers:
+        """Return the exact counts."""
+        return exact.copy()
+
+    def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
+        """Sum `|moved| * share / l1` over the cells; the answer does not matter."""
+        del answer
+        return Shares.spread(spend, len(exact)).weigh(np.abs(exact - other)) / self.l1
+
+    def over(self, touches: int) -> Self:
+        """Return this mechanism for units with up to `touches` tokens: all of them may move."""
+        return replace(self, l1=self.l1 * touches)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choose:
+    r"""Choose a column of each row, $P(j) \propto e^{c s_j}$, $c = spend / (2 \, sensitivity)$.
+
+    The exponential mechanism. With $s'$ the other scores, $\ln P(j) - \ln P'(j)$ is
+    $c (s_j - s'_j) + \ln \sum e^{c s'_i} - \ln \sum e^{c s_i} \le c (s_j - s'_j + \max_i (s'_i - s_i))$,
+    at most `spend` if one unit moves every score of one row by at most `sensitivity`.
+    """
+
+    name: ClassVar[str] = "exponential"
+    sensitivity: int | Fraction
+
+    def __post_init__(self) -> None:
+        _require_positive("Choose.sensitivity", self.sensitivity)
+
+    def check(self, exact: Integers) -> None:
+        """Accept a table of int64 scores with at least one column."""
+        _require_integers(exact, axes=2)
+        if exact.shape[1] == 0:
+            msg = "Choose needs at least one candidate"
+            raise InternalError(msg)
+
+    def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
+        """Choose one column a row."""
+        shares = Shares.spread(spend, len(exact))
+        if len(exact) == 0:
+            return np.zeros(0, np.int64)
+        return samplers.choose(exact, self._factors(shares), shares.codes, source)
+
+    def quiet(self, exact: Integers) -> Integers:
+        """Choose the best column, the first of equals."""
+        return exact.argmax(axis=1).astype(np.int64)
+
+    def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
+        """Sum the bound of the class over the rows."""
+        shares = Shares.spread(spend, len(exact))
+        rise = other - exact
+        rows = np.arange(len(exact))
+        amounts = rise.max(axis=1) - rise[rows, answer]
+        return shares.weigh(amounts) / (2 * self.sensitivity)
+
+    def over(self, touches: int) -> Self:
+        """Return this mechanism for units with up to `touches` tokens."""
+        return replace(self, sensitivity=self.sensitivity * touches)
+
+    def _factors(self, shares: Shares) -> list[Fraction]:
+        return [share / (2 * self.sensitivity) for share in shares.table]
+
+
+@dataclass(frozen=True)
+class Flip:
+    r"""Turn each bit over with probability $1 / (1 + e^{spend})$: randomised response.
+
+    A bit that differs costs `spend`: kept and flipped have odds $e^{spend}$ to 1.
+    """
+
+    name: ClassVar[str] = "randomised response"
+    bits: int = 1
+
+    def check(self, exact: Integers) -> None:
+        """Accept zeros and ones."""
+        _require_integers(exact, axes=1)
+        if np.any((exact != 0) & (exact != 1)):
+            msg = "Flip answers bits; an exact answer is neither 0 nor 1"
+            raise InternalError(msg)
+
+    def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
+        """Turn some bits over."""
+        shares = Shares.spread(spend, len(exact))
+        rates = [RationalRate(share / self.bits) for share in shares.table]
+        return exact ^ samplers.parity(rates, shares.codes, source)
+
+    def quiet(self, exact: Integers) -> Integers:
+        """Return the bits as they are."""
+        return exact.copy()
+
+    def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
+        """Sum the shares of the bits that differ; an answer that agrees with `other` gains."""
+        moved = np.where(exact == other, 0, np.where(answer == exact, 1, -1)).astype(np.int64)
+        return Shares.spread(spend, len(exact)).weigh(moved) / self.bits
+
+    def over(self, touches: int) -> Self:
+        """Return this mechanism for units with up to `touches` bits."""
+        return replace(self, bits=self.bits * touches)
+
+
+def _require_positive(what: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction)) or value <= 0:
+        msg = f"{what} must be a positive whole number or Fraction; got {value!r}"
+        raise ParameterError(msg)
+
+
+def _require_integers(exact: Integers, *, axes: int) -> None:
+    if exact.dtype != np.int64 or exact.ndim != axes:
+        msg = (
+            f"exact answers must be int64 in {axes} dimension{'s' * (axes > 1)}; "
+            f"got {exact.dtype} in {exact.ndim}"
+        )
+        raise InternalError(msg)
+    if exact.size and (int(exact.max()) >= _LARGEST or int(exact.min()) <= -_LARGEST):
+        msg = "an exact answer is beyond 2**62"
+        raise InternalError(msg)

@@ -1,0 +1,193 @@
+r"""A forest of cells for one reserved share.
+
+Privacy
+-------
+A record owns at most $T$ tokens (`touches`), and a token walks down one path of the forest: whatever
+was asked below a node, the token is in at most one of the cells. A cell with share $s$ is answered by its
+mechanism stretched to $T$ tokens, so a count loses $|moved| \cdot s / (T \, l_1)$. Taking one record away
+moves each cell by at most $l_1$ a token that passes it, so the losses of all cells are at most
+
+$$\sum_{tokens} \sum_{cells\ on\ its\ path} s / T \le T \cdot spend / T = spend,$$
+
+because the shares along every path from the root stay within `spend`: each node remembers what was spent
+above it, and a question that would bring a path beyond is refused before anything is drawn. Siblings
+cost nothing extra. Which nodes are asked about, and with which shares, may depend on answers only.
+
+The children of a node are asked for once. A second question below it would see the same tokens again at
+the price of siblings, so it is refused: put both in one call, or ask below the new nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, LiteralString, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import BudgetExceeded, InternalError
+from hedgerow.privacy.mechanisms import Laplace, Mechanism
+from hedgerow.privacy.questions import Answers, Cells, Thresholded
+from hedgerow.privacy.shares import Shares, Spend
+from hedgerow.privacy.survivors import Families
+
+__all__ = ["Grown", "Paths"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class Grown(NamedTuple):
+    """Survivors as nodes: the node, its parent's position in `under`, its code, its noisy count."""
+
+    nodes: Integers
+    at: Integers
+    codes: NDArray[Any]
+    noisy: Integers
+
+
+class Paths:
+    """A forest of cells; opened by `Ledger.paths`."""
+
+    def __init__(
+        self,
+        spend: Fraction,
+        touches: int,
+        answers: Answers,
+        mention: Callable[[str, Mechanism], None],
+        refund: Callable[[Fraction], None],
+    ) -> None:
+        self._spend = spend
+        self._touches = touches
+        self._answers = answers
+        self._mention = mention
+        self._refund = refund
+        self._spent = Shares.of([Fraction(0)])
+        self._asked = np.zeros(1, np.bool_)
+        self._open = True
+
+    @property
+    def root(self) -> Integers:
+        """The node every path starts from."""
+        return np.zeros(1, np.int64)
+
+    def ask(
+        self,
+        exact: Integers,
+        mechanism: Mechanism,
+        *,
+        under: Integers,
+        spend: Spend,
+        label: LiteralString,
+    ) -> tuple[Integers, Integers]:
+        """Ask about cells below nodes; return the cells as nodes, and the answers.
+
+        Parameters
+        ----------
+        exact
+            The private answers, one a cell (or a row of scores a choice).
+        mechanism
+            How to answer, with the sensitivity to *one token*.
+        under
+            The parent of each cell; cells of one parent are siblings and share no token.
+        spend
+            One share for all, or one a cell.
+        """
+        mechanism.check(exact)
+        if len(under) != len(exact):
+            msg = f"each cell needs its parent: got {len(under)} for {len(exact)}"
+            raise InternalError(msg)
+        shares = Shares.spread(spend, len(exact))
+        total = self._enter(under, shares, label)
+        stretched = mechanism.over(self._touches)
+        self._mention(label, mechanism)
+        answer = self._answers.answer(Cells(label, stretched, shares, exact, under))
+        return self._add(total), answer
+
+    def survivors(
+        self,
+        at: Integers,
+        codes: NDArray[Any],
+        exact: Integers,
+        mechanism: Laplace,
+        *,
+        under: Integers,
+        candidates: int | NDArray[Any],
+        cutoff: int | Integers,
+        spend: Spend,
+        label: LiteralString,
+    ) -> Grown:
+        """Ask about huge families of children and get those that reach the cutoff, as nodes.
+
+        Parameters
+        ----------
+        at, codes, exact
+            The children that occur: their family, as a position in `under`; their code within it,
+            from 0; their count. All other children are empty.
+        mechanism
+            With the sensitivity to *one token*.
+        under
+            The parent of each family. All parents belong here, also those with no child that
+            occurs. A parent may have several families that share no token.
+        candidates, cutoff, spend
+            One for all, or one a family.
+        """
+        mechanism.check(exact)
+        families = Families.of(candidates, cutoff, at, codes, len(under))
+        families.check(exact)
+        shares = Shares.spread(spend, len(under))
+        total = self._enter(under, shares, label)
+        stretched = mechanism.over(self._touches)
+        self._mention(label, mechanism)
+        question = Thresholded(label, stretched, shares, exact, families, under)
+        found = self._answers.answer(question)
+        return Grown(self._add(total[found.at]), found.at, found.codes, found.noisy)
+
+    def left(self, nodes: Integers) -> Shares:
+        """Return what may still be spent below each node; it depends on answers only."""
+        return self._spent[nodes].take_from(self._spend)
+
+    def close(self) -> Fraction:
+        """End the forest and give back what no path has spent."""
+        self._require_open()
+        self._open = False
+        unspent = self._spend - max(self._spent.used())
+        if unspent > 0:
+            self._refund(unspent)
+        return unspent
+
+    def _enter(self, under: Integers, shares: Shares, label: str) -> Shares:
+        """Refuse what is not allowed; return what each new cell's path has then spent."""
+        self._require_open()
+        if len(under) and (under.min() < 0 or under.max() >= len(self._asked)):
+            msg = f"{label!r} asks below a node that is not of this forest"
+            raise InternalError(msg)
+        if np.any(self._asked[under]):
+            msg = (
+                f"{label!r} asks twice below the same node; put both questions in one call, "
+                "or ask below the nodes the first one returned"
+            )
+            raise BudgetExceeded(msg)
+        if any(share <= 0 for share in shares.used()):
+            msg = f"{label!r} must spend more than nothing in every cell"
+            raise BudgetExceeded(msg)
+        total = self._spent[under] + shares
+        most = max(total.used(), default=Fraction(0))
+        if most > self._spend:
+            msg = f"{label!r} would spend {most} along a path that may spend {self._spend}"
+            raise BudgetExceeded(msg)
+        self._asked[under] = True
+        return total
+
+    def _add(self, spent: Shares) -> Integers:
+        start = len(self._asked)
+        merged = (*self._spent.table, *spent.table)
+        codes = np.concatenate((self._spent.codes, spent.codes + len(self._spent.table)))
+        self._spent = Shares(merged, codes).packed()
+        self._asked = np.concatenate((self._asked, np.zeros(len(spent), np.bool_)))
+        return np.arange(start, len(self._asked), dtype=np.int64)
+
+    def _require_open(self) -> None:
+        if not self._open:
+            msg = "this forest is closed"
+            raise BudgetExceeded(msg)

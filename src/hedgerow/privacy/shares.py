@@ -1,0 +1,138 @@
+"""Exact shares of a budget, one a cell: few distinct fractions, many cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import ParameterError
+
+__all__ = ["Shares", "Spend", "to_fraction"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """An array of fractions, held as a table of distinct values and a code a cell.
+
+    A budget is never a float: thirds must add up. A million Fractions would be slow, so arithmetic
+    is done once a distinct value.
+
+    Examples
+    --------
+    >>> left = Shares.of([Fraction(1, 2), Fraction(1, 2), Fraction(1)])
+    >>> (left / np.array([1, 3, 3])).fractions()
+    [Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)]
+    """
+
+    table: tuple[Fraction, ...]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: Iterable[Fraction]) -> Shares:
+        """Hold these fractions."""
+        table: dict[Fraction, int] = {}
+        codes = [table.setdefault(to_fraction(value), len(table)) for value in values]
+        return cls(tuple(table), np.array(codes, np.int64))
+
+    @classmethod
+    def spread(cls, spend: Spend, cells: int) -> Shares:
+        """Give each of `cells` cells its share: all the same, or one each."""
+        if not isinstance(spend, Shares):
+            if isinstance(spend, (Fraction, int)):
+                return cls((to_fraction(spend),), np.zeros(cells, np.int64))
+            spend = cls.of(spend)
+        if len(spend) != cells:
+            msg = f"spend must be one share, or one a cell: got {len(spend)} shares for {cells}"
+            raise ParameterError(msg)
+        return spend
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shares) and self.fractions() == other.fractions()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - arrays are no keys
+
+    def __getitem__(self, at: NDArray[np.int64]) -> Shares:
+        """Return the shares of the cells at these positions."""
+        return Shares(self.table, self.codes[at])
+
+    def __truediv__(self, divisors: NDArray[np.int64]) -> Shares:
+        """Divide each share by its own whole number."""
+        return self._combine(divisors, lambda share, divisor: share / divisor)
+
+    def __mul__(self, factors: NDArray[np.int64]) -> Shares:
+        """Multiply each share by its own whole number."""
+        return self._combine(factors, lambda share, factor: share * factor)
+
+    def __add__(self, other: Shares) -> Shares:
+        """Add the shares of equal positions."""
+        return self._combine(other.codes, lambda share, code: share + other.table[code])
+
+    def take_from(self, whole: Fraction) -> Shares:
+        """Return what each share leaves of a whole."""
+        return Shares(tuple(whole - share for share in self.table), self.codes)
+
+    def rounded_down(self, step: Fraction) -> Shares:
+        """Round down to whole multiples of `step`, which keeps the distinct values few."""
+        rounded = [step * (share // step) for share in self.table]
+        return Shares.of(rounded)[self.codes] if rounded else self
+
+    def packed(self) -> Shares:
+        """Hold equal values once, and no value that no cell has."""
+        codes, inverse = np.unique(self.codes, return_inverse=True)
+        kept = Shares.of(self.table[code] for code in codes.tolist())
+        return kept[inverse.astype(np.int64)]
+
+    def used(self) -> list[Fraction]:
+        """List the distinct shares that some cell has."""
+        return [self.table[code] for code in np.unique(self.codes).tolist()]
+
+    def fractions(self) -> list[Fraction]:
+        """List one Fraction a cell."""
+        return [self.table[code] for code in self.codes.tolist()]
+
+    def floats(self) -> NDArray[np.float64]:
+        """One float a cell, for thresholds; never for accounting."""
+        return np.array([float(share) for share in self.table], np.float64)[self.codes]
+
+    def weigh(self, amounts: NDArray[np.int64]) -> Fraction:
+        """Return the exact sum of share times amount over all cells."""
+        # the amounts of one share are added as Python integers where int64 could overflow
+        exact = amounts.astype(object) if _may_overflow(amounts) else amounts
+        sums = np.zeros(len(self.table), exact.dtype)
+        np.add.at(sums, self.codes, exact)
+        return sum((share * int(n) for share, n in zip(self.table, sums, strict=True)), Fraction(0))
+
+    def _combine(
+        self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]
+    ) -> Shares:
+        if len(others) != len(self):
+            msg = f"shares of {len(self)} cells met numbers for {len(others)}"
+            raise ParameterError(msg)
+        low = int(others.min(initial=0))
+        width = int(others.max(initial=0)) - low + 1
+        pairs, inverse = np.unique(self.codes * width + (others - low), return_inverse=True)
+        combined = [rule(self.table[p // width], p % width + low) for p in pairs.tolist()]
+        return Shares.of(combined)[inverse.astype(np.int64)] if combined else self
+
+
+Spend: TypeAlias = Fraction | int | Shares | Sequence[Fraction]
+
+
+def to_fraction(value: object) -> Fraction:
+    """Accept an exact number; a float is refused, since 0.1 as a float is not a tenth."""
+    if isinstance(value, bool) or not isinstance(value, (Fraction, int)):
+        msg = f"a share must be a Fraction or a whole number; got {value!r}"
+        raise ParameterError(msg)
+    return Fraction(value)
+
+
+def _may_overflow(amounts: NDArray[np.int64]) -> bool:
+    return len(amounts) > 0 and int(np.abs(amounts).max()) > 2**62 // len(amounts)

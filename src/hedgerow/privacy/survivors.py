@@ -1,0 +1,234 @@
+r"""Survivors of a threshold over candidate sets too large to enumerate.
+
+Families of candidates, each with a code from 0: those that occur are listed with their exact counts,
+the rest are empty. The result is distributed exactly as if noise had been added to every candidate,
+empty or not, and those below the cutoff thrown away:
+
+- a listed candidate is noised and compared;
+- an empty one reaches cutoff $t \ge 1$ with $P(Z \ge t) = e^{-\lambda t} / (1 + e^{-\lambda})$, independently
+  of the others, so `samplers.successes` draws which do;
+- one that does shows $t + G$, $G$ geometric, since $P(Z \ge t + g \mid Z \ge t) = e^{-\lambda g}$.
+
+The result is sorted, so that its order cannot tell a real survivor from a spurious one.
+
+The trick is Theorem 4.1 of R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou, "Differentially private
+transit data publication: a case study on the Montreal transportation system", KDD 2012.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import InternalError, ParameterError
+from hedgerow.privacy import samplers
+from hedgerow.privacy.mechanisms import Laplace
+from hedgerow.privacy.rates import RationalRate
+from hedgerow.privacy.refine import Bits
+from hedgerow.privacy.shares import Shares
+
+__all__ = ["Families", "Survivors", "draw_survivors", "quiet_survivors", "survivor_loss"]
+
+Integers: TypeAlias = NDArray[np.int64]
+#: int64 codes, or Python integers where a family has more than 2**63 candidates
+Candidates: TypeAlias = NDArray[Any]
+
+_VECTOR = 1 << 60
+
+
+class Survivors(NamedTuple):
+    """Who reached the cutoff: the family, the code within it, and the noisy count; sorted."""
+
+    at: Integers
+    codes: Candidates
+    noisy: Integers
+
+
+@dataclass(frozen=True)
+class Families:
+    """Candidates in families: how many each has (public), and which ones are listed (private)."""
+
+    candidates: Candidates
+    cutoffs: Integers
+    at: Integers
+    codes: Candidates
+
+    @classmethod
+    def of(
+        cls, candidates: object, cutoffs: object, at: Integers, codes: Candidates, size: int
+    ) -> Families:
+        """Describe `size` families; one number stands for all of them."""
+        counts = _spread("candidates", candidates, size)
+        limits = _spread("cutoff", cutoffs, size)
+        if any(count < 0 for count in counts):
+            msg = "a family cannot have fewer than 0 candidates"
+            raise ParameterError(msg)
+        if any(limit < 1 for limit in limits):
+            msg = (
+                f"cutoff must be at least 1; got {min(limits)}: "
+                "below it, most empty candidates survive; ask for every cell instead"
+            )
+            raise ParameterError(msg)
+        return cls(_integers(counts), np.array(limits, np.int64), at, codes)
+
+    def check(self, exact: Integers) -> None:
+        """Refuse listings that are not what they say."""
+        if not len(self.at) == len(self.codes) == len(exact):
+            msg = "survivors: ids and exact counts must be equally long"
+            raise InternalError(msg)
+        if len(self.at) == 0:
+            return
+        if self.at.min() < 0 or self.at.max() >= len(self.candidates):
+            msg = "survivors: an id is in a family that was not given"
+            raise InternalError(msg)
+        if np.any((self.codes < 0) | (self.codes >= self.candidates[self.at])):
+            msg = "survivors: an id is outside its candidates"
+            raise InternalError(msg)
+        order = _order(self.at, self.codes)
+        at, codes = self.at[order], self.codes[order]
+        if np.any((at[1:] == at[:-1]) & (codes[1:] == codes[:-1])):
+            msg = "survivors: an id is listed twice"
+            raise InternalError(msg)
+
+
+def draw_survivors(
+    mechanism: Laplace, families: Families, exact: Integers, shares: Shares, source: Bits
+) -> Survivors:
+    """Draw who survives, one share and one cutoff a family."""
+    noisy = mechanism.draw(exact, shares[families.at], source)
+    kept = noisy >= families.cutoffs[families.at]
+    at, codes = _empty_survivors(mechanism, families, shares, source)
+    tail = samplers.geometric(mechanism.rates(shares), shares.codes[at], source)
+    return _sorted(
+        np.concatenate((families.at[kept], at)),
+        np.concatenate((families.codes[kept], codes)),
+        np.concatenate((noisy[kept], families.cutoffs[at] + tail)),
+    )
+
+
+def quiet_survivors(families: Families, exact: Integers) -> Survivors:
+    """Keep the listed candidates that reach the cutoff without noise."""
+    kept = exact >= families.cutoffs[families.at]
+    return _sorted(families.at[kept], families.codes[kept], exact[kept])
+
+
+def _empty_survivors(
+    mechanism: Laplace, families: Families, shares: Shares, source: Bits
+) -> tuple[Integers, Candidates]:
+    """Draw which empty candidates survive: once for all families of one share and cutoff."""
+    order = _order(families.at, families.codes)
+    listed, codes = families.at[order], families.codes[order]
+    counts = np.bincount(listed, minlength=len(families.candidates))
+    empties = families.candidates - counts
+    found: list[tuple[Integers, Candidates]] = []
+    rates = mechanism.rates(shares)
+    for members in _alike(shares.codes, families.cutoffs):
+        code, cutoff = int(shares.codes[members[0]]), int(families.cutoffs[members[0]])
+        total = sum(int(empty) for empty in empties[members].tolist())
+        ranks = samplers.successes(total, rates[code].value, cutoff, source)
+        place = _place_many if total < _VECTOR else _place_huge
+        found.append(place(ranks, members, empties, listed, codes))
+    at = np.concatenate([part for part, _ in found]) if found else np.zeros(0, np.int64)
+    codes_found = [part for _, part in found]
+    return at, np.concatenate(codes_found) if found else families.codes[:0]
+
+
+def _place_many(
+    ranks: Candidates, members: Integers, empties: Candidates, listed: Integers, codes: Candidates
+) -> tuple[Integers, Candidates]:
+    """Turn ranks among the empty candidates of all `members` into family and code.
+
+    Within a family the `i`-th listed code `c` has `c - i` empty codes before it. So the code of rank `r`
+    is `r` plus the number of listed codes with `c - i <= r`: one search for all families together.
+    """
+    sizes = empties[members].astype(np.int64)
+    ends = np.cumsum(sizes)
+    home = np.searchsorted(ends, ranks, "right")
+    local = ranks - (ends - sizes)[home]
+    position = np.full(len(empties), -1, np.int64)
+    position[members] = np.arange(len(members))
+    mine = position[listed] >= 0
+    owner, taken = position[listed[mine]], codes[mine].astype(np.int64)
+    firsts = np.searchsorted(owner, np.arange(len(members)))
+    before = taken - (np.arange(len(owner)) - firsts[owner])
+    passed = np.searchsorted((ends - sizes)[owner] + before, ranks, "right") - firsts[home]
+    return members[home], local + passed
+
+
+def _place_huge(
+    ranks: Candidates, members: Integers, empties: Candidates, listed: Integers, codes: Candidates
+) -> tuple[Integers, Candidates]:
+    """Do the same in Python integers, for candidates beyond int64."""
+    ends: list[int] = []
+    for size in empties[members].tolist():
+        ends.append((ends[-1] if ends else 0) + int(size))
+    at: list[int] = []
+    found: list[int] = []
+    for rank in ranks.tolist():
+        home = bisect_right(ends, rank)
+        taken = sorted(int(code) for code in codes[listed == members[home]].tolist())
+        local = rank - (ends[home - 1] if home else 0)
+        befores = [code - number for number, code in enumerate(taken)]
+        at.append(int(members[home]))
+        found.append(local + bisect_right(befores, local))
+    return np.array(at, np.int64), np.array(found, np.object_)
+
+
+def _sorted(at: Integers, codes: Candidates, noisy: Integers) -> Survivors:
+    order = _order(at, codes)
+    return Survivors(at[order], codes[order], noisy[order])
+
+
+def _order(at: Integers, codes: Candidates) -> NDArray[np.intp]:
+    """Sort by family, then by code; `lexsort` cannot sort Python integers."""
+    if codes.dtype != np.object_:
+        return np.lexsort((codes, at))
+    pairs = zip(at.tolist(), codes.tolist(), range(len(at)), strict=True)
+    return np.array([row for _, _, row in sorted(pairs)], np.intp)
+
+
+def _alike(first: Integers, second: Integers) -> list[Integers]:
+    """Group the positions whose two numbers are equal."""
+    if len(first) == 0:
+        return []
+    order = np.lexsort((second, first))
+    new = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    return np.split(order.astype(np.int64), np.flatnonzero(new) + 1)
+
+
+def _spread(what: str, numbers: object, size: int) -> list[int]:
+    if isinstance(numbers, (int, np.integer)):
+        return [int(numbers)] * size
+    listed = [int(number) for number in np.asarray(numbers, np.object_).tolist()]
+    if len(listed) != size:
+        msg = f"{what} must be one number, or one a family: got {len(listed)} for {size}"
+        raise ParameterError(msg)
+    return listed
+
+
+def _integers(numbers: list[int]) -> Candidates:
+    fits = all(number < _VECTOR for number in numbers)
+    return np.array(numbers, np.int64 if fits else np.object_)
+
+
+def survivor_loss(
+    mechanism: Laplace,
+    families: Families,
+    exact: Integers,
+    other_families: Families,
+    other: Integers,
+    shares: Shares,
+) -> Fraction:
+    """Bound the log-ratio of any answer: `|moved| * share / l1` over all candidates, listed or not."""
+    moved: dict[tuple[int, int], int] = {}
+    for held, counts, sign in ((families, exact, 1), (other_families, other, -1)):
+        for at, code, count in zip(held.at.tolist(), held.codes.tolist(), counts, strict=True):
+            moved[at, code] = moved.get((at, code), 0) + sign * int(count)
+    cells = np.array([at for at, _ in moved], np.int64)
+    amounts = np.array([abs(amount) for amount in moved.values()], np.int64)
+    return shares[cells].weigh(amounts) / mechanism.l1

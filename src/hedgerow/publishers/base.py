@@ -1,0 +1,143 @@
+"""What a method is: frozen parameters and one `run`; everything else about publishing is here."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar, cast, final
+
+from hedgerow.data import Dataset
+from hedgerow.errors import NotSatisfied, ParameterError, UnsupportedGuarantee
+from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy, PureDP
+from hedgerow.release import Recipe, Release
+
+__all__ = ["Publisher", "param", "publish_with"]
+
+Kind = TypeVar("Kind", bound=Dataset)
+
+
+def param(
+    default: Any,
+    help: str,  # noqa: A002 - this is what it is called on the command line
+    *,
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    lt: float | None = None,
+    choices: Sequence[str] | None = None,
+) -> Any:
+    """State a parameter once: default, help and range; validation, CLI and docs read it here."""
+    limits = {"ge": ge, "gt": gt, "le": le, "lt": lt}
+    return dataclasses.field(
+        default=default, metadata={"help": help, "limits": limits, "choices": choices}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publisher(ABC, Generic[Kind]):
+    """A method. Subclasses are frozen dataclasses with `param` fields and a `run`."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[type[Dataset], ...]]
+    keeps: ClassVar[tuple[type[Guarantee], ...]]
+    units: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check(f"{type(self).__name__}.{field.name}", field, getattr(self, field.name))
+
+    @abstractmethod
+    def run(self, data: Kind, ledger: Ledger) -> Dataset | Mapping[str, Dataset]:
+        """Turn private data into publishable data; private numbers go through the ledger only."""
+
+    @final
+    def publish(self, data: Kind, guarantee: Guarantee, *, seed: int | None = None) -> Release:
+        """Publish data under a promise.
+
+        Parameters
+        ----------
+        data
+            The private data.
+        guarantee
+            What is promised; it has no default.
+        seed
+            For tests only: it makes the run repeatable, so the statement says *not for publication*.
+        """
+        return publish_with(self, data, guarantee, Noisy(seed))
+
+
+def publish_with(
+    method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
+) -> Release:
+    """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
+    require_support(method, data, guarantee)
+    for unit in guarantee.units:
+        data = data.bounded(unit)
+    ledger = guarantee.open(data, answers)
+    result = method.run(data, ledger)
+    named = {"": result} if isinstance(result, Dataset) else dict(result)
+    outputs = {name: output.canonical() for name, output in named.items()}
+    verdict = guarantee.verify(outputs)
+    if not verdict.satisfied:
+        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items())
+        msg = f"{method.name} did not keep {guarantee.name} ({broken}); nothing was released"
+        raise NotSatisfied(msg)
+    return Release(
+        outputs, guarantee, ledger.evidence(), recipe_of(method), verdict, answers.publishable
+    )
+
+
+def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
+    """Refuse data, promises and domains the method cannot work with, before anything is read."""
+    if not isinstance(data, method.kinds):
+        kinds = ", ".join(kind.kind for kind in method.kinds)
+        msg = f"{method.name} publishes {kinds}; got {data.kind}"
+        raise ParameterError(msg)
+    for part in guarantee.parts():
+        if not isinstance(part, method.keeps):
+            keeps = ", ".join(kept.name for kept in method.keeps)
+            msg = f"{method.name} does not keep {part.name}; it keeps {keeps}"
+            raise UnsupportedGuarantee(msg)
+        if isinstance(part, PureDP):
+            data.domain.require_public()
+    for unit in guarantee.units:
+        if unit not in method.units:
+            msg = f"{method.name} protects {', '.join(method.units)}; got unit {unit!r}"
+            raise UnsupportedGuarantee(msg)
+
+
+def recipe_of(method: Publisher[Any]) -> Recipe:
+    """Write down the method and its parameters."""
+    fields = dataclasses.fields(method)
+    return Recipe(method.name, tuple((field.name, getattr(method, field.name)) for field in fields))
+
+
+def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
+    kind = type(field.default)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (type(value) is kind or (kind is float and number)):
+        msg = f"{what} must be {_KINDS.get(kind, kind.__name__)}; got {value!r}"
+        raise ParameterError(msg)
+    choices = cast("Sequence[str] | None", field.metadata["choices"])
+    if choices is not None and value not in choices:
+        msg = f"{what} must be one of {', '.join(choices)}; got {value!r}"
+        raise ParameterError(msg)
+    if isinstance(value, float) and not math.isfinite(value):
+        msg = f"{what} must be finite; got {value!r}"
+        raise ParameterError(msg)
+    for name, limit in field.metadata["limits"].items():
+        if limit is not None and not _LIMITS[name][1](value, limit):
+            msg = f"{what} must be {_LIMITS[name][0]} {limit}; got {value!r}"
+            raise ParameterError(msg)
+
+
+_KINDS: dict[type, str] = {int: "a whole number", float: "a number", bool: "True or False"}
+_LIMITS: dict[str, tuple[str, Any]] = {
+    "ge": ("at least", lambda value, limit: value >= limit),
+    "gt": ("greater than", lambda value, limit: value > limit),
+    "le": ("at most", lambda value, limit: value <= limit),
+    "lt": ("less than", lambda value, limit: value < limit),
+}

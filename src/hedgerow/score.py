@@ -1,0 +1,55 @@
+"""A measured number that says how sure it is, which way is better, and who may see it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from hedgerow.errors import ParameterError
+
+__all__ = ["Score"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A number with an interval, a direction and a scope.
+
+    Parameters
+    ----------
+    name
+        What was measured.
+    value, low, high
+        The estimate and the ends of its interval.
+    better
+        Which direction is better; `neither` for a plain fact.
+    scope
+        `owner`: the number compares with the original, so no guarantee covers it and it must not be
+        published. `public`: it was computed from the release alone.
+    controls
+        The same measure of trivial releases, to stand beside the value.
+
+    Examples
+    --------
+    >>> print(Score(name="error", value=0.1, low=0.08, high=0.12, better="lower", scope="owner"))
+    error 0.1 [0.08, 0.12], lower is better, for the owner only
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    better: Literal["higher", "lower", "neither"]
+    scope: Literal["owner", "public"]
+    controls: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (math.isnan(self.value) or self.low <= self.value <= self.high):
+            msg = f"{self.name}: {self.value} is not within [{self.low}, {self.high}]"
+            raise ParameterError(msg)
+
+    def __str__(self) -> str:
+        way = "" if self.better == "neither" else f", {self.better} is better"
+        beside = "".join(f"; {name}: {value:.4g}" for name, value in self.controls)
+        who = ", for the owner only" if self.scope == "owner" else ""
+        return f"{self.name} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}]{way}{beside}{who}"
