@@ -15,6 +15,7 @@ __all__ = [
     "MissingExtra",
     "NotSatisfied",
     "ParameterError",
+    "PromiseBroken",
     "ReadError",
     "UndeclaredDomain",
     "UnknownMethod",
@@ -71,6 +72,10 @@ class BudgetExceeded(GuaranteeError):
 
 class NotSatisfied(GuaranteeError):
     """The independent check of the output failed."""
+
+
+class PromiseBroken(GuaranteeError):
+    """A check found a method that does not keep its promise."""
 
 
 class EngineError(HedgerowError):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
+from functools import cache
+from importlib import metadata
 from typing import Any
 
 import msgspec
 
 from hedgerow.data import Dataset, Domain, Source
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import Evidence, Guarantee, Verdict
+from hedgerow.privacy import Evidence, Guarantee, PureDP, Verdict
 from hedgerow.privacy.guarantee import show
 
 __all__ = ["Recipe", "Release"]
@@ -29,8 +30,8 @@ class Recipe:
 class Release:
     """A publication.
 
-    It holds no exact count, no fingerprint, path or seed of its input; rows are in canonical order and
-    numbered afresh.
+    It holds no exact count, no fingerprint, path or seed of its input; rows are in canonical
+    order and numbered afresh.
     """
 
     outputs: Mapping[str, Dataset]
@@ -44,7 +45,8 @@ class Release:
     def data(self) -> Any:
         """The published data set, where there is one; see `outputs` where there are several."""
         if list(self.outputs) != [""]:
-            msg = f"this release has several data sets; take one of outputs: {', '.join(self.outputs)}"
+            names = ", ".join(self.outputs)
+            msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
         return self.outputs[""]
 
@@ -58,7 +60,7 @@ class Release:
         return msgspec.json.format(
             msgspec.json.encode(
                 {
-                    "hedgerow": version("hedgerow"),
+                    "hedgerow": _version(),
                     "kind": next(iter(self.outputs.values())).kind,
                     "data": list(self.outputs) if list(self.outputs) != [""] else None,
                     "for_publication": self.publishable,
@@ -103,8 +105,8 @@ class Release:
 
 
 _NOT_FOR_PUBLICATION = (
-    "**Not for publication.** The noise of this run is repeatable: whoever knows the seed can take it "
-    "off again, so none of the promises below holds."
+    "**Not for publication.** The noise of this run is repeatable: whoever knows the seed can "
+    "take it off again, so none of the promises below holds."
 )
 
 _DOMAIN = {
@@ -112,41 +114,51 @@ _DOMAIN = {
         "The domain (which values exist) was declared from public knowledge and is not protected."
     ),
     Source.ASSERTED: (
-        "Whoever publishes asserts that the domain (which values exist) is public although it was read "
-        "off the data; which values occur at all is not protected."
+        "Whoever publishes asserts that the domain (which values exist) is public although it was "
+        "read off the data; which values occur at all is not protected."
     ),
     Source.INFERRED: (
-        "The domain (which values exist) was read off the data; which values occur is not protected."
+        "The domain (which values exist) was read off the data; which values occur at all is not "
+        "protected."
     ),
 }
 
 
+@cache
+def _version() -> str:
+    return metadata.version("hedgerow")
+
+
 def _unit(guarantee: Guarantee, domain: Domain) -> str:
-    if "person" not in guarantee.units:
+    if not guarantee.units:
+        return ""
+    if "person" in guarantee.units:
         return (
-            f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in "
-            "proportion to their number."
-            if guarantee.units
-            else ""
+            "The unit is one person with all their records; at most "
+            f"{domain.records_per_person} of them were used, chosen without regard to what they "
+            "hold."
         )
     return (
-        f"The unit is one person with all their records; at most {domain.records_per_person} of them "
-        "were used, chosen without regard to what they hold."
+        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in "
+        "proportion to their number."
     )
 
 
 def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
     if not evidence.entries:
         return ""
-    of = f" of {show(evidence.total())}" if guarantee.units else ""
+    budgets = [part.epsilon for part in guarantee.parts() if isinstance(part, PureDP)]
+    of = f" of {show(budgets[0])}" if budgets else ""
     lines = [
         f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"
         for entry in evidence.entries
     ]
     notes = [f"- {label}: {value}" for label, value in evidence.notes]
-    return "Questions asked of the data, with their share of epsilon:\n\n" + "\n".join(lines + notes)
+    return "Questions asked of the data, with their share of epsilon:\n\n" + "\n".join(
+        lines + notes
+    )
 
 
 def _method(recipe: Recipe) -> str:
     given = ", ".join(f"{name} = {value}" for name, value in recipe.parameters)
-    return f"Method: {recipe.method}{f' ({given})' if given else ''}, Hedgerow {version('hedgerow')}."
+    return f"Method: {recipe.method}{f' ({given})' if given else ''}, Hedgerow {_version()}."

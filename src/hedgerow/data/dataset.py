@@ -41,7 +41,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def canonical(self) -> Self:
-        """Forget order, row numbers and owners: a function of what is published and nothing else."""
+        """Forget order, row numbers and owners: keep nothing but what is published."""
 
     @abstractmethod
     def shuffled(self, order: np.random.Generator) -> Self:

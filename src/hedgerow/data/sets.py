@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
-from hedgerow.engines import Codes, Engine, LocalEngine, Table
+from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
 from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["MASK_ITEMS", "Sets"]
@@ -119,9 +120,10 @@ class Sets(Dataset):
             raise DomainError(msg)
         engine = engine or LocalEngine()
         items = engine.distinct(engine.table({"row": row, "item": item}), ["row", "item"])
-        rows = engine.derive(engine.distinct(items, ["row"]), "weight", np.ones_like, of=["row"])
+        numbers = engine.distinct(items, ["row"])
+        rows = engine.derive(numbers, "weight", lambda held: np.ones_like(held["row"]))
         if persons is not None:
-            rows = engine.derive(rows, "person", lambda held: persons[held], of=["row"])
+            rows = engine.derive(rows, "person", lambda held: persons[held["row"]])
         return cls(domain, rows, items, engine)
 
     @classmethod
@@ -129,12 +131,12 @@ class Sets(Dataset):
         """Hold `counts` records of each itemset, bit `i` of its mask standing for item `i`."""
         row, item = np.nonzero((masks[:, None] >> np.arange(domain.size("item"))) & 1)
         data = cls.from_columns(row=row.astype(np.int64), item=item.astype(np.int64), domain=domain)
-        rows = data.engine.derive(data.rows, "weight", lambda held: counts[held], of=["row"])
+        rows = data.engine.derive(data.rows, "weight", lambda held: counts[held["row"]])
         return replace(data, rows=rows)
 
     def __len__(self) -> int:
         """Count the records."""
-        alike = self.engine.derive(self.rows, "all", np.zeros_like, of=["row"])
+        alike = self.engine.derive(self.rows, "all", lambda held: np.zeros_like(held["row"]))
         total = self.engine.total(alike, ["all"], "weight")
         return int(self.engine.collect(total, order=["all"])["weight"].sum())
 
@@ -144,7 +146,7 @@ class Sets(Dataset):
             msg = f"a mask holds {MASK_ITEMS} items; the domain has {self.domain.size('item')}"
             raise DomainError(msg)
         engine = self.engine
-        bits = engine.derive(self.items, "mask", _bit, of=["item"])
+        bits = engine.derive(self.items, "mask", lambda held: np.int64(1) << held["item"])
         masks = engine.join(engine.total(bits, ["row"], "mask"), self.rows, "row")
         counted = engine.collect(engine.total(masks, ["mask"], "weight"), order=["mask"])
         return counted["mask"], counted["weight"]
@@ -168,11 +170,10 @@ class Sets(Dataset):
             raise ParameterError(msg)
         engine = self.engine
         ranked = engine.rank(self.items, "row", "item", "nth")
-        first = engine.derive(ranked, "first", lambda nth: _flag(nth == 0), of=["nth"])
-        lowest = engine.keep(first, "first")
+        first = engine.keep(ranked, lambda held: held["nth"] == 0)
         for code, value in enumerate(self.domain.values("item")):
-            mine = engine.derive(lowest, "mine", lambda item, c=code: _flag(item == c), of=["item"])
-            members = engine.distinct(engine.keep(mine, "mine"), ["row"])
+            mine = engine.keep(first, partial(_has, code))
+            members = engine.distinct(mine, ["row"])
             yield value, self._only(engine.join(self.rows, members, "row"))
 
     def count_units(self, unit: str) -> int:
@@ -199,7 +200,9 @@ class Sets(Dataset):
             held["weight"][held["person"] == gone] = 0
         else:
             held["weight"][np.searchsorted(np.cumsum(held["weight"]), index, "right")] -= 1
-        return self._only(self.engine.keep(self.engine.table(held), "weight"))
+        return self._only(
+            self.engine.keep(self.engine.table(held), lambda held: held["weight"] > 0)
+        )
 
     def bounded(self, unit: str) -> Sets:
         """Keep the first records of each person, as many as declared, in the order they came.
@@ -212,8 +215,7 @@ class Sets(Dataset):
             return self
         self._require_owners()
         ranked = self.engine.rank(self.rows, "person", "row", "nth")
-        early = self.engine.derive(ranked, "early", lambda nth: _flag(nth < most), of=["nth"])
-        return self._only(self.engine.keep(early, "early"))
+        return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
 
     def canonical(self) -> Sets:
         """Merge equal itemsets, sort them by size and then by items, number them afresh."""
@@ -229,18 +231,18 @@ class Sets(Dataset):
             domain=self.domain,
             engine=self.engine,
         )
-        rows = self.engine.derive(plain.rows, "weight", lambda row: weights[row], of=["row"])
+        rows = self.engine.derive(plain.rows, "weight", lambda held: weights[held["row"]])
         return replace(plain, rows=rows)
 
     def shuffled(self, order: np.random.Generator) -> Sets:
         """Return the same records in another order, each person under another number."""
         held = self.engine.collect(self.rows, order=["row"])
         numbers = _renamed(held["row"], order)
-        rows = self.engine.derive(self.rows, "row", lambda row: numbers[row], of=["row"])
-        items = self.engine.derive(self.items, "row", lambda row: numbers[row], of=["row"])
+        rows = self.engine.derive(self.rows, "row", lambda held: numbers[held["row"]])
+        items = self.engine.derive(self.items, "row", lambda held: numbers[held["row"]])
         if "person" in held:
             owners = _renamed(held["person"], order)
-            rows = self.engine.derive(rows, "person", lambda held: owners[held], of=["person"])
+            rows = self.engine.derive(rows, "person", lambda held: owners[held["person"]])
         return replace(self, rows=rows, items=items)
 
     def to_bytes(self) -> bytes:
@@ -266,8 +268,7 @@ class Sets(Dataset):
 
     def _only(self, rows: Table) -> Sets:
         """Return the rows of this table with their items; its helper columns are left behind."""
-        names = tuple(name for name in self.rows.names)
-        rows = self.engine.distinct(rows, names)
+        rows = self.engine.distinct(rows, self.rows.names)
         items = self.engine.join(self.items, self.engine.distinct(rows, ["row"]), "row")
         return replace(self, rows=rows, items=items)
 
@@ -277,12 +278,8 @@ class Sets(Dataset):
             raise DomainError(msg)
 
 
-def _bit(item: Codes) -> Integers:
-    return np.left_shift(np.int64(1), item.astype(np.int64))
-
-
-def _flag(condition: NDArray[np.bool_]) -> Integers:
-    return condition.astype(np.int64)
+def _has(code: int, held: Columns) -> Flags:
+    return held["item"] == code
 
 
 def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
@@ -291,7 +288,7 @@ def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
 
 def _seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
     """Take the items that occur as the domain, and say whose word that is."""
-    seen = sorted({item for record in records for item in record}, key=lambda item: (str(item)))
+    seen = sorted({item for record in records for item in record}, key=str)
     if not seen:
         msg = "there are no records to take the items from; declare the domain"
         raise DomainError(msg)

@@ -1,8 +1,8 @@
 """The verbs every kind counts by.
 
-A kind never groups or joins by itself: it calls these verbs on tables it cannot look into. An engine
-knows tables of integer codes and counts them exactly; it has never heard of privacy and draws nothing.
-So a cluster engine is one more file, and no kind changes for it.
+A kind never groups or joins by itself: it calls these verbs on tables it cannot look into. An
+engine knows tables of integer codes and counts them exactly; it has never heard of privacy and
+draws nothing. So a cluster engine is one more file, and no kind changes for it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "Columns", "Engine", "Table"]
+__all__ = ["Codes", "Columns", "Engine", "Flags", "Table"]
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 Columns: TypeAlias = Mapping[str, Codes]
+Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Table(ABC):
@@ -48,14 +49,12 @@ class Engine(ABC):
         """Count the rows."""
 
     @abstractmethod
-    def derive(
-        self, table: Table, name: str, function: Callable[..., Codes], *, of: Sequence[str]
-    ) -> Table:
-        """Add a column computed row by row: `function` maps chunks of the columns `of` to a chunk."""
+    def derive(self, table: Table, name: str, function: Callable[[Columns], Codes]) -> Table:
+        """Add a column computed row by row; `function` gets chunks of rows, in any order."""
 
     @abstractmethod
-    def keep(self, table: Table, flag: str) -> Table:
-        """Keep the rows whose column `flag` is not zero."""
+    def keep(self, table: Table, condition: Callable[[Columns], Flags]) -> Table:
+        """Keep the rows that fulfil a condition; it gets chunks of rows, in any order."""
 
     @abstractmethod
     def distinct(self, table: Table, by: Sequence[str]) -> Table:

@@ -1,4 +1,4 @@
-"""The engine of one machine: NumPy columns, sorted values, no argsort where a packed sort will do."""
+"""The engine of one machine: NumPy columns, and sorted values instead of sorted indices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.engines.base import Codes, Columns, Engine, Table
+from hedgerow.engines.base import Codes, Columns, Engine, Flags, Table
 from hedgerow.errors import InternalError
 
 __all__ = ["LocalEngine", "LocalTable"]
@@ -38,7 +38,7 @@ class LocalEngine(Engine):
     --------
     >>> engine = LocalEngine()
     >>> baskets = engine.table({"row": np.array([0, 0, 1]), "item": np.array([4, 2, 4])})
-    >>> ones = engine.derive(baskets, "n", np.ones_like, of=["item"])
+    >>> ones = engine.derive(baskets, "n", lambda held: np.ones_like(held["item"]))
     >>> engine.collect(engine.total(ones, ["item"], "n"), order=["item"])
     {'item': array([2, 4]), 'n': array([1, 2])}
     """
@@ -61,17 +61,15 @@ class LocalEngine(Engine):
         """Count the rows."""
         return len(_local(table))
 
-    def derive(
-        self, table: Table, name: str, function: Callable[..., Codes], *, of: Sequence[str]
-    ) -> LocalTable:
+    def derive(self, table: Table, name: str, function: Callable[[Columns], Codes]) -> LocalTable:
         """Add a column computed row by row."""
         columns = _columns(table)
-        return self.table({**columns, name: function(*(columns[column] for column in of))})
+        return self.table({**columns, name: function(columns)})
 
-    def keep(self, table: Table, flag: str) -> LocalTable:
-        """Keep the rows whose column `flag` is not zero."""
+    def keep(self, table: Table, condition: Callable[[Columns], Flags]) -> LocalTable:
+        """Keep the rows that fulfil a condition."""
         columns = _columns(table)
-        kept = columns[flag] != 0
+        kept = condition(columns)
         return self.table({name: column[kept] for name, column in columns.items()})
 
     def distinct(self, table: Table, by: Sequence[str]) -> LocalTable:

@@ -1,7 +1,7 @@
 """The syntactic family: promises that anyone can check on the published data.
 
-A criterion shares no code with the methods that keep it: it imports neither `steps` nor publishers, and
-it reads the output the way a receiver would.
+A criterion shares no code with the methods that keep it: it imports neither `steps` nor
+publishers, and it reads the output the way a receiver would.
 """
 
 from __future__ import annotations

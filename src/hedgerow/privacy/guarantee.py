@@ -17,6 +17,8 @@ from hedgerow.privacy.questions import Answers
 
 __all__ = ["All", "Exactly", "Guarantee", "PureDP", "Verdict", "read_number", "show"]
 
+_SAYING = 14
+
 Exactly: TypeAlias = int | Fraction | Decimal | float | str
 
 
@@ -102,13 +104,13 @@ class PureDP(Guarantee):
     def sentence(self) -> str:
         """Say the promise in words."""
         epsilon = show(self.epsilon)
-        # beyond a few hundred the factor says nothing, and no float holds it
-        about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < 100 else ""
+        # a factor beyond a million says nothing, and beyond 700 no float holds it
+        about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < _SAYING else ""
         return (
-            f"Whatever anyone concludes from this release, they would have concluded it with nearly "
-            f"the same probability had any one {self.unit} been left out of the data or put into it: "
-            f"no outcome is more than e^{epsilon}{about} times as likely one way as the "
-            f"other ({epsilon}-differential privacy for one {self.unit}, add or remove)."
+            "Whatever anyone concludes from this release, they would have concluded it with "
+            f"nearly the same probability had any one {self.unit} been left out of the data or "
+            f"put into it: no outcome is more than e^{epsilon}{about} times as likely one way as "
+            f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove)."
         )
 
     def fields(self) -> dict[str, str]:
@@ -177,7 +179,7 @@ class All(Guarantee):
         return self.guarantees
 
 
-def read_number(what: str, value: Exactly) -> Fraction:
+def read_number(what: str, value: object) -> Fraction:
     """Read a number of a promise as it was written: 0.1 is 1/10, "60%" is 3/5.
 
     A float is read by its shortest text, which is what was typed, not by its binary value.
@@ -197,4 +199,3 @@ def show(value: Fraction) -> str:
     """Write a fraction as people do: a decimal where it is a short one."""
     decimal = float(value)
     return f"{decimal:g}" if Fraction(f"{decimal:g}") == value else str(value)
-

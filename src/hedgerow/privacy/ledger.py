@@ -3,19 +3,20 @@ r"""The ledger: the only door from private data to anything random that leaves.
 Privacy
 -------
 The ledger is a filter. Every question states what it spends before it is answered, and a question
-that would bring the sum beyond the budget is refused before anything is drawn. How much is spent, and
-how often, may depend on earlier answers; for pure differential privacy the losses of adaptively chosen
-questions add up, so whatever was answered, the sum stays within the budget.
+that would bring the sum beyond the budget is refused before anything is drawn. How much is spent,
+and how often, may depend on earlier answers; for pure differential privacy the losses of
+adaptively chosen questions add up, so whatever was answered, the sum stays within the budget.
 
 - `ask` and `survivors` add up (sequential composition).
-- `each` hands the same share to every piece of a partition: a record is in one piece, so the largest
-  piece counts, and all have the same (parallel composition).
+- `each` hands the same share to every piece of a partition: a record is in one piece, so the
+  largest piece counts, and all have the same (parallel composition).
 - `paths` reserves a share for a forest of cells (`hedgerow.privacy.paths` has the argument).
 - `coins` never meet an exact answer and cost nothing.
 
-All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the ledger is
-opened with $\varepsilon / m$: taking the records away one by one costs at most $\varepsilon / m$ each, so a person
-costs at most $\varepsilon$ (group privacy). No method has to think of it, and none can forget it.
+All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the
+ledger is opened with $\varepsilon / m$: taking the records away one by one costs at most
+$\varepsilon / m$ each, so a person costs at most $\varepsilon$ (group privacy). No method has to
+think of it, and none can forget it.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ class Ledger:
             What the privacy statement calls it: a literal, so that no data can get into it.
         """
         mechanism.check(exact)
+        spend = to_fraction(spend)
         question = Cells(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
@@ -135,6 +137,7 @@ class Ledger:
             Ids of the survivors, ascending, and their noisy counts.
         """
         mechanism.check(exact)
+        spend = to_fraction(spend)
         home = np.zeros(len(ids), np.int64)
         families = Families.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
@@ -205,7 +208,6 @@ class Ledger:
         return Ledger(budget, self._answers, records=self._records, book=self._book, under=under)
 
     def _charge(self, spend: Fraction, label: str) -> None:
-        spend = to_fraction(spend)
         if spend <= 0:
             msg = f"{label!r} must spend more than nothing; got {spend}"
             raise ParameterError(msg)

@@ -1,7 +1,8 @@
 r"""How a question is answered, and what an answer can cost.
 
-A mechanism is a frozen value. `draw` answers; `loss` bounds, exactly and rationally, the log-ratio of
-the probabilities of one answer under two exact answers. The replay law sums these losses.
+A mechanism is a frozen value. `draw` answers; `loss` bounds, exactly and rationally, the
+log-ratio of the probabilities of one answer under two exact answers. The replay law sums these
+losses.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class Mechanism(Protocol):
 class Laplace:
     r"""Add discrete Laplace noise of scale $l_1 / spend$ to counts.
 
-    If one unit moves the counts by at most $l_1$ in all, the question costs at most `spend`: each cell
-    loses $|moved| \cdot spend / l_1$, since $P(z) \propto e^{-|z| spend / l_1}$.
+    If one unit moves the counts by at most $l_1$ in all, the question costs at most `spend`: each
+    cell loses $|moved| \cdot spend / l_1$, since $P(z) \propto e^{-|z| spend / l_1}$.
     """
 
     name: ClassVar[str] = "discrete Laplace"
@@ -98,8 +99,8 @@ class Choose:
     r"""Choose a column of each row, $P(j) \propto e^{c s_j}$, $c = spend / (2 \, sensitivity)$.
 
     The exponential mechanism. With $s'$ the other scores, $\ln P(j) - \ln P'(j)$ is
-    $c (s_j - s'_j) + \ln \sum e^{c s'_i} - \ln \sum e^{c s_i} \le c (s_j - s'_j + \max_i (s'_i - s_i))$,
-    at most `spend` if one unit moves every score of one row by at most `sensitivity`.
+    $c (s_j - s'_j) + \ln \sum e^{c s'_i} - \ln \sum e^{c s_i} \le c (s_j - s'_j + \max_i (s'_i -
+    s_i))$, at most `spend` if one unit moves every score of one row by at most `sensitivity`.
     """
 
     name: ClassVar[str] = "exponential"

@@ -2,19 +2,21 @@ r"""A forest of cells for one reserved share.
 
 Privacy
 -------
-A record owns at most $T$ tokens (`touches`), and a token walks down one path of the forest: whatever
-was asked below a node, the token is in at most one of the cells. A cell with share $s$ is answered by its
-mechanism stretched to $T$ tokens, so a count loses $|moved| \cdot s / (T \, l_1)$. Taking one record away
-moves each cell by at most $l_1$ a token that passes it, so the losses of all cells are at most
+A record owns at most $T$ tokens (`touches`), and a token walks down one path of the forest:
+whatever was asked below a node, the token is in at most one of the cells. A cell with share $s$
+is answered by its mechanism stretched to $T$ tokens, so a count loses $|moved| \cdot s / (T \,
+l_1)$. Taking one record away moves each cell by at most $l_1$ a token that passes it, so the
+losses of all cells are at most
 
 $$\sum_{tokens} \sum_{cells\ on\ its\ path} s / T \le T \cdot spend / T = spend,$$
 
-because the shares along every path from the root stay within `spend`: each node remembers what was spent
-above it, and a question that would bring a path beyond is refused before anything is drawn. Siblings
-cost nothing extra. Which nodes are asked about, and with which shares, may depend on answers only.
+because the shares along every path from the root stay within `spend`: each node remembers what
+was spent above it, and a question that would bring a path beyond is refused before anything is
+drawn. Siblings cost nothing extra. Which nodes are asked about, and with which shares, may depend
+on answers only.
 
-The children of a node are asked for once. A second question below it would see the same tokens again at
-the price of siblings, so it is refused: put both in one call, or ask below the new nodes.
+The children of a node are asked for once. A second question below it would see the same tokens
+again at the price of siblings, so it is refused: put both in one call, or ask below the new nodes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A question to private data: what of it is public, how it is answered, what an answer can cost.
 
-The ledger writes questions and hands them to whoever answers: a source of noise, a recorder, a replay.
+The ledger writes questions and hands them to whoever answers: a source of noise, a recorder, a
+replay.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ class Answers(Protocol):
 
 
 class Noisy:
-    """Answers with noise from a source of bits: the operating system's, or a seeded one for tests."""
+    """Answers with noise from the operating system's entropy, or from a seed for tests."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.publishable = seed is None

@@ -1,8 +1,8 @@
 r"""Rates of geometric laws, known to any precision asked for.
 
-A sampler needs $\lambda$ twice: as a float that settles almost every draw, and as bounds that are as
-tight as a hard draw wants. Bounds come from `decimal`, whose `exp` and `ln` are correctly rounded, so
-one unit in the last place either way encloses the truth.
+A sampler needs $\lambda$ twice: as a float that settles almost every draw, and as bounds that are
+as tight as a hard draw wants. Bounds come from `decimal`, whose `exp` and `ln` are correctly
+rounded, so one unit in the last place either way encloses the truth.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def _rational(value: Fraction, digits: int) -> Bounds:
 
 @lru_cache(maxsize=4096)
 def _gap(exponent: Fraction, digits: int) -> Bounds:
-    # 1 - exp(-x) and its logarithm each lose about x / ln(10) digits to cancellation for large x, and
-    # at most 20 for x >= 2**-64; rounding x costs three more. The guard digits are more than that,
-    # so the last digit asked for encloses the truth.
+    # 1 - exp(-x) and its logarithm each lose about x / ln(10) digits to cancellation for large x,
+    # and at most 20 for x >= 2**-64; rounding x costs three more. The guard digits are more than
+    # that, so the last digit asked for encloses the truth.
     with localcontext(_context(digits + 64 + int(exponent))):
         chance = (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
         rate = -(1 - chance).ln()

@@ -44,7 +44,7 @@ def settle(top: int, exact: Exact, cell: int, most: int, source: Bits) -> int:
             least = min(most, int((shortest / high).next_minus())) if shortest else 0
             # no bound at all while every bit is zero
             greatest = min(most, int((longest / low).next_plus())) if longest is not None else None
-        if least == greatest or least == most:
+        if least in (greatest, most):
             return least
         top, size = (top << 64) | int(source.words(1)[0]), size + 64
 
@@ -74,7 +74,9 @@ def first(rivals: list[tuple[int, int]], factor: Fraction, source: Bits) -> int:
         if len(ahead) == 1:
             return ahead[0]
         more = source.words(len(rivals)).tolist()
-        rivals = [(top << 64 | word, behind) for (top, behind), word in zip(rivals, more, strict=True)]
+        rivals = [
+            (top << 64 | word, behind) for (top, behind), word in zip(rivals, more, strict=True)
+        ]
         size += 64
 
 

@@ -8,13 +8,14 @@ $P(G \ge g) = e^{-\lambda g}$, and from it follow
 - the successes among $m$ rare trials: gaps between them are geometric;
 - a tail beyond a threshold: the threshold plus $G$, since a geometric law has no memory.
 
-**Why floats do no harm.** $W$ is an infinite sequence of fair bits of which 52 are read, so it lies in
-a known interval. A float computation places $-\ln W / \lambda$ within an error bound (`_LOG_ERROR`
-covers the logarithm, the rate and the division together, 4,096 units in the last place, where NumPy's
-logarithm errs by at most 4; a test measures it on the machine at hand). Only if the whole enclosure
-lies between two integers does it decide. Otherwise more bits are read and the enclosure is computed
-anew in `decimal`, whose logarithm is correctly rounded, with more digits, without end. The draws are
-therefore those of the exact law, whatever the float hardware does within that bound.
+**Why floats do no harm.** $W$ is an infinite sequence of fair bits of which 52 are read, so it
+lies in a known interval. A float computation places $-\ln W / \lambda$ within an error bound
+(`_LOG_ERROR` covers the logarithm, the rate and the division together, 4,096 units in the last
+place, where NumPy's logarithm errs by at most 4; a test measures it on the machine at hand). Only
+if the whole enclosure lies between two integers does it decide. Otherwise more bits are read and
+the enclosure is computed anew in `decimal`, whose logarithm is correctly rounded, with more
+digits, without end. The draws are therefore those of the exact law, whatever the float hardware
+does within that bound.
 
 The time a draw takes depends on the draw: these samplers are not constant-time.
 """
@@ -53,8 +54,8 @@ Integers: TypeAlias = NDArray[np.int64]
 _CHUNK = 1 << 15
 _LOG_ERROR = 2.0**-40
 _UNCAPPED = 2.0**62
-#: tinier laws than this are drawn one by one in Python integers. A draw is then at least 2**62, where
-#: int64 ends, with probability below exp(-2**10).
+#: tinier laws than this are drawn one by one in Python integers. A draw is then at least 2**62,
+#: where int64 ends, with probability below exp(-2**10).
 _VECTOR_SHIFT = 32
 _VECTOR_TRIALS = 1 << 60
 _MOST_SUCCESSES = 1 << 26
@@ -110,7 +111,7 @@ class _Laws:
         return self.approximate[self.which] if len(self.rates) > 1 else self.approximate[:1]
 
     def enclose(self, cell: int, times: int, digits: int) -> Bounds:
-        """Enclose a whole multiple of a cell's rate; the product is exact, so nothing is rounded."""
+        """Enclose a whole multiple of a cell's rate; the product is exact, not rounded."""
         low, high = self.rates[int(self.which[cell])].bounds(digits)
         with localcontext(Context(prec=digits + 60)):
             return low * times, high * times
@@ -165,10 +166,10 @@ def parity(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.b
 def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray[np.generic]:
     r"""Draw which of `trials` empty cells reach `cutoff` under discrete Laplace noise.
 
-    Each does so with probability $p = e^{-\lambda t} / (1 + e^{-\lambda})$, $t \ge 1$, independently: a
-    binomial number of them, every subset of that size alike. Nothing is enumerated: the gaps between
-    successes of probability $e^{-x}$, $x = \min(\lambda t, 600)$, are drawn, and each success is kept
-    with the probability that is missing to $p$.
+    Each does so with probability $p = e^{-\lambda t} / (1 + e^{-\lambda})$, $t \ge 1$,
+    independently: a binomial number of them, every subset of that size alike. Nothing is
+    enumerated: the gaps between successes of probability $e^{-x}$, $x = \min(\lambda t, 600)$,
+    are drawn, and each success is kept with the probability that is missing to $p$.
 
     Returns
     -------
@@ -192,7 +193,9 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     return found[kept]
 
 
-def choose(scores: Integers, factors: Sequence[Fraction], which: Integers, source: Bits) -> Integers:
+def choose(
+    scores: Integers, factors: Sequence[Fraction], which: Integers, source: Bits
+) -> Integers:
     r"""Draw a column of each row with probability proportional to $e^{c s}$ for score $s$.
 
     A race: column $j$ arrives at $-\ln W_j \, e^{-c s_j}$ and the first one wins. The logarithms of
@@ -319,7 +322,7 @@ def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[np.generic]:
 
 
 def _rare_hits(trials: int, rate: GapRate, source: Bits) -> NDArray[np.generic]:
-    """Draw the same in Python integers, one by one: for trials without number or chances without."""
+    """Draw the same in Python integers, one by one: for numbers beyond int64."""
     found: list[int] = []
     position = -1
     while True:

@@ -43,7 +43,7 @@ class Shares:
     def spread(cls, spend: Spend, cells: int) -> Shares:
         """Give each of `cells` cells its share: all the same, or one each."""
         if not isinstance(spend, Shares):
-            if isinstance(spend, (Fraction, int)):
+            if not isinstance(spend, Sequence) or isinstance(spend, str):
                 return cls((to_fraction(spend),), np.zeros(cells, np.int64))
             spend = cls.of(spend)
         if len(spend) != cells:
@@ -87,7 +87,8 @@ class Shares:
     def packed(self) -> Shares:
         """Hold equal values once, and no value that no cell has."""
         codes, inverse = np.unique(self.codes, return_inverse=True)
-        kept = Shares.of(self.table[code] for code in codes.tolist())
+        held: list[int] = codes.tolist()
+        kept = Shares.of(self.table[code] for code in held)
         return kept[inverse.astype(np.int64)]
 
     def used(self) -> list[Fraction]:
@@ -108,7 +109,8 @@ class Shares:
         exact = amounts.astype(object) if _may_overflow(amounts) else amounts
         sums = np.zeros(len(self.table), exact.dtype)
         np.add.at(sums, self.codes, exact)
-        return sum((share * int(n) for share, n in zip(self.table, sums, strict=True)), Fraction(0))
+        totals: list[int] = sums.tolist()
+        return sum((share * n for share, n in zip(self.table, totals, strict=True)), Fraction(0))
 
     def _combine(
         self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]
@@ -119,7 +121,8 @@ class Shares:
         low = int(others.min(initial=0))
         width = int(others.max(initial=0)) - low + 1
         pairs, inverse = np.unique(self.codes * width + (others - low), return_inverse=True)
-        combined = [rule(self.table[p // width], p % width + low) for p in pairs.tolist()]
+        held: list[int] = pairs.tolist()
+        combined = [rule(self.table[pair // width], pair % width + low) for pair in held]
         return Shares.of(combined)[inverse.astype(np.int64)] if combined else self
 
 

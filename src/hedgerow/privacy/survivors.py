@@ -1,18 +1,18 @@
 r"""Survivors of a threshold over candidate sets too large to enumerate.
 
-Families of candidates, each with a code from 0: those that occur are listed with their exact counts,
-the rest are empty. The result is distributed exactly as if noise had been added to every candidate,
-empty or not, and those below the cutoff thrown away:
+Families of candidates, each with a code from 0: those that occur are listed with their exact
+counts, the rest are empty. The result is distributed exactly as if noise had been added to every
+candidate, empty or not, and those below the cutoff thrown away:
 
 - a listed candidate is noised and compared;
-- an empty one reaches cutoff $t \ge 1$ with $P(Z \ge t) = e^{-\lambda t} / (1 + e^{-\lambda})$, independently
-  of the others, so `samplers.successes` draws which do;
+- an empty one reaches cutoff $t \ge 1$ with $P(Z \ge t) = e^{-\lambda t} / (1 + e^{-\lambda})$,
+  independently of the others, so `samplers.successes` draws which do;
 - one that does shows $t + G$, $G$ geometric, since $P(Z \ge t + g \mid Z \ge t) = e^{-\lambda g}$.
 
 The result is sorted, so that its order cannot tell a real survivor from a spurious one.
 
-The trick is Theorem 4.1 of R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou, "Differentially private
-transit data publication: a case study on the Montreal transportation system", KDD 2012.
+The trick is Theorem 4.1 of R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou, "Differentially
+private transit data publication: a case study on the Montreal transportation system", KDD 2012.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import samplers
 from hedgerow.privacy.mechanisms import Laplace
-from hedgerow.privacy.rates import RationalRate
 from hedgerow.privacy.refine import Bits
 from hedgerow.privacy.shares import Shares
 
@@ -143,8 +142,9 @@ def _place_many(
 ) -> tuple[Integers, Candidates]:
     """Turn ranks among the empty candidates of all `members` into family and code.
 
-    Within a family the `i`-th listed code `c` has `c - i` empty codes before it. So the code of rank `r`
-    is `r` plus the number of listed codes with `c - i <= r`: one search for all families together.
+    Within a family the `i`-th listed code `c` has `c - i` empty codes before it. So the code of
+    rank `r` is `r` plus the number of listed codes with `c - i <= r`: one search for all families
+    together.
     """
     sizes = empties[members].astype(np.int64)
     ends = np.cumsum(sizes)
@@ -173,9 +173,9 @@ def _place_huge(
         home = bisect_right(ends, rank)
         taken = sorted(int(code) for code in codes[listed == members[home]].tolist())
         local = rank - (ends[home - 1] if home else 0)
-        befores = [code - number for number, code in enumerate(taken)]
+        passed = [code - number for number, code in enumerate(taken)]
         at.append(int(members[home]))
-        found.append(local + bisect_right(befores, local))
+        found.append(local + bisect_right(passed, local))
     return np.array(at, np.int64), np.array(found, np.object_)
 
 
@@ -202,8 +202,8 @@ def _alike(first: Integers, second: Integers) -> list[Integers]:
 
 
 def _spread(what: str, numbers: object, size: int) -> list[int]:
-    if isinstance(numbers, (int, np.integer)):
-        return [int(numbers)] * size
+    if isinstance(numbers, int):
+        return [numbers] * size
     listed = [int(number) for number in np.asarray(numbers, np.object_).tolist()]
     if len(listed) != size:
         msg = f"{what} must be one number, or one a family: got {len(listed)} for {size}"
@@ -224,7 +224,7 @@ def survivor_loss(
     other: Integers,
     shares: Shares,
 ) -> Fraction:
-    """Bound the log-ratio of any answer: `|moved| * share / l1` over all candidates, listed or not."""
+    """Bound the log-ratio of any answer: `|moved| * share / l1`, summed over all candidates."""
     moved: dict[tuple[int, int], int] = {}
     for held, counts, sign in ((families, exact, 1), (other_families, other, -1)):
         for at, code, count in zip(held.at.tolist(), held.codes.tolist(), counts, strict=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
@@ -64,7 +65,8 @@ class Publisher(ABC, Generic[Kind]):
         guarantee
             What is promised; it has no default.
         seed
-            For tests only: it makes the run repeatable, so the statement says *not for publication*.
+            For tests only: it makes the run repeatable, so the statement says *not for
+            publication*.
         """
         return publish_with(self, data, guarantee, Noisy(seed))
 
@@ -116,7 +118,7 @@ def recipe_of(method: Publisher[Any]) -> Recipe:
 
 
 def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
-    kind = type(field.default)
+    kind = cast("type", type(field.default))
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (type(value) is kind or (kind is float and number)):
         msg = f"{what} must be {_KINDS.get(kind, kind.__name__)}; got {value!r}"
@@ -128,16 +130,18 @@ def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         msg = f"{what} must be finite; got {value!r}"
         raise ParameterError(msg)
-    for name, limit in field.metadata["limits"].items():
-        if limit is not None and not _LIMITS[name][1](value, limit):
-            msg = f"{what} must be {_LIMITS[name][0]} {limit}; got {value!r}"
+    limits = cast("dict[str, float | None]", field.metadata["limits"])
+    for name, (words, holds) in _LIMITS.items():
+        limit = limits[name]
+        if limit is not None and isinstance(value, (int, float)) and not holds(value, limit):
+            msg = f"{what} must be {words} {limit:g}; got {value!r}"
             raise ParameterError(msg)
 
 
 _KINDS: dict[type, str] = {int: "a whole number", float: "a number", bool: "True or False"}
-_LIMITS: dict[str, tuple[str, Any]] = {
-    "ge": ("at least", lambda value, limit: value >= limit),
-    "gt": ("greater than", lambda value, limit: value > limit),
-    "le": ("at most", lambda value, limit: value <= limit),
-    "lt": ("less than", lambda value, limit: value < limit),
+_LIMITS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "ge": ("at least", operator.ge),
+    "gt": ("greater than", operator.gt),
+    "le": ("at most", operator.le),
+    "lt": ("less than", operator.lt),
 }

@@ -10,9 +10,7 @@ from hedgerow.publishers.sets.flat_laplace import FlatLaplace
 
 __all__ = ["METHODS", "find_method"]
 
-METHODS: tuple[type[Publisher[Any]], ...] = (
-    FlatLaplace,
-)
+METHODS: tuple[type[Publisher[Any]], ...] = (FlatLaplace,)
 
 
 def find_method(name: str) -> type[Publisher[Any]]:

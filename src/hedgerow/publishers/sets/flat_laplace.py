@@ -22,8 +22,8 @@ class FlatLaplace(Publisher[Sets]):
 
     Privacy
     -------
-    itemset counts: L1 = 1, since a record is exactly one itemset; asked once with the whole budget. The
-    itemsets come from the declared items, and the cutoff from the budget.
+    itemset counts: L1 = 1, since a record is exactly one itemset; asked once with the whole
+    budget. The itemsets come from the declared items, and the cutoff from the budget.
 
     Examples
     --------
@@ -37,7 +37,8 @@ class FlatLaplace(Publisher[Sets]):
 
     References
     ----------
-    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data via
+    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data
+    via
        differential privacy". PVLDB 4(11), 2011; the competitor called Basic.
     """
 

@@ -1,0 +1,170 @@
+"""One check for every method: what any publisher must do, on all the awkward data there is."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow.audit.replay import check_replay, epsilon_of, release_bytes
+from hedgerow.data import Dataset, Source
+from hedgerow.errors import (
+    GuaranteeError,
+    NotSatisfied,
+    PromiseBroken,
+    UndeclaredDomain,
+    UnsupportedGuarantee,
+)
+from hedgerow.privacy import Criterion, Guarantee, PureDP
+from hedgerow.publishers.base import Publisher
+from hedgerow.testing.catalogue import awkward
+
+__all__ = ["Conformance", "check_publisher"]
+
+_NEIGHBOURS = 12
+_SEED = 20_260
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """How often the replay law was tried, and in how many of those an exact answer moved."""
+
+    replays: int
+    moved: int
+
+
+def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance:
+    """Check a method against everything that holds for all methods.
+
+    Parameters
+    ----------
+    method
+        A publisher with the parameters to be tried.
+    guarantee
+        A promise it keeps.
+
+    Raises
+    ------
+    PromiseBroken
+        Or another `GuaranteeError`, with what is wrong.
+    """
+    _check_description(type(method))
+    replays = moved = 0
+    for kind in method.kinds:
+        for name, data in awkward(kind).items():
+            try:
+                results = _check_data(method, data, guarantee)
+            except GuaranteeError as error:
+                msg = f"{method.name} on {name!r}: {error}"
+                raise PromiseBroken(msg) from error
+            replays, moved = replays + len(results), moved + sum(results)
+    if 2 * moved < replays:
+        msg = f"only {moved} of {replays} replays moved an exact answer: nothing was checked"
+        raise PromiseBroken(msg)
+    return Conformance(replays, moved)
+
+
+def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> list[bool]:
+    private = any(isinstance(part, PureDP) for part in guarantee.parts())
+    _check_refusals(method, data, guarantee)
+    try:
+        _check_release(method, data, guarantee)
+    except NotSatisfied:
+        if private:
+            raise
+        return []  # a method may refuse what it cannot make safe: nothing was released
+    if not private:
+        _check_order_blind(method, data, guarantee)
+        return []
+    # the same data in another order is no neighbour at all: nothing may be lost
+    shuffle = np.random.default_rng(_SEED)
+    for unit in guarantee.units:
+        bounded = data.bounded(unit)
+        nothing = epsilon_of(guarantee) * 0
+        check_replay(method, bounded, bounded.shuffled(shuffle), guarantee, _SEED, within=nothing)
+    neighbours = itertools.islice(data.neighbours(guarantee.units[0]), _NEIGHBOURS)
+    return [
+        check_replay(method, data, neighbour, guarantee, _SEED + number).moved
+        for number, neighbour in enumerate(neighbours)
+    ]
+
+
+def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
+    release = method.publish(data, guarantee, seed=_SEED)
+    _require("Not for publication" in release.statement(), "a seeded run must say so")
+    _require(str(_SEED).encode() not in release_bytes(release), "the seed is in the release")
+    fresh = method.publish(data, guarantee)
+    _require("Not for publication" not in fresh.statement(), "a run from OS entropy is publishable")
+    for output in fresh.outputs.values():
+        _require(output.domain == data.domain, "the domain of the output is not the declared one")
+        _require(output.to_bytes() == output.canonical().to_bytes(), "the output is not canonical")
+    for part in guarantee.parts():
+        if isinstance(part, PureDP):
+            _require(fresh.evidence.total() <= part.epsilon, "the evidence exceeds the promise")
+
+
+def _check_order_blind(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
+    """A syntactic method publishes the same whatever order and numbers its input came with."""
+    other = data.shuffled(np.random.default_rng(_SEED))
+    first = method.publish(data, guarantee, seed=_SEED)
+    second = method.publish(other, guarantee, seed=_SEED)
+    same = release_bytes(first) == release_bytes(second)
+    _require(same, "the output depends on the order or the numbers of the input")
+
+
+def _check_refusals(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
+    inferred = dataclasses.replace(
+        data, domain=dataclasses.replace(data.domain, source=Source.INFERRED)
+    )
+    if any(isinstance(part, PureDP) for part in guarantee.parts()):
+        _require_refusal(method, inferred, guarantee, UndeclaredDomain)
+    _require_refusal(method, data, _Unheard(), UnsupportedGuarantee)
+    for unit in set(data.units) - set(method.units):
+        if PureDP in method.keeps:
+            _require_refusal(method, data, PureDP(epsilon=1, unit=unit), UnsupportedGuarantee)
+
+
+def _require_refusal(
+    method: Publisher[Any], data: Dataset, guarantee: Guarantee, error: type[Exception]
+) -> None:
+    try:
+        method.publish(data, guarantee)
+    except error:
+        return
+    msg = f"{method.name} must refuse this with {error.__name__}"
+    raise PromiseBroken(msg)
+
+
+def _check_description(method: type[Publisher[Any]]) -> None:
+    _require(re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", method.name) is not None, "the name is no id")
+    _require(bool(method.kinds) and bool(method.keeps), "kinds and keeps must be stated")
+    text = method.__doc__ or ""
+    for section in ("Privacy", "Examples", "References"):
+        _require(f"    {section}\n    ---" in text, f"the docstring needs a section {section}")
+    for field in dataclasses.fields(method):
+        _require(bool(field.metadata.get("help")), f"{field.name} must be stated by param")
+
+
+def _require(condition: bool, what: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if not condition:
+        raise PromiseBroken(what)
+
+
+class _Unheard(Criterion):
+    """A promise no method has heard of."""
+
+    name = "Unheard"
+
+    def violations(self, outputs: Any) -> dict[str, int]:
+        del outputs
+        return {}
+
+    def sentence(self) -> str:
+        return "Unheard."
+
+    def fields(self) -> dict[str, str]:
+        return {}

@@ -1,0 +1,157 @@
+"""Small methods and criteria that exist only to put the spine to the test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hedgerow.data import Dataset, Sets
+from hedgerow.privacy import Choose, Criterion, Laplace, Ledger, PureDP
+from hedgerow.publishers import Publisher, param
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenTree(Publisher[Sets]):
+    r"""Publish single items by an adaptive tree of tokens: pairs of items, then items.
+
+    A record owns up to three tokens, its first three items. A favourite pair of items is chosen; it
+    spends all that is left of its path on its items, other pairs spend half and ask again.
+
+    Privacy
+    -------
+    favourite: a record moves the count of a pair by at most 3; a quarter of the budget. tokens: at most
+    3 a record, each in one pair and one item; three quarters along every path.
+
+    Examples
+    --------
+    >>> TokenTree().name
+    'toy-token-tree'
+
+    References
+    ----------
+    .. [1] None: a toy.
+    """
+
+    name: ClassVar[str] = "toy-token-tree"
+    kinds: ClassVar = (Sets,)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("record", "person")
+
+    cutoff: int = param(1, "noisy count a node must reach", ge=1)
+
+    def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Choose a favourite, grow pairs, grow items, ask the rest again."""
+        size = data.domain.size("item")
+        tokens = count_tokens(data, most=3)
+        pairs = np.add.reduceat(tokens, np.arange(0, size, 2))
+        choice, growth = ledger.split(1, 3)
+        favourite = choice.ask(
+            pairs[None, :], Choose(sensitivity=3), spend=choice.budget, label="favourite"
+        )
+        tree = growth.paths(spend=growth.budget, touches=3, label="tokens")
+        held = np.flatnonzero(pairs)
+        grown = tree.survivors(
+            np.zeros(len(held), np.int64),
+            held,
+            pairs[held],
+            Laplace(l1=1),
+            under=tree.root,
+            candidates=len(pairs),
+            cutoff=self.cutoff,
+            spend=growth.budget / 3,
+            label="pairs",
+        )
+        below = tree.left(grown.nodes) / np.where(grown.codes == favourite, 1, 2)
+        at, slot = np.nonzero(_items_of(grown.codes, tokens))
+        leaves = tree.survivors(
+            at,
+            slot,
+            _items_of(grown.codes, tokens)[at, slot],
+            Laplace(l1=1),
+            under=grown.nodes,
+            candidates=np.where(2 * grown.codes + 1 < size, 2, 1),
+            cutoff=self.cutoff,
+            spend=below,
+            label="items",
+        )
+        items = 2 * grown.codes[leaves.at] + leaves.codes
+        noisy = leaves.noisy.copy()
+        again = np.flatnonzero(grown.codes[leaves.at] != favourite)
+        _, second = tree.ask(
+            tokens[items[again]],
+            Laplace(l1=1),
+            under=leaves.nodes[again],
+            spend=tree.left(leaves.nodes[again]),
+            label="items again",
+        )
+        noisy[again] = np.maximum(1, (noisy[again] + second) // 2)
+        tree.close()
+        return Sets.from_masks(np.left_shift(1, items), noisy, data.domain)
+
+
+def count_tokens(data: Sets, *, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Count the first `most` items of every record, by item."""
+    codes = data.domain.axis("item").codes
+    counts = np.zeros(data.domain.size("item"), np.int64)
+    for itemset, number in data.itemsets():
+        counts[[codes[item] for item in itemset[:most]]] += number
+    return counts
+
+
+def _items_of(pairs: Any, tokens: Any) -> Any:
+    padded = np.append(tokens, 0)
+    return padded[np.stack((2 * pairs, 2 * pairs + 1), axis=1)]
+
+
+@dataclass(frozen=True)
+class MinimumSupport(Criterion):
+    """Every published itemset is the set of at least `k` records."""
+
+    name: ClassVar[str] = "MinimumSupport"
+    k: int
+
+    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the itemsets of fewer records."""
+        records = Counter(record for output in outputs.values() for record in output.records())
+        return {"rare itemsets": sum(number < self.k for number in records.values())}
+
+    def sentence(self) -> str:
+        """Say the promise."""
+        return f"Every published set is the set of at least {self.k} records."
+
+    def fields(self) -> dict[str, str]:
+        """The number of the promise."""
+        return {"k": str(self.k)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassOn(Publisher[Sets]):
+    """Publish data as it is, if it keeps the promise already: the smallest syntactic method.
+
+    Privacy
+    -------
+    None by itself; the criterion is verified on the output.
+
+    Examples
+    --------
+    >>> PassOn().name
+    'toy-pass-on'
+
+    References
+    ----------
+    .. [1] None: a toy.
+    """
+
+    name: ClassVar[str] = "toy-pass-on"
+    kinds: ClassVar = (Sets,)
+    keeps: ClassVar = (MinimumSupport,)
+    units: ClassVar = ()
+
+    def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Return the very rows that came in."""
+        del ledger
+        return data
