@@ -1,24 +1,25 @@
-"""Hedgerow: publish rich data, not the people in it."""
+"""Hedgerow: publish rich data, not the people in it.
 
-from hedgerow.data import Domain, Sets
-from hedgerow.errors import (
-    BudgetExceeded,
-    GuaranteeError,
-    HedgerowError,
-    InputError,
-    NotSatisfied,
-    UndeclaredDomain,
-)
-from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP
-from hedgerow.publishers import METHODS, Publisher, find_method, param
-from hedgerow.publishers.sets.flat_laplace import FlatLaplace
-from hedgerow.release import Release
-from hedgerow.score import Score
+Names are imported when they are used, so that `import hedgerow` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hedgerow.data import Domain, Sets
+    from hedgerow.errors import GuaranteeError, HedgerowError, InputError
+    from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
+    from hedgerow.publishers import METHODS, Publisher, find_method, param
+    from hedgerow.publishers.sets.flat_laplace import FlatLaplace
+    from hedgerow.release import Release
+    from hedgerow.score import Score
 
 __all__ = [
     "METHODS",
     "All",
-    "BudgetExceeded",
     "Choose",
     "Criterion",
     "Domain",
@@ -29,13 +30,36 @@ __all__ = [
     "InputError",
     "Laplace",
     "Ledger",
-    "NotSatisfied",
     "Publisher",
     "PureDP",
     "Release",
     "Score",
     "Sets",
-    "UndeclaredDomain",
+    "Shares",
     "find_method",
     "param",
 ]
+
+_HOMES = {
+    "hedgerow.data": ("Domain", "Sets"),
+    "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
+    "hedgerow.privacy": (
+        *("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
+    ),
+    "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
+    "hedgerow.release": ("Release",),
+    "hedgerow.score": ("Score",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    # a registered method is found by the name of its class: the registry is the only list of them
+    registry = import_module("hedgerow.publishers.registry")
+    for method, place in registry.METHODS.items():
+        if place.endswith(f":{name}"):
+            return registry.find_method(method)
+    msg = f"module 'hedgerow' has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -52,7 +52,7 @@ class Ledger:
     >>> ledger = Ledger(Fraction(1), Noisy(seed=4))
     >>> counts = np.array([40, 7, 0])
     >>> ledger.ask(counts, Laplace(l1=1), spend=Fraction(1, 3), label="cell counts").tolist()
-    [41, 8, 0]
+    [38, 5, 0]
     >>> ledger.left
     Fraction(2, 3)
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
 from hedgerow.data import Dataset
-from hedgerow.errors import NotSatisfied, ParameterError, UnsupportedGuarantee
+from hedgerow.errors import InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy, PureDP
 from hedgerow.release import Recipe, Release
 
@@ -48,7 +48,10 @@ class Publisher(ABC, Generic[Kind]):
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            _check(f"{type(self).__name__}.{field.name}", field, getattr(self, field.name))
+            value = getattr(self, field.name)
+            _check(f"{type(self).__name__}.{field.name}", field, value)
+            if isinstance(field.default, float):
+                object.__setattr__(self, field.name, float(value))  # 2 and 2.0 are one recipe
 
     @abstractmethod
     def run(self, data: Kind, ledger: Ledger) -> Dataset | Mapping[str, Dataset]:
@@ -118,6 +121,9 @@ def recipe_of(method: Publisher[Any]) -> Recipe:
 
 
 def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
+    if "help" not in field.metadata:
+        msg = f"{what} must be stated by param, with a default and a help text"
+        raise InternalError(msg)
     kind = cast("type", type(field.default))
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (type(value) is kind or (kind is float and number)):

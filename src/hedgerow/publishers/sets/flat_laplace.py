@@ -33,7 +33,7 @@ class FlatLaplace(Publisher[Sets]):
     >>> data = Sets.from_records(baskets, domain=domain)
     >>> release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"), seed=7)
     >>> release.data.itemsets()
-    []
+    [(('bread',), 40), (('bread', 'milk'), 26)]
 
     References
     ----------

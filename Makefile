@@ -1,0 +1,52 @@
+# Everything a developer does. On a fresh machine with Python 3.11, pip and make: `make demo`, `make test`.
+.ONESHELL:
+.SHELLFLAGS := -eu -c
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --compile-bytecode
+
+.PHONY: setup lint types test slow golden bench docs demo ci clean
+.DEFAULT_GOAL := test
+
+$(BIN)/uv: ; $(PYTHON) -m venv .venv && $(RUN) pip install --quiet --disable-pip-version-check uv
+.venv/.core: pyproject.toml constraints.txt | $(BIN)/uv ; $(INSTALL) --editable . && touch $@
+.venv/.test: .venv/.core ; $(INSTALL) --editable '.[all]' --group test && touch $@
+.venv/.lint: .venv/.test ; $(INSTALL) --group lint && touch $@
+
+setup: .venv/.lint  ## install everything for development
+
+lint: .venv/.lint  ## rules, layers, docstrings, dependencies, spelling
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
+	$(BIN)/interrogate --quiet src
+	$(BIN)/deptry src 2>/dev/null || $(BIN)/deptry src
+	$(BIN)/codespell README.md CONTRIBUTING.md src tests docs examples benchmarks changelog.d
+
+types: .venv/.lint  ## strict types; this is what keeps data out of labels
+	$(BIN)/basedpyright
+
+test: .venv/.test  ## the fast set: nothing but Python is needed
+	$(RUN) pytest -q -n auto -m "not slow"
+
+slow: .venv/.test  ## real data (HEDGEROW_DATA), real components, minutes
+	$(RUN) pytest -q -n auto -m slow
+
+golden: .venv/.test  ## rewrite the golden files, then look at the diff
+	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/test_golden.py
+	git diff --stat -- tests/golden
+
+bench: .venv/.test  ## ratios measured in one run
+	$(BIN)/python benchmarks/noise.py
+	$(BIN)/python benchmarks/flat_laplace.py
+
+docs: .venv/.test  ## run every block of code in the documents
+	$(RUN) pytest -q tests/test_docs.py tests/test_adding_a_method.py
+
+demo: .venv/.core  ## the main job on built-in data
+	$(BIN)/python examples/first_release.py
+
+ci: lint types test slow  ## what runs before anything lands
+
+clean: ; rm -rf .venv dist .pytest_cache .ruff_cache .hypothesis
