@@ -1,7 +1,7 @@
 """The floor: what no method can be faster than, and none of our code.
 
-Gunzip a file of lines of small whole numbers, parse it, sort its numbers once. A benchmark prints its
-time as a ratio to this, measured in the same run, because machines are noisy.
+Gunzip a file of lines of small whole numbers, parse it, sort its numbers once. A benchmark prints
+its time as a ratio to this, measured in the same run, because machines are noisy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def data_folder() -> Path:
 def read_numbers(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Read lines of blank-separated whole numbers: the line of each number, and the numbers.
 
-    Lines that start with anything but a digit are comments; so is the line of names in MSNBC's header.
+    Lines that start with anything but a digit are comments; so is the line of names in MSNBC's
+    header.
     """
     text = np.frombuffer(gzip.decompress(path.read_bytes()) + b"\n", np.uint8)
     digit = (text >= ord("0")) & (text <= ord("9"))

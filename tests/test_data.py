@@ -45,7 +45,7 @@ def test_an_unknown_axis_is_refused():
 def test_a_domain_read_off_the_data_is_private():
     seen = Sets.from_records([["tea"], ["milk"]])
     assert seen.domain.source is Source.INFERRED
-    with pytest.raises(UndeclaredDomain, match="Domain.declare"):
+    with pytest.raises(UndeclaredDomain, match=r"Domain\.declare"):
         seen.domain.require_public()
     said = Sets.from_records([["tea"], ["milk"]], assert_public_domain=True)
     assert said.domain.source is Source.ASSERTED

@@ -1,8 +1,9 @@
 """An engine in many pieces on one machine: what a cluster does to a kind, without a cluster.
 
-Rows are dealt to workers at random. A verb that needs equal keys in one place first sends each row to
-the worker its key belongs to, as a cluster would. A kind that leaned on the order of rows, or on all
-of them being in one place, gives other answers here; the tests run the laws on this engine too.
+Rows are dealt to workers at random. A verb that needs equal keys in one place first sends each
+row to the worker its key belongs to, as a cluster would. A kind that leaned on the order of rows,
+or on all of them being in one place, gives other answers here; the tests run the laws on this
+engine too.
 """
 
 from __future__ import annotations
