@@ -3,13 +3,15 @@
 .SHELLFLAGS := -eu -c
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# the certificates of the machine, as pip uses them
+export UV_SYSTEM_CERTS := 1
 RUN := $(BIN)/python -m
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --compile-bytecode
 
 .PHONY: setup lint types test slow golden bench docs demo ci clean
 .DEFAULT_GOAL := test
 
-$(BIN)/uv: ; $(PYTHON) -m venv .venv && $(RUN) pip install --quiet --disable-pip-version-check uv
+$(BIN)/uv: ; $(PYTHON) -m venv .venv && $(RUN) pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 .venv/.core: pyproject.toml constraints.txt | $(BIN)/uv ; $(INSTALL) --editable . && touch $@
 .venv/.test: .venv/.core ; $(INSTALL) --editable '.[all]' --group test && touch $@
 .venv/.lint: .venv/.test ; $(INSTALL) --group lint && touch $@
