@@ -103,8 +103,9 @@ def test_original_order_is_caught():
     with changed(base, "publish_with", "output.canonical()", "output"):
         with pytest.raises(GuaranteeError, match=r"not canonical|depends on the order"):
             check_publisher(PassOn(), MinimumSupport(2))
-    order = "order = sorted(merged, key=lambda codes: (len(codes), codes))"
-    with changed(Sets, "canonical", order, "order = list(merged)"):
+    order = 'order, new = _canonical_order(sizes, items["item"])'
+    kept = "order, new = np.arange(len(sizes)), np.ones(len(sizes), np.bool_)"
+    with changed(Sets, "canonical", order, kept):
         with pytest.raises(
             GuaranteeError, match="depends on the order or the numbers of the input"
         ):
@@ -113,7 +114,7 @@ def test_original_order_is_caught():
 
 def test_original_id_is_caught():
     """Published under the row number of its first record."""
-    with changed(Sets, "canonical", "return replace(plain, rows=rows)", "return self"):
+    with changed(Sets, "canonical", "return replace(plain, rows=held)", "return self"):
         with pytest.raises(
             GuaranteeError, match="depends on the order or the numbers of the input"
         ):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
+from hedgerow.engines.sorting import sorted_order
 from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["MASK_ITEMS", "Sets"]
@@ -219,20 +220,19 @@ class Sets(Dataset):
 
     def canonical(self) -> Sets:
         """Merge equal itemsets, sort them by size and then by items, number them afresh."""
-        merged: dict[tuple[int, ...], int] = {}
-        for codes, weight, _ in self._held():
-            merged[codes] = merged.get(codes, 0) + weight
-        order = sorted(merged, key=lambda codes: (len(codes), codes))
-        sizes = np.array([len(codes) for codes in order], np.int64)
-        weights = np.array([merged[codes] for codes in order], np.int64)
-        plain = self.from_columns(
-            row=np.repeat(np.arange(len(order), dtype=np.int64), sizes),
-            item=np.array([code for codes in order for code in codes], np.int64),
-            domain=self.domain,
-            engine=self.engine,
-        )
-        rows = self.engine.derive(plain.rows, "weight", lambda held: weights[held["row"]])
-        return replace(plain, rows=rows)
+        rows = self.engine.collect(self.rows, order=["row"])
+        items = self.engine.collect(self.items, order=["row", "item"])
+        sizes = np.bincount(np.searchsorted(rows["row"], items["row"]), minlength=len(rows["row"]))
+        order, new = _canonical_order(sizes, items["item"])
+        firsts = order[new]
+        # where the items of each kept row start, shifted so that a running number finds them
+        shift = (np.cumsum(sizes) - sizes)[firsts] - (np.cumsum(sizes[firsts]) - sizes[firsts])
+        row = np.repeat(np.arange(len(firsts), dtype=np.int64), sizes[firsts])
+        item = items["item"][np.arange(len(row)) + shift[row]]
+        merged = np.add.reduceat(np.append(rows["weight"][order], 0), np.flatnonzero(new))
+        plain = self.from_columns(row=row, item=item, domain=self.domain, engine=self.engine)
+        held = self.engine.derive(plain.rows, "weight", lambda held: merged[held["row"]])
+        return replace(plain, rows=held)
 
     def shuffled(self, order: np.random.Generator) -> Sets:
         """Return the same records in another order, each person under another number."""
@@ -280,6 +280,23 @@ class Sets(Dataset):
 
 def _has(code: int, held: Columns) -> Flags:
     return held["item"] == code
+
+
+def _canonical_order(sizes: Integers, items: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    """Sort rows by size and then by items; say which differ from the row before."""
+    starts = np.cumsum(sizes) - sizes
+    order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
+    for size in np.unique(sizes).tolist():
+        members = np.flatnonzero(sizes == size)
+        columns = list(items[starts[members] + np.arange(size)[:, None]])
+        by = sorted_order(columns)
+        differs = np.zeros(len(by), np.bool_)
+        differs[:1] = True
+        for column in columns:
+            differs[1:] |= column[by][1:] != column[by][:-1]
+        order.append(members[by])
+        new.append(differs)
+    return np.concatenate(order), np.concatenate(new)
 
 
 def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:

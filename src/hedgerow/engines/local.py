@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes, Columns, Engine, Flags, Table
+from hedgerow.engines.sorting import sorted_order
 from hedgerow.errors import InternalError
 
 __all__ = ["LocalEngine", "LocalTable"]
-
-_KEY_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class LocalEngine(Engine):
     def collect(self, table: Table, *, order: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Return the columns as int64 arrays, rows sorted by the columns in `order`."""
         columns = _columns(table)
-        by = _sorted_order([columns[name] for name in order])
+        by = sorted_order([columns[name] for name in order])
         return {name: column[by].astype(np.int64) for name, column in columns.items()}
 
     def rows(self, table: Table) -> int:
@@ -90,7 +89,7 @@ class LocalEngine(Engine):
     def rank(self, table: Table, by: str, order: str, name: str) -> LocalTable:
         """Add a column numbering the rows of each `by` from 0 in ascending `order`."""
         columns = _columns(table)
-        rows = _sorted_order([columns[by], columns[order]])
+        rows = sorted_order([columns[by], columns[order]])
         groups = columns[by][rows]
         position = np.arange(len(rows), dtype=np.int64)
         first = np.concatenate(([True], groups[1:] != groups[:-1]))[: len(rows)]
@@ -117,7 +116,7 @@ class LocalEngine(Engine):
     def top(self, table: Table, value: str, most: int, *, ties: Sequence[str]) -> LocalTable:
         """Keep the `most` rows of largest `value`, ties settled by ascending `ties`."""
         columns = _columns(table)
-        order = _sorted_order([-columns[value].astype(np.int64), *(columns[name] for name in ties)])
+        order = sorted_order([-columns[value].astype(np.int64), *(columns[name] for name in ties)])
         return self.table({name: column[order[:most]] for name, column in columns.items()})
 
 
@@ -141,7 +140,7 @@ def _frozen(column: Codes) -> Codes:
 
 def _runs(keys: Sequence[Codes]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """Return where each run of equal keys starts in the sorted rows, and the sorting order."""
-    order = _sorted_order(keys)
+    order = sorted_order(keys)
     if len(order) == 0:
         return np.zeros(0, np.int64), order
     new = np.zeros(len(order), np.bool_)
@@ -150,25 +149,3 @@ def _runs(keys: Sequence[Codes]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         ordered = key[order]
         new[1:] |= ordered[1:] != ordered[:-1]
     return np.flatnonzero(new).astype(np.int64), order
-
-
-def _sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
-    """Return the row numbers in ascending order of `keys`, the first key first, stable.
-
-    Sorting values is several times faster than sorting indices: where the keys and the row number
-    fit into one int64 they are packed into it and sorted as numbers.
-    """
-    rows = len(keys[0])
-    if rows == 0:
-        return np.zeros(0, np.intp)
-    lows = [int(key.min()) for key in keys]
-    widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
-    row_bits = (rows - 1).bit_length()
-    if sum(widths) + row_bits > _KEY_BITS:
-        return np.lexsort(tuple(reversed(keys)))
-    packed = np.zeros(rows, np.int64)
-    for key, low, width in zip(keys, lows, widths, strict=True):
-        packed = (packed << width) | (key.astype(np.int64) - low)
-    packed = (packed << row_bits) | np.arange(rows, dtype=np.int64)
-    packed.sort()
-    return (packed & ((1 << row_bits) - 1)).astype(np.intp)
