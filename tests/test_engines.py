@@ -46,9 +46,24 @@ class TestVerbs:
         )
 
     @given(held=rows)
+    def test_union_unites_bits_within_keys(self, engine, held):
+        expected = Counter()
+        for a, b, v in held:
+            expected[a, b] |= v
+        table = engine.union(build(engine, held), ["a", "b"], "v")
+        assert collected(engine, table, "a", "b", "v") == sorted(
+            (*key, v) for key, v in expected.items()
+        )
+
+    @given(held=rows)
     def test_distinct_keeps_each_key_once(self, engine, held):
         table = engine.distinct(build(engine, held), ["b", "a"])
         assert collected(engine, table, "a", "b") == sorted({(a, b) for a, b, _ in held})
+
+    @given(held=rows)
+    def test_select_keeps_every_row(self, engine, held):
+        table = engine.select(build(engine, held), ["v"])
+        assert collected(engine, table, "v") == sorted((v,) for _, _, v in held)
 
     @given(held=rows)
     def test_keep_and_derive_work_row_by_row(self, engine, held):

@@ -2,6 +2,18 @@
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.partitions import Counted, Partitions
 from hedgerow.data.sets import Sets
+from hedgerow.data.taxonomy import Taxonomy
 
-__all__ = ["Axis", "Dataset", "Domain", "Sets", "Source", "Value"]
+__all__ = [
+    "Axis",
+    "Counted",
+    "Dataset",
+    "Domain",
+    "Partitions",
+    "Sets",
+    "Source",
+    "Taxonomy",
+    "Value",
+]

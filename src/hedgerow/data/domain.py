@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
+from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
 
 __all__ = ["Axis", "Domain", "Source", "Value"]
@@ -26,11 +27,18 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class Axis:
-    """The values one column may take, in their public order; a value's position is its code."""
+    """The values one column may take, in their public order; a value's position is its code.
+
+    `paths` may place each value in a public taxonomy: the groups it is in, the widest first.
+    """
 
     values: tuple[Value, ...]
+    paths: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.paths and len(self.paths) != len(self.values):
+            msg = f"an axis of {len(self.values)} values needs as many paths; got {len(self.paths)}"
+            raise DomainError(msg)
         if not self.values:
             msg = "an axis of the domain needs at least one value"
             raise DomainError(msg)
@@ -104,6 +112,16 @@ class Domain:
     def values(self, name: str) -> tuple[Value, ...]:
         """The values of the axis; a value's position is its code."""
         return self.axis(name).values
+
+    def taxonomy(self, name: str, fanout: int, *, declared: bool) -> Taxonomy:
+        """The public tree over an axis: cut by fan-out, or from declared paths."""
+        axis = self.axis(name)
+        if not declared:
+            return Taxonomy.by_fanout(len(axis), fanout)
+        if not axis.paths:
+            msg = f"axis {name!r} has no declared paths; declare them, or cut by fan-out"
+            raise DomainError(msg)
+        return Taxonomy.from_paths(axis.paths, fanout)
 
     def bounded(self, records_per_person: int) -> Domain:
         """The same domain with a declared maximum of records a person."""

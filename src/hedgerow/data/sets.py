@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.partitions import Partitions
+from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
 from hedgerow.engines.sorting import sorted_order
 from hedgerow.errors import DomainError, ParameterError
@@ -131,7 +133,22 @@ class Sets(Dataset):
     def from_masks(cls, masks: Integers, counts: Integers, domain: Domain) -> Sets:
         """Hold `counts` records of each itemset, bit `i` of its mask standing for item `i`."""
         row, item = np.nonzero((masks[:, None] >> np.arange(domain.size("item"))) & 1)
-        data = cls.from_columns(row=row.astype(np.int64), item=item.astype(np.int64), domain=domain)
+        return cls.from_counts(
+            row=row.astype(np.int64), item=item.astype(np.int64), counts=counts, domain=domain
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        *,
+        row: Integers,
+        item: Integers,
+        counts: Integers,
+        domain: Domain,
+        engine: Engine | None = None,
+    ) -> Sets:
+        """Hold a long table of itemsets of which number `row` stands for `counts[row]` records."""
+        data = cls.from_columns(row=row, item=item, domain=domain, engine=engine)
         rows = data.engine.derive(data.rows, "weight", lambda held: counts[held["row"]])
         return replace(data, rows=rows)
 
@@ -176,6 +193,16 @@ class Sets(Dataset):
             mine = engine.keep(first, partial(_has, code))
             members = engine.distinct(mine, ["row"])
             yield value, self._only(engine.join(self.rows, members, "row"))
+
+    def partitions(self, tree: Taxonomy) -> Partitions:
+        """Put all records into one partition of a taxonomy, equal ones as one row."""
+        small = self.domain.size("item") <= MASK_ITEMS
+        plain = self.from_masks(*self.histogram(), self.domain) if small else self
+        engine = plain.engine
+        rows = engine.derive(plain.rows, "home", lambda held: np.zeros_like(held["row"]))
+        leaves = engine.derive(plain.items, "leaf", lambda held: tree.position[held["item"]])
+        items = engine.derive(leaves, "home", lambda held: np.zeros_like(held["row"]))
+        return Partitions(tree, rows, items, engine)
 
     def count_units(self, unit: str) -> int:
         """Count the records, or the persons."""
@@ -230,9 +257,9 @@ class Sets(Dataset):
         row = np.repeat(np.arange(len(firsts), dtype=np.int64), sizes[firsts])
         item = items["item"][np.arange(len(row)) + shift[row]]
         merged = np.add.reduceat(np.append(rows["weight"][order], 0), np.flatnonzero(new))
-        plain = self.from_columns(row=row, item=item, domain=self.domain, engine=self.engine)
-        held = self.engine.derive(plain.rows, "weight", lambda held: merged[held["row"]])
-        return replace(plain, rows=held)
+        return self.from_counts(
+            row=row, item=item, counts=merged, domain=self.domain, engine=self.engine
+        )
 
     def shuffled(self, order: np.random.Generator) -> Sets:
         """Return the same records in another order, each person under another number."""
@@ -268,8 +295,8 @@ class Sets(Dataset):
 
     def _only(self, rows: Table) -> Sets:
         """Return the rows of this table with their items; its helper columns are left behind."""
-        rows = self.engine.distinct(rows, self.rows.names)
-        items = self.engine.join(self.items, self.engine.distinct(rows, ["row"]), "row")
+        rows = self.engine.select(rows, self.rows.names)
+        items = self.engine.join(self.items, self.engine.select(rows, ["row"]), "row")
         return replace(self, rows=rows, items=items)
 
     def _require_owners(self) -> None:

@@ -57,12 +57,20 @@ class Engine(ABC):
         """Keep the rows that fulfil a condition; it gets chunks of rows, in any order."""
 
     @abstractmethod
+    def select(self, table: Table, names: Sequence[str]) -> Table:
+        """Keep these columns of every row."""
+
+    @abstractmethod
     def distinct(self, table: Table, by: Sequence[str]) -> Table:
         """Keep each combination of the columns `by` once, and only those columns."""
 
     @abstractmethod
     def total(self, table: Table, by: Sequence[str], value: str) -> Table:
         """Sum the column `value` within each combination of `by`; columns `by` and `value`."""
+
+    @abstractmethod
+    def union(self, table: Table, by: Sequence[str], value: str) -> Table:
+        """Unite the bits of `value` within each combination of `by`; columns `by` and `value`."""
 
     @abstractmethod
     def rank(self, table: Table, by: str, order: str, name: str) -> Table:

@@ -43,12 +43,13 @@ class LocalEngine(Engine):
     """
 
     def table(self, columns: Columns) -> LocalTable:
-        """Hold these columns; they are copied only if they can still be written to."""
-        held = {name: _frozen(column) for name, column in columns.items()}
-        if len({len(column) for column in held.values()}) != 1:
-            msg = "the columns of a table must be equally long, and at least one"
-            raise InternalError(msg)
-        return LocalTable(held)
+        """Hold these columns; they are copied if they can still be written to."""
+        return _hold(
+            {
+                name: column.copy() if column.flags.writeable else column
+                for name, column in columns.items()
+            }
+        )
 
     def collect(self, table: Table, *, order: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Return the columns as int64 arrays, rows sorted by the columns in `order`."""
@@ -63,28 +64,32 @@ class LocalEngine(Engine):
     def derive(self, table: Table, name: str, function: Callable[[Columns], Codes]) -> LocalTable:
         """Add a column computed row by row."""
         columns = _columns(table)
-        return self.table({**columns, name: function(columns)})
+        return _hold({**columns, name: function(columns)})
 
     def keep(self, table: Table, condition: Callable[[Columns], Flags]) -> LocalTable:
         """Keep the rows that fulfil a condition."""
         columns = _columns(table)
         kept = condition(columns)
-        return self.table({name: column[kept] for name, column in columns.items()})
+        return _hold({name: column[kept] for name, column in columns.items()})
+
+    def select(self, table: Table, names: Sequence[str]) -> LocalTable:
+        """Keep these columns of every row."""
+        columns = _columns(table)
+        return _hold({name: columns[name] for name in names})
 
     def distinct(self, table: Table, by: Sequence[str]) -> LocalTable:
         """Keep each combination of the columns `by` once."""
         columns = _columns(table)
         starts, order = _runs([columns[name] for name in by])
-        return self.table({name: columns[name][order[starts]] for name in by})
+        return _hold({name: columns[name][order[starts]] for name in by})
 
     def total(self, table: Table, by: Sequence[str], value: str) -> LocalTable:
         """Sum the column `value` within each combination of `by`."""
-        columns = _columns(table)
-        starts, order = _runs([columns[name] for name in by])
-        # `reduceat` is wrong on empty runs; a run has at least one row, so only no rows is special
-        values = columns[value][order].astype(np.int64)
-        sums = np.add.reduceat(values, starts) if len(starts) else values
-        return self.table({**{name: columns[name][order[starts]] for name in by}, value: sums})
+        return self._reduce(np.add, table, by, value)
+
+    def union(self, table: Table, by: Sequence[str], value: str) -> LocalTable:
+        """Unite the bits of `value` within each combination of `by`."""
+        return self._reduce(np.bitwise_or, table, by, value)
 
     def rank(self, table: Table, by: str, order: str, name: str) -> LocalTable:
         """Add a column numbering the rows of each `by` from 0 in ascending `order`."""
@@ -95,7 +100,7 @@ class LocalEngine(Engine):
         first = np.concatenate(([True], groups[1:] != groups[:-1]))[: len(rows)]
         numbers = np.empty(len(rows), np.int64)
         numbers[rows] = position - np.maximum.accumulate(np.where(first, position, 0))
-        return self.table({**columns, name: numbers})
+        return _hold({**columns, name: numbers})
 
     def join(self, table: Table, other: Table, on: str) -> LocalTable:
         """Keep the rows whose `on` is in `other`, with the other columns of its one row beside."""
@@ -111,13 +116,21 @@ class LocalEngine(Engine):
         found[inside] = keys[at[inside]] == left[on][inside]
         match = by[at[found]]
         beside = {name: column[match] for name, column in right.items() if name != on}
-        return self.table({**{name: column[found] for name, column in left.items()}, **beside})
+        return _hold({**{name: column[found] for name, column in left.items()}, **beside})
 
     def top(self, table: Table, value: str, most: int, *, ties: Sequence[str]) -> LocalTable:
         """Keep the `most` rows of largest `value`, ties settled by ascending `ties`."""
         columns = _columns(table)
         order = sorted_order([-columns[value].astype(np.int64), *(columns[name] for name in ties)])
-        return self.table({name: column[order[:most]] for name, column in columns.items()})
+        return _hold({name: column[order[:most]] for name, column in columns.items()})
+
+    def _reduce(self, rule: np.ufunc, table: Table, by: Sequence[str], value: str) -> LocalTable:
+        columns = _columns(table)
+        starts, order = _runs([columns[name] for name in by])
+        # `reduceat` is wrong on empty runs; a run has at least one row, so only no rows is special
+        values = columns[value][order].astype(np.int64)
+        reduced = rule.reduceat(values, starts) if len(starts) else values
+        return _hold({**{name: columns[name][order[starts]] for name in by}, value: reduced})
 
 
 def _local(table: Table) -> LocalTable:
@@ -131,11 +144,14 @@ def _columns(table: Table) -> dict[str, Codes]:
     return _local(table).columns
 
 
-def _frozen(column: Codes) -> Codes:
-    if column.flags.writeable:
-        column = column.copy()
+def _hold(columns: dict[str, Codes]) -> LocalTable:
+    """Close columns that are our own against writing; they must be equally long."""
+    if len({len(column) for column in columns.values()}) != 1:
+        msg = "the columns of a table must be equally long, and at least one"
+        raise InternalError(msg)
+    for column in columns.values():
         column.flags.writeable = False
-    return column
+    return LocalTable(columns)
 
 
 def _runs(keys: Sequence[Codes]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

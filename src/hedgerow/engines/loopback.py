@@ -64,6 +64,10 @@ class LoopbackEngine(Engine):
         """Let each worker drop its own rows."""
         return _Dealt(tuple(self._local.keep(part, condition) for part in _parts(table)))
 
+    def select(self, table: Table, names: Sequence[str]) -> Table:
+        """Let each worker keep these columns of its own rows."""
+        return _Dealt(tuple(self._local.select(part, names) for part in _parts(table)))
+
     def distinct(self, table: Table, by: Sequence[str]) -> Table:
         """Send equal keys to one worker, then drop repeats there."""
         return _Dealt(tuple(self._local.distinct(part, by) for part in self._gather(table, by)))
@@ -73,6 +77,12 @@ class LoopbackEngine(Engine):
         early = _Dealt(tuple(self._local.total(part, by, value) for part in _parts(table)))
         late = self._gather(early, by)
         return _Dealt(tuple(self._local.total(part, by, value) for part in late))
+
+    def union(self, table: Table, by: Sequence[str], value: str) -> Table:
+        """Unite on each worker, send equal keys to one worker, and unite there."""
+        early = _Dealt(tuple(self._local.union(part, by, value) for part in _parts(table)))
+        late = self._gather(early, by)
+        return _Dealt(tuple(self._local.union(part, by, value) for part in late))
 
     def rank(self, table: Table, by: str, order: str, name: str) -> Table:
         """Send each group to one worker, and number it there."""

@@ -75,6 +75,16 @@ class Shares:
         """Add the shares of equal positions."""
         return self._combine(other.codes, lambda share, code: share + other.table[code])
 
+    def __sub__(self, amount: Fraction) -> Shares:
+        """Take the same amount from each share."""
+        return Shares(tuple(share - amount for share in self.table), self.codes)
+
+    @classmethod
+    def where(cls, condition: NDArray[np.bool_], first: Shares, second: Shares) -> Shares:
+        """Take each cell's share from the first where the condition holds, else from the second."""
+        codes = np.where(condition, first.codes, second.codes + len(first.table))
+        return Shares((*first.table, *second.table), codes).packed()
+
     def take_from(self, whole: Fraction) -> Shares:
         """Return what each share leaves of a whole."""
         return Shares(tuple(whole - share for share in self.table), self.codes)

@@ -59,21 +59,29 @@ class Families:
 
     @classmethod
     def of(
-        cls, candidates: object, cutoffs: object, at: Integers, codes: Candidates, size: int
+        cls,
+        candidates: int | Candidates,
+        cutoffs: int | Integers,
+        at: Integers,
+        codes: Candidates,
+        size: int,
     ) -> Families:
         """Describe `size` families; one number stands for all of them."""
         counts = _spread("candidates", candidates, size)
         limits = _spread("cutoff", cutoffs, size)
-        if any(count < 0 for count in counts):
+        if np.any(counts < 0):
             msg = "a family cannot have fewer than 0 candidates"
             raise ParameterError(msg)
-        if any(limit < 1 for limit in limits):
+        if np.any(limits < 1):
             msg = (
-                f"cutoff must be at least 1; got {min(limits)}: "
+                f"cutoff must be at least 1; got {min(limits.tolist())}: "
                 "below it, most empty candidates survive; ask for every cell instead"
             )
             raise ParameterError(msg)
-        return cls(_integers(counts), np.array(limits, np.int64), at, codes)
+        if limits.dtype == np.object_:
+            msg = "cutoff must be below 2**60: no count reaches it"
+            raise ParameterError(msg)
+        return cls(counts, limits, at, codes)
 
     def check(self, exact: Integers) -> None:
         """Refuse listings that are not what they say."""
@@ -128,7 +136,7 @@ def _empty_survivors(
     rates = mechanism.rates(shares)
     for members in _alike(shares.codes, families.cutoffs):
         code, cutoff = int(shares.codes[members[0]]), int(families.cutoffs[members[0]])
-        total = sum(int(empty) for empty in empties[members].tolist())
+        total = _sum(empties[members])
         ranks = samplers.successes(total, rates[code].value, cutoff, source)
         place = _place_many if total < _VECTOR else _place_huge
         found.append(place(ranks, members, empties, listed, codes))
@@ -201,19 +209,22 @@ def _alike(first: Integers, second: Integers) -> list[Integers]:
     return np.split(order.astype(np.int64), np.flatnonzero(new) + 1)
 
 
-def _spread(what: str, numbers: object, size: int) -> list[int]:
+def _spread(what: str, numbers: int | Candidates, size: int) -> Candidates:
+    """Return one whole number a family: int64 where they fit, Python integers where not."""
     if isinstance(numbers, int):
-        return [numbers] * size
-    listed = [int(number) for number in np.asarray(numbers, np.object_).tolist()]
-    if len(listed) != size:
-        msg = f"{what} must be one number, or one a family: got {len(listed)} for {size}"
+        return np.full(size, numbers, np.int64 if abs(numbers) < _VECTOR else np.object_)
+    if len(numbers) != size:
+        msg = f"{what} must be one number, or one a family: got {len(numbers)} for {size}"
         raise ParameterError(msg)
-    return listed
+    return numbers if numbers.dtype == np.object_ else numbers.astype(np.int64)
 
 
-def _integers(numbers: list[int]) -> Candidates:
-    fits = all(number < _VECTOR for number in numbers)
-    return np.array(numbers, np.int64 if fits else np.object_)
+def _sum(numbers: Candidates) -> int:
+    """Add up exactly: in int64 only if no sum can overflow it."""
+    largest = max(abs(int(numbers.max(initial=0))), 1)
+    if numbers.dtype == np.object_ or largest > _VECTOR // max(1, len(numbers)):
+        return sum(numbers.tolist())
+    return int(numbers.sum())
 
 
 def survivor_loss(

@@ -12,6 +12,7 @@ __all__ = ["METHODS", "find_method"]
 
 #: a method is imported when it is asked for, so that the list costs nothing
 METHODS: dict[str, str] = {
+    "diffpart": "sets.diffpart:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
 }
 
