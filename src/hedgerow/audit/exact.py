@@ -137,7 +137,7 @@ def _survivor_outcomes(question: Thresholded, high: int) -> Iterator[Outcome]:
         cutoff = int(families.cutoffs[at])
         for code in range(size):
             exact = counts.get((at, code), 0)
-            top = max(high, cutoff + 1)
+            top = max(high, cutoff)  # at a cutoff beyond the window, who survives is all there is
             values = [((at, code, v), _point(v - exact, rate)) for v in range(cutoff, top)]
             gone = (None, _tail(exact - cutoff + 1, rate))
             options.append([gone, *values, ((at, code, top), _tail(top - exact, rate))])

@@ -123,6 +123,12 @@ class Domain:
             raise DomainError(msg)
         return Taxonomy.from_paths(axis.paths, fanout)
 
+    def with_paths(self, name: str, paths: Iterable[Iterable[str]]) -> Domain:
+        """The same domain with a public taxonomy over an axis: the groups each value is in."""
+        held = Axis(self.axis(name).values, tuple(tuple(path) for path in paths))
+        axes = tuple((other, held if other == name else axis) for other, axis in self.axes)
+        return replace(self, axes=axes)
+
     def bounded(self, records_per_person: int) -> Domain:
         """The same domain with a declared maximum of records a person."""
         return replace(self, records_per_person=records_per_person)

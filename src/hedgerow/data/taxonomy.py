@@ -37,7 +37,7 @@ class Taxonomy:
     Examples
     --------
     >>> tree = Taxonomy.by_fanout(5, 2)
-    >>> tree.inner, tree.height[tree.root], tree.children
+    >>> tree.inner, int(tree.height[tree.root]), tree.children
     (4, 3, ((0, 1), (2, 3), (5, 6), (7, 4)))
     """
 
