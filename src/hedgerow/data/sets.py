@@ -169,6 +169,16 @@ class Sets(Dataset):
         counted = engine.collect(engine.total(masks, ["mask"], "weight"), order=["mask"])
         return counted["mask"], counted["weight"]
 
+    def count_items(self, *, most: int) -> Integers:
+        """Count the records that have each item among their first `most`, for every item."""
+        engine = self.engine
+        ranked = engine.rank(self.items, "row", "item", "nth")
+        early = engine.join(engine.keep(ranked, lambda held: held["nth"] < most), self.rows, "row")
+        found = engine.collect(engine.total(early, ["item"], "weight"), order=["item"])
+        counts = np.zeros(self.domain.size("item"), np.int64)
+        counts[found["item"]] = found["weight"]
+        return counts
+
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""
         values = self.domain.values("item")

@@ -1,0 +1,1 @@
+"""Utility measures, one file a kind: functions that return scores, with controls beside them."""

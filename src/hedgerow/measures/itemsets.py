@@ -1,0 +1,119 @@
+"""Supports of itemsets, and the most frequent ones: what the measures of sets count by."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Sets
+
+__all__ = ["Itemset", "Postings"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Itemset: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """Distinct itemsets with weights, by row and by item.
+
+    `items[row_starts[r] : row_starts[r + 1]]` are the items of row `r`, ascending; `rows` and
+    `item_starts` are the same the other way round.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> domain = Domain.declare(item=["a", "b", "c"])
+    >>> held = Postings.of(Sets.from_records(["ab", "b", "abc"], domain=domain))
+    >>> held.supports([(0,), (0, 1), (0, 1, 2)]).tolist(), held.top(2)
+    ([2, 2, 1], {(1,): 3, (0,): 2})
+    """
+
+    size: int
+    weights: Integers
+    items: Integers
+    row_starts: Integers
+
+    @classmethod
+    def of(cls, data: Sets) -> Postings:
+        """Gather the records of a data set, equal ones as one row."""
+        plain = data.canonical()
+        rows = plain.engine.collect(plain.rows, order=["row"])
+        items = plain.engine.collect(plain.items, order=["row", "item"])
+        starts = np.searchsorted(items["row"], np.arange(len(rows["row"]) + 1))
+        return cls(data.domain.size("item"), rows["weight"], items["item"], starts)
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return int(self.weights.sum())
+
+    @cached_property
+    def largest(self) -> int:
+        """The size of the largest record."""
+        return int(np.diff(self.row_starts).max(initial=0))
+
+    @cached_property
+    def _by_item(self) -> tuple[Integers, Integers]:
+        rows = np.repeat(np.arange(len(self.weights)), np.diff(self.row_starts))
+        order = np.argsort(self.items, kind="stable")
+        return rows[order], np.searchsorted(self.items[order], np.arange(self.size + 1))
+
+    def holders(self, item: int) -> Integers:
+        """The rows that hold an item, ascending."""
+        rows, starts = self._by_item
+        return rows[starts[item] : starts[item + 1]]
+
+    def supports(self, queries: Sequence[Itemset]) -> Integers:
+        """Count the records that hold all items of each query."""
+        return np.array([int(self.weights[self._rows(query)].sum()) for query in queries], np.int64)
+
+    def top(self, most: int) -> dict[Itemset, int]:
+        """Return the itemsets of largest support; ties by size, then by items.
+
+        Best first: no extension of an itemset has a larger support, so the next best itemset is
+        always among the extensions of those already taken.
+        """
+        found: dict[Itemset, int] = {}
+        singles = np.bincount(self.items, self.weights[self._row_of], self.size)
+        queue: list[tuple[int, int, Itemset]] = [
+            (-int(n), 1, (item,)) for item, n in enumerate(singles) if n > 0
+        ]
+        heapq.heapify(queue)
+        while queue and len(found) < most:
+            support, size, itemset = heapq.heappop(queue)
+            found[itemset] = -support
+            for item, extended in self._extensions(itemset):
+                heapq.heappush(queue, (-extended, size + 1, (*itemset, item)))
+        return found
+
+    @cached_property
+    def _row_of(self) -> Integers:
+        return np.repeat(np.arange(len(self.weights)), np.diff(self.row_starts))
+
+    def _rows(self, query: Itemset) -> Integers:
+        """Intersect the rows of the query's items, the rarest first."""
+        lists = sorted((self.holders(item) for item in query), key=len)
+        rows = lists[0]
+        for other in lists[1:]:
+            if len(rows) == 0:
+                break
+            place = np.minimum(np.searchsorted(other, rows), len(other) - 1)
+            rows = rows[other[place] == rows]
+        return rows
+
+    def _extensions(self, itemset: Itemset) -> list[tuple[int, int]]:
+        rows = self._rows(itemset)
+        sizes = self.row_starts[rows + 1] - self.row_starts[rows]
+        owner = np.repeat(np.arange(len(rows)), sizes)
+        inside = np.arange(len(owner)) - (np.cumsum(sizes) - sizes)[owner]
+        items = self.items[self.row_starts[rows][owner] + inside]
+        later = items > itemset[-1]
+        counts = np.bincount(items[later], self.weights[rows][owner][later])
+        return [(item, int(counts[item])) for item in np.flatnonzero(counts).tolist()]

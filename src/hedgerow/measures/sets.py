@@ -1,0 +1,190 @@
+"""How much of set-valued data is kept: counting queries, frequent itemsets, size.
+
+All of these compare with the original: they are for the owner only, and no guarantee covers them.
+Every score stands beside the same measure of trivial releases, the controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hedgerow.data import Sets
+from hedgerow.measures.itemsets import Itemset, Postings
+from hedgerow.score import Score
+
+__all__ = ["measure_sets"]
+
+_GROUPS = 5
+_QUERIES = 2_000
+_LONGEST = 4
+_SANITY = 0.001
+_BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
+_TOPS = (20, 100)
+_NORMAL = 1.96
+
+
+def measure_sets(
+    original: Sets,
+    released: Sets,
+    controls: Mapping[str, Sets],
+    rng: np.random.Generator,
+    *,
+    queries: int = _QUERIES,
+) -> list[Score]:
+    """Compare released sets with the original.
+
+    Parameters
+    ----------
+    original, released
+        The data before and after.
+    controls
+        Trivial releases by name.
+    rng
+        Draws the workloads.
+    queries
+        How many queries a group of the uniform workload has; the drawn workload has five times that.
+    """
+    truth, ours = Postings.of(original), Postings.of(released)
+    beside = {name: Postings.of(control) for name, control in controls.items()}
+    workloads = {
+        **uniform_queries(truth, rng, queries),
+        **drawn_queries(truth, rng, _GROUPS * queries),
+    }
+    scores = [
+        _query_score(name, workload, truth, ours, beside)
+        for name, workload in workloads.items()
+        if workload
+    ]
+    for most in _TOPS:
+        scores += _top_scores(most, truth, ours, beside)
+    return [*scores, _size_score(truth, ours, beside)]
+
+
+def uniform_queries(
+    truth: Postings, rng: np.random.Generator, queries: int
+) -> dict[str, list[Itemset]]:
+    """Draw itemsets uniformly, in five groups of growing length [1]_.
+
+    Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
+
+    References
+    ----------
+    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data
+       via differential privacy". PVLDB 4(11), 2011.
+    """
+    workloads: dict[str, list[Itemset]] = {}
+    for group in range(1, _GROUPS + 1):
+        longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
+        lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
+        workloads[f"uniform queries up to {longest} items"] = [
+            tuple(sorted(rng.permutation(truth.size)[:length].tolist())) for length in lengths
+        ]
+    return workloads
+
+
+def drawn_queries(
+    truth: Postings, rng: np.random.Generator, queries: int
+) -> dict[str, list[Itemset]]:
+    """Draw parts of real records, of up to four items, and sort them by selectivity."""
+    if truth.records == 0:
+        return {}
+    ends = np.cumsum(truth.weights)
+    picked = np.searchsorted(ends, rng.integers(0, ends[-1], queries), "right").tolist()
+    drawn: list[Itemset] = []
+    for row in picked:
+        items = truth.items[truth.row_starts[row] : truth.row_starts[row + 1]]
+        length = int(rng.integers(1, min(_LONGEST, len(items)) + 1))
+        drawn.append(tuple(sorted(rng.choice(items, length, replace=False).tolist())))
+    shares = truth.supports(drawn) / truth.records
+    return {
+        f"queries of records, {100 * low:g}% to {100 * high:g}% of all": [
+            query for query, share in zip(drawn, shares, strict=True) if low < share <= high
+        ]
+        for low, high in _BUCKETS
+    }
+
+
+def relative_errors(
+    truth: Postings, released: Postings, workload: Sequence[Itemset]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The error of each query over its true count, or over a thousandth of all records if more."""
+    exact, ours = truth.supports(workload), released.supports(workload)
+    floor = max(_SANITY * truth.records, 1e-9)
+    return np.abs(ours - exact) / np.maximum(exact, floor)
+
+
+def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, int]:
+    """Return how well the most frequent itemsets are kept, and how many are no longer among them.
+
+    One minus the mean relative error of their supports, a set that is no longer among the most
+    frequent counting as lost. It is 1 if all are kept exactly, and can be negative.
+    """
+    before, after = truth.top(most), released.top(most)
+    lost = [abs(n - after.get(itemset, 0)) / n for itemset, n in before.items()]
+    return 1 - sum(lost) / max(1, len(lost)), len(before.keys() - after.keys())
+
+
+def _query_score(
+    name: str,
+    workload: Sequence[Itemset],
+    truth: Postings,
+    ours: Postings,
+    beside: Mapping[str, Postings],
+) -> Score:
+    errors = relative_errors(truth, ours, workload)
+    mean, margin = float(errors.mean()), _NORMAL * float(errors.std()) / len(errors) ** 0.5
+    others = {
+        other: float(relative_errors(truth, held, workload).mean())
+        for other, held in beside.items()
+    }
+    return Score(
+        name=f"mean relative error, {name}",
+        value=mean,
+        low=mean - margin,
+        high=mean + margin,
+        better="lower",
+        scope="owner",
+        controls=tuple(others.items()),
+    )
+
+
+def _top_scores(
+    most: int, truth: Postings, ours: Postings, beside: Mapping[str, Postings]
+) -> list[Score]:
+    utility, dropped = top_utility(truth, ours, most)
+    others = {name: top_utility(truth, held, most) for name, held in beside.items()}
+    loss = Score(
+        name=f"utility loss of the top {most} itemsets",
+        value=1 - utility,
+        low=1 - utility,
+        high=1 - utility,
+        better="lower",
+        scope="owner",
+        controls=tuple((name, 1 - kept) for name, (kept, _) in others.items()),
+    )
+    false_drops = Score(
+        name=f"top {most} itemsets no longer among them",
+        value=dropped,
+        low=dropped,
+        high=dropped,
+        better="lower",
+        scope="owner",
+        controls=tuple((name, gone) for name, (_, gone) in others.items()),
+    )
+    return [loss, false_drops]
+
+
+def _size_score(truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> Score:
+    whole = max(1, truth.records)
+    kept = ours.records / whole
+    return Score(
+        name="released records over original ones",
+        value=kept,
+        low=kept,
+        high=kept,
+        better="neither",
+        scope="owner",
+        controls=tuple((name, held.records / whole) for name, held in beside.items()),
+    )

@@ -1,0 +1,59 @@
+"""Noisy counts of single items: what a release of sets must beat to be worth its name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hedgerow.data import Sets
+from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.publishers.base import Publisher, param
+
+__all__ = ["NoisySingletons"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisySingletons(Publisher[Sets]):
+    r"""Publish sets of one item each, as many as the noisy count of the item.
+
+    A control: it keeps how often items occur, and nothing of what occurs together.
+
+    Privacy
+    -------
+    item counts: L1 = `items`, since of each record only that many items are counted, the first in
+    the order of the domain; asked once with the whole budget, for every item of the domain.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> domain = Domain.declare(item=["bread", "milk", "tea"])
+    >>> data = Sets.from_records([["bread", "milk"]] * 90 + [["tea"]] * 60, domain=domain)
+    >>> promise = PureDP(epsilon=1, unit="record")
+    >>> NoisySingletons(items=2).publish(data, promise, seed=1).data.itemsets()
+    [(('bread',), 95), (('milk',), 95), (('tea',), 50)]
+
+    References
+    ----------
+    .. [1] C. Dwork, F. McSherry, K. Nissim, A. Smith. "Calibrating noise to sensitivity in private
+       data analysis". TCC 2006.
+    """
+
+    name: ClassVar[str] = "noisy-singletons"
+    kinds: ClassVar = (Sets,)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("record", "person")
+
+    items: int = param(5, "items of a record that are counted", ge=1)
+    threshold: float = param(2.0, "noise standard deviations a count must reach", ge=0)
+
+    def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Count items, add noise, publish what is left."""
+        scale = self.items / float(ledger.budget)
+        exact = data.count_items(most=self.items)
+        noisy = ledger.ask(exact, Laplace(l1=self.items), spend=ledger.budget, label="item counts")
+        kept = np.flatnonzero(noisy >= max(1, math.ceil(math.sqrt(2) * self.threshold * scale)))
+        row = np.arange(len(kept), dtype=np.int64)
+        return Sets.from_counts(row=row, item=kept, counts=noisy[kept], domain=data.domain)
