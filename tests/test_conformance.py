@@ -7,9 +7,14 @@ import pytest
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
 from hedgerow.testing import check_publisher, mutant
-from toys import MinimumSupport, PassOn, TokenTree
+from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
+
+
+def test_every_registered_method_has_a_case():
+    """A method without units (a syntactic one) must be given a promise to be checked with."""
+    assert {name for name, _ in CASES} == set(METHODS)
 
 
 @pytest.mark.parametrize(("name", "unit"), CASES)
@@ -23,6 +28,7 @@ def test_a_registered_method_conforms(name, unit):
 
 def test_toys_of_both_families_conform():
     assert check_publisher(TokenTree(), PureDP(epsilon=1, unit="person")).moved >= 20
+    assert check_publisher(PickAndFlip(), PureDP(epsilon=1, unit="record")).moved >= 20
     assert check_publisher(PassOn(), MinimumSupport(2)).replays == 0
 
 

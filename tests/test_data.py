@@ -88,6 +88,55 @@ def test_owners_are_one_a_record():
     with pytest.raises(ParameterError, match="got 1 for 2"):
         Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann"])
 
+    with pytest.raises(ParameterError, match="one is missing"):
+        Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann", None])
+    with pytest.raises(ParameterError, match="one is missing"):
+        Sets.from_records([["tea"]], domain=DOMAIN, persons=[float("nan")])
+
+
+def test_values_may_come_from_numpy():
+    domain = Domain.declare(item=np.arange(3), records_per_person=np.int64(1))
+    data = Sets.from_records(np.array([[0, 1], [1, 2]]), domain=domain, persons=np.array([5, 5]))
+    assert data.bounded("person").itemsets() == [((0, 1), 1)]
+    assert Domain.declare(item=np.array(["a", "b"])).values("item") == ("a", "b")
+
+
+@pytest.mark.parametrize("record", ["bread", None, 7])
+def test_a_record_is_a_collection(record):
+    with pytest.raises(ParameterError, match="record 2 must be a collection of items; got"):
+        Sets.from_records([["tea"], record], domain=DOMAIN)
+    with pytest.raises(DomainError, match="collection of values; got one text"):
+        Domain.declare(item="bread")
+
+
+def test_what_is_printed_is_public():
+    data = Sets.from_records([["tea"], ["milk"]], domain=DOMAIN)
+    assert repr(data) == "<Sets: 3 values of item, declared>"
+    assert "array" not in repr(data.rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "item", "persons", "message"),
+    [
+        ([0.0], [0], None, "'row' must be an array of whole numbers"),
+        ([0], [0.5], None, "'item' must be an array of whole numbers"),
+        ([0], [0], ["x"], "'persons' must be an array of whole numbers"),
+        ([0, 1], [0], None, "equally long; got 2 and 1"),
+        ([-1], [0], None, "must not be negative"),
+        ([1], [0], [4], "one owner for every record number"),
+    ],
+)
+def test_columns_are_checked(row, item, persons, message):
+    owners = None if persons is None else np.array(persons)
+    with pytest.raises(ParameterError, match=message):
+        Sets.from_columns(row=np.array(row), item=np.array(item), domain=DOMAIN, persons=owners)
+
+
+def test_counts_are_positive():
+    for count in (0, -4):
+        with pytest.raises(ParameterError, match="whole numbers of at least 1"):
+            Sets.from_masks(np.array([1]), np.array([count]), DOMAIN)
+
 
 def test_codes_outside_the_domain_are_refused():
     for code in (-1, 3):
@@ -101,7 +150,7 @@ def test_units_need_what_they_say():
         data.records_per("edge")
     with pytest.raises(DomainError, match="declared maximum of records a person"):
         data.bounded("person")
-    bounded = Sets.from_records([["tea"]], domain=DOMAIN.bounded(2))
+    bounded = Sets.from_records([["tea"]], domain=DOMAIN.with_records_per_person(2))
     for act in (bounded.bounded, bounded.count_units, lambda unit: bounded.without(0, unit=unit)):
         with pytest.raises(DomainError, match="pass persons="):
             act("person")
@@ -117,8 +166,10 @@ def test_masks_end_at_62_items():
 
 
 def test_a_person_keeps_the_first_records_whatever_they_hold():
-    domain = Domain.declare(item="abc", records_per_person=2)
-    data = Sets.from_records(["a", "b", "abc", "c", "a"], domain=domain, persons=list("xxxyx"))
+    domain = Domain.declare(item=["a", "b", "c"], records_per_person=2)
+    data = Sets.from_records(
+        map(list, ["a", "b", "abc", "c", "a"]), domain=domain, persons=list("xxxyx")
+    )
     assert data.bounded("person").records() == [("a",), ("b",), ("c",)]
     assert len(data.bounded("record")) == 5
 

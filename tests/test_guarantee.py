@@ -39,6 +39,12 @@ def test_numbers_of_a_promise_are_read_as_written(written, exact):
     assert PureDP(epsilon=written, unit="record").epsilon == exact
 
 
+@pytest.mark.parametrize("bad", ["1e-20", "1e400", 10**10])
+def test_epsilon_is_no_absurd_number(bad):
+    with pytest.raises(ParameterError, match="epsilon must be between 1e-9 and 1e9"):
+        PureDP(epsilon=bad, unit="record")
+
+
 @pytest.mark.parametrize("bad", [0, -1, "-0.5", "0%"])
 def test_epsilon_is_positive(bad):
     with pytest.raises(ParameterError, match="epsilon must be greater than 0"):
@@ -98,11 +104,20 @@ def test_a_promise_that_is_not_kept_is_refused(method, guarantee, message):
 
 
 def test_a_method_refuses_another_kind():
-    class Odd:
+    class Odd(Sets):
         kind = "odd"
 
-    with pytest.raises(ParameterError, match="flat-laplace publishes sets; got odd"):
-        FlatLaplace().publish(Odd(), PureDP(epsilon=1, unit="record"))
+    class ForOdd(PassOn):
+        kinds = (Odd,)
+
+    with pytest.raises(ParameterError, match="toy-pass-on publishes odd; got sets"):
+        ForOdd().publish(sets_of([[0]], 1), MinimumSupport(2))
+    with pytest.raises(ParameterError, match="publishes a data set such as Sets; got list"):
+        FlatLaplace().publish([["tea"]], PureDP(epsilon=1, unit="record"))
+    with pytest.raises(ParameterError, match="state a guarantee such as PureDP"):
+        FlatLaplace().publish(sets_of([[0]], 1), 1)
+    with pytest.raises(ParameterError, match="seed must be a whole number; got 'x'"):
+        FlatLaplace().publish(sets_of([[0]], 1), PureDP(epsilon=1, unit="record"), seed="x")
 
 
 class Both(PassOn):
@@ -136,6 +151,10 @@ def test_all_is_verified_part_by_part():
     assert All(MinimumSupport(2)).units == ()
     with pytest.raises(ParameterError, match="at least one guarantee"):
         All()
+    with pytest.raises(ParameterError, match="All takes guarantees"):
+        All(1)
+    with pytest.raises(ParameterError, match="at most one differentially private"):
+        All(All(PureDP(epsilon=1, unit="record")), PureDP(epsilon=2, unit="record"))
     with pytest.raises(ParameterError, match="at most one differentially private"):
         All(PureDP(epsilon=1, unit="record"), PureDP(epsilon=2, unit="person"))
 
@@ -172,7 +191,9 @@ def test_parameters_are_checked_where_they_are_stated():
 
 
 def test_an_unknown_method_lists_the_known_ones():
-    with pytest.raises(UnknownMethod, match="no method 'flat'; there are: diffpart, flat-laplace, noisy-singletons"):
+    with pytest.raises(
+        UnknownMethod, match="no method 'flat'; there are: diffpart, flat-laplace, noisy-singletons"
+    ):
         find_method("flat")
 
 

@@ -117,7 +117,7 @@ def test_split_needs_positive_whole_weights(ledger, weights):
 
 def test_pieces_of_a_partition_cost_once(ledger):
     domain = Domain.declare(item=["a", "b", "c"])
-    data = Sets.from_records(["ab", "b", "abc"], domain=domain)
+    data = Sets.from_records(map(list, ["ab", "b", "abc"]), domain=domain)
     asked = {}
     for (item, piece), sub in ledger.each(data.partition("first item"), spend=ONE, label="by item"):
         asked[item] = sub.ask(
@@ -145,8 +145,8 @@ def test_notes_stand_in_the_evidence(ledger):
 
 
 def test_a_person_with_many_records_costs_what_was_promised():
-    domain = Domain.declare(item="ab", records_per_person=4)
-    data = Sets.from_records(["a"], domain=domain, persons=["x"])
+    domain = Domain.declare(item=["a", "b"], records_per_person=4)
+    data = Sets.from_records([["a"]], domain=domain, persons=["x"])
     ledger = PureDP(epsilon=1, unit="person").open(data, NoiseOff())
     assert ledger.budget == ONE / 4
     ledger.ask(COUNTS, Laplace(l1=1), spend=ledger.budget, label="counts")

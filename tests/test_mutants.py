@@ -10,10 +10,10 @@ import pytest
 from hedgerow import FlatLaplace, PureDP
 from hedgerow.data import Sets
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.privacy import Laplace, ledger, paths, survivors
+from hedgerow.privacy import Choose, Flip, Laplace, ledger, paths, survivors
 from hedgerow.publishers import base
 from hedgerow.testing import changed, check_publisher, mutant
-from toys import MinimumSupport, PassOn, TokenTree
+from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 RECORD = PureDP(epsilon=1, unit="record")
 PERSON = PureDP(epsilon=1, unit="person")
@@ -24,6 +24,7 @@ def test_the_shipped_classes_pass_the_same_call():
     for guarantee in (RECORD, PERSON):
         check_publisher(FlatLaplace(), guarantee)
         check_publisher(TokenTree(), guarantee)
+        check_publisher(PickAndFlip(), guarantee)
     check_publisher(PassOn(), MinimumSupport(2))
 
 
@@ -94,7 +95,7 @@ def test_a_universe_taken_from_the_data_is_caught():
 
 def test_a_domain_taken_from_the_data_is_caught():
     old = "noisy, data.domain)"
-    new = "noisy, data.domain.bounded(1 + len(data)))"
+    new = "noisy, data.domain.with_records_per_person(1 + len(data)))"
     caught(FlatLaplace, old, new, "domain of the output is not the declared one")
 
 
@@ -126,8 +127,8 @@ def test_original_id_is_caught():
             check_publisher(PassOn(), MinimumSupport(1))
 
 
-def test_records_kept_by_their_content_are_caught():
-    """A maximum of records a person kept by looking at the records is no bound at all."""
+def test_a_maximum_of_records_that_is_not_kept_is_caught():
+    """All records of a person, where two were declared."""
     old = 'ranked = self.engine.rank(self.rows, "person", "row", "nth")'
     new = 'ranked = self.engine.derive(self.rows, "nth", lambda held: held["row"] * 0)'
     with changed(Sets, "bounded", old, new), pytest.raises(GuaranteeError, match="loses 3/2"):
@@ -173,6 +174,38 @@ def test_tokens_that_are_not_stretched_are_caught():
             check_publisher(TokenTree(), RECORD)
 
 
+@pytest.mark.parametrize("mechanism", [Choose, Flip])
+def test_choices_and_bits_that_are_not_stretched_are_caught(mechanism):
+    """A record owns two tokens: priced for one, its choice or its bit costs twice its share."""
+    with changed(mechanism, "over", "return replace(self", "return self or replace(self"):
+        with pytest.raises(GuaranteeError, match="loses 3/2"):
+            check_publisher(PickAndFlip(), RECORD)
+
+
+def test_a_question_below_other_nodes_is_caught():
+    """The same cells, asked below another parent because of the data."""
+    old = "tree.left(grown.nodes) / np.where(grown.codes == favourite, 1, 2)"
+    new = (
+        "tree.left(grown.nodes) / np.where(grown.codes == favourite, 1, 2); "
+        "grown = grown._replace(nodes=grown.nodes[::-1] if pairs[0] % 2 else grown.nodes)"
+    )
+    caught(TokenTree, old, new, "asked differently of a neighbour")
+
+
+def test_a_method_may_change_its_answers_in_place():
+    """The record is a copy: this harmless line is no broken promise."""
+    harmless = mutant(FlatLaplace, "return Sets", "noisy += 1; return Sets", **NAMES)
+    check_publisher(harmless(), RECORD)
+
+
+def test_evidence_of_parts_is_in_terms_of_the_unit():
+    """A ledger cut in two for a person: the shares still add up to epsilon."""
+    from hedgerow.testing import sets_of
+
+    release = TokenTree().publish(sets_of([[0], [1]], 2), PureDP(epsilon=3, unit="person"))
+    assert release.evidence.total() == 3
+
+
 def test_survivors_in_order_of_discovery_are_caught():
     """Real ones first: the replay cannot see it, the test of the order does (`test_survivors`)."""
     from test_survivors import test_the_order_of_survivors_tells_nothing as guard
@@ -206,6 +239,13 @@ def _quiet():
     from hedgerow.privacy import NoiseOff
 
     return NoiseOff()
+
+
+def test_an_error_that_the_data_causes_is_caught():
+    """A crash on rare data tells that the data is rare."""
+    old = "masks, exact = data.histogram()"
+    new = "masks, exact = data.histogram(); exact[0]"
+    caught(FlatLaplace, old, new, "on 'no records': index 0 is out of bounds")
 
 
 def test_a_mutant_changes_one_place():

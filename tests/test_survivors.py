@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import Laplace, Shares
 from hedgerow.privacy import survivors as module
 from hedgerow.privacy.samplers import bits
 from hedgerow.privacy.survivors import Families, draw_survivors, quiet_survivors
+from hedgerow.testing import changed
 from laws import FALSE_ALARM, fits
 
 COUNTS = [0, 3, 0, 1]  # of one family: candidates 1 and 3 are listed
@@ -24,14 +26,19 @@ CUTOFF = 2
 COPIES = 60_000
 
 
-def draw_many(rate: Fraction, *, skip_empty: int = 0, seed: int = 51):
+def mutated_draw(old, new):
+    with changed(module, "draw_survivors", old, new):
+        return module.draw_survivors
+
+
+def draw_many(rate: Fraction, *, seed: int = 51, draw=None):
     """Draw the survivors of many equal families in one call; return one outcome a family."""
     listed = [code for code, count in enumerate(COUNTS) if count]
     at = np.repeat(np.arange(COPIES), len(listed))
     codes = np.tile(listed, COPIES)
     exact = np.array(COUNTS)[codes]
-    families = Families.of(len(COUNTS) - skip_empty, CUTOFF, at, codes, COPIES)
-    found = draw_survivors(
+    families = Families.of(len(COUNTS), CUTOFF, at, codes, COPIES)
+    found = (draw or draw_survivors)(
         Laplace(l1=1), families, exact, Shares.spread(rate, COPIES), bits(seed=seed)
     )
     outcomes = [[] for _ in range(COPIES)]
@@ -83,30 +90,48 @@ def families_of(codes, candidates, cutoff=1):
 
 def test_ranks_of_empty_candidates_become_codes():
     """The rank map of the printed example: codes 1, 2 and 5 of 8 are listed."""
+    families = families_of([1, 2, 5], 8)
     for place in (module._place_many, module._place_huge):
-        at, codes = place(
-            np.arange(5), np.array([0]), np.array([5]), np.zeros(3, np.int64), np.array([1, 2, 5])
-        )
+        at, codes = place(np.arange(5), np.array([0]), np.array([5]), families)
         assert (at.tolist(), codes.tolist()) == ([0] * 5, [0, 3, 4, 6, 7])
 
 
-@given(st.lists(st.tuples(st.integers(0, 6), st.sets(st.integers(0, 5))), min_size=1, max_size=6))
-def test_ranks_run_through_all_empty_candidates_of_all_families(drawn):
-    sizes = [size for size, _ in drawn]
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.sets(st.integers(0, 5))), min_size=1, max_size=6),
+    st.randoms(use_true_random=False),
+)
+def test_ranks_run_through_all_empty_candidates_of_all_families(drawn, shuffle):
+    sizes = np.array([size for size, _ in drawn])
     listed = [sorted(code for code in codes if code < size) for size, codes in drawn]
     at = np.array([home for home, codes in enumerate(listed) for _ in codes], np.int64)
     codes = np.array([code for codes in listed for code in codes], np.int64)
-    empties = np.array([size - len(codes) for size, codes in zip(sizes, listed, strict=True)])
-    members = np.arange(len(sizes))
+    families = Families.of(sizes, 1, at, codes, len(sizes))
+    order = list(range(len(sizes)))
+    shuffle.shuffle(order)  # families are grouped by share and cutoff, in any order
     every = [
-        (home, code)
-        for home, size in enumerate(sizes)
-        for code in range(size)
-        if code not in listed[home]
+        (home, code) for home in order for code in range(sizes[home]) if code not in listed[home]
     ]
+    empties = np.array([sizes[home] - len(listed[home]) for home in order])
     for place in (module._place_many, module._place_huge):
-        homes, found = place(np.arange(len(every)), members, empties, at, codes)
+        homes, found = place(np.arange(len(every)), np.array(order), empties, families)
         assert list(zip(homes.tolist(), found.tolist(), strict=True)) == every
+
+
+def test_families_of_many_shares_and_cutoffs_are_each_what_they_are_alone():
+    """Interleaved families of three settings, drawn in one call, have the law of each."""
+    copies = 120_000
+    settings = [(Fraction(1, 2), 2), (Fraction(3, 2), 2), (Fraction(1, 2), 4)]
+    shares = Shares.of([share for share, _ in settings] * copies)
+    cutoffs = np.array([cutoff for _, cutoff in settings] * copies)
+    at = np.arange(3 * copies)
+    families = Families.of(3, cutoffs, at, at % 2, 3 * copies)
+    found = draw_survivors(Laplace(l1=1), families, np.full(len(at), 2), shares, bits(seed=53))
+    for number, (share, cutoff) in enumerate(settings):
+        tail = math.exp(-float(share) * cutoff) / (1 + math.exp(-float(share)))
+        hits = np.bincount(found.codes[found.at % 3 == number], minlength=3)
+        spurious = int(hits[2])  # code 2 is always empty
+        assert stats.binomtest(spurious, copies, tail).pvalue > FALSE_ALARM
+        assert stats.binomtest(spurious, copies, tail * 1.1).pvalue < FALSE_ALARM
 
 
 def test_candidates_may_exceed_any_machine_word():
@@ -154,15 +179,31 @@ def test_a_cutoff_below_one_is_refused():
         families_of([0], 3, cutoff=0)
 
 
-def test_a_dropped_empty_candidate_would_show():
-    """One candidate fewer, as a loop that skips one would have it, is another law."""
-    listed_last = draw_many(Fraction(1, 2), skip_empty=0)
-    assert fits(listed_last, one_by_one(0.5)) > FALSE_ALARM
-    # candidate 0 left out of the law: every outcome that has it is now impossible
-    missing = {
-        outcome: chance
-        for outcome, chance in one_by_one(0.5).items()
-        if not any(code == 0 for code, _ in outcome)
-    }
-    with pytest.raises(AssertionError, match="impossible"):
-        fits(listed_last, missing)
+def test_survivors_that_skip_the_empty_ones_would_show():
+    """The planted bug: only candidates with records are noised."""
+    skipping = mutated_draw(
+        "_empty_survivors(mechanism, families, shares, source)",
+        "(families.at[:0], families.codes[:0])",
+    )
+    assert fits(draw_many(Fraction(1, 2), draw=skipping), one_by_one(0.5)) < FALSE_ALARM
+
+
+def test_one_trial_too_many_would_show():
+    """The printed loop: one test more than there are empty candidates."""
+    with changed(
+        module,
+        "_empty_survivors",
+        "(families.candidates - counts)[order]",
+        "(families.candidates - counts + 1)[order]",
+    ):
+        with pytest.raises((AssertionError, IndexError)):
+            assert fits(draw_many(Fraction(1, 2)), one_by_one(0.5)) > FALSE_ALARM
+
+
+def test_questions_with_too_many_spurious_survivors_are_refused_by_public_numbers():
+    families = Families.of(2**40, 1, np.zeros(3, np.int64), np.array([5, 6, 7]), 1)
+    with pytest.raises(
+        ParameterError, match=r"about 4e\+11 of the empty candidates would reach"
+    ) as caught:
+        families.require_few(Laplace(l1=1), Shares.of([Fraction(1)]))
+    assert "1,099,511,627,7" not in str(caught.value)

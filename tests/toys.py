@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hedgerow.data import Dataset, Sets
-from hedgerow.privacy import Choose, Criterion, Laplace, Ledger, PureDP
+from hedgerow.privacy import Choose, Criterion, Flip, Laplace, Ledger, PureDP
 from hedgerow.publishers import Publisher, param
 
 
@@ -155,3 +155,47 @@ class PassOn(Publisher[Sets]):
         """Return the very rows that came in."""
         del ledger
         return data
+
+
+@dataclass(frozen=True, kw_only=True)
+class PickAndFlip(Publisher[Sets]):
+    """Publish two noisy bits about the ends of records, along a forest of two tokens a record.
+
+    Privacy
+    -------
+    ends: a record owns two tokens, its first and its last item. The score of "mostly item 0" against
+    "mostly another" moves by one up and one down a token, and a bit belongs to one token.
+
+    Examples
+    --------
+    >>> PickAndFlip().name
+    'toy-pick-and-flip'
+
+    References
+    ----------
+    .. [1] None: a toy.
+    """
+
+    name: ClassVar[str] = "toy-pick-and-flip"
+    kinds: ClassVar = (Sets,)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("record", "person")
+
+    def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Choose which is more common at each end, then say whether item 0 is there at all."""
+        first, last = data.domain.values("item")[0], data.domain.values("item")[-1]
+        held = data.records()
+        there = np.array([sum(r[0] == first for r in held), sum(r[-1] == last for r in held)])
+        lead = 2 * there - len(held)
+        tree = ledger.paths(spend=ledger.budget, touches=2, label="ends")
+        half = ledger.budget / 2
+        nodes, choice = tree.ask(
+            np.stack((lead, -lead), axis=1),
+            Choose(sensitivity=1),
+            under=np.zeros(2, np.int64),
+            spend=half,
+            label="more common",
+        )
+        bits = (there > 0).astype(np.int64)
+        _, bit = tree.ask(bits, Flip(), under=nodes, spend=half, label="there at all")
+        return Sets.from_masks(np.ones(2, np.int64), 1 + choice + 2 * bit, data.domain)

@@ -12,12 +12,13 @@ transcript alone.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from hedgerow.data import Dataset
-from hedgerow.errors import HedgerowError, ParameterError, PromiseBroken
+from hedgerow.errors import ParameterError, PromiseBroken
 from hedgerow.privacy import Guarantee, Noisy, PureDP
 from hedgerow.privacy.questions import Answers, Question
 from hedgerow.publishers.base import Publisher, publish_with
@@ -45,8 +46,10 @@ class Recorder:
 
     def answer(self, question: Question) -> Any:
         """Answer and remember."""
+        # copies: a method may go on to change its arrays, which must not change the record
+        asked = deepcopy(question)
         answer = self._answers.answer(question)
-        self.transcript.append((question, answer))
+        self.transcript.append((asked, deepcopy(answer)))
         return answer
 
 
@@ -74,7 +77,7 @@ class Replayer:
         self.forth += recorded.loss(question, answer)
         self.back += question.loss(recorded, answer)
         self.moved |= recorded.moved(question)
-        return answer
+        return deepcopy(answer)
 
     def finish(self) -> None:
         """Insist that nothing recorded was left out."""
@@ -146,7 +149,7 @@ def _replay(
         replayed = publish_with(method, neighbour, guarantee, replayer)
     except PromiseBroken:
         raise
-    except HedgerowError as error:
+    except Exception as error:  # whatever it is, only one of two neighbours causes it
         msg = f"{method.name} fails on a neighbour only: {error}"
         raise PromiseBroken(msg) from error
     replayer.finish()

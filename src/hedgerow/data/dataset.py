@@ -15,7 +15,7 @@ from hedgerow.errors import DomainError, UnsupportedGuarantee
 __all__ = ["Dataset"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset(ABC):
     """Private units in one long table, and a public domain; frozen.
 
@@ -27,6 +27,11 @@ class Dataset(ABC):
     units: ClassVar[tuple[str, ...]]
 
     domain: Domain
+
+    def __repr__(self) -> str:
+        """Show what is public, and nothing else: a notebook prints whatever it is given."""
+        axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
+        return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
     @abstractmethod
     def neighbours(self, unit: str) -> Iterator[Self]:

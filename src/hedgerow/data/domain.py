@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
@@ -58,6 +58,11 @@ class Axis:
         return len(self.values)
 
 
+def _plain(value: Any) -> Any:
+    """Turn a NumPy scalar into the Python value it is."""
+    return value.item() if hasattr(value, "item") else value
+
+
 @dataclass(frozen=True)
 class Domain:
     """Public facts about a data set.
@@ -94,8 +99,12 @@ class Domain:
     @classmethod
     def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value]) -> Domain:
         """Declare a domain from public knowledge: a catalogue, a timetable, a code book."""
-        held = tuple((name, Axis(tuple(values))) for name, values in axes.items())
-        return cls(held, Source.DECLARED, records_per_person)
+        for name, values in axes.items():
+            if isinstance(values, str):
+                msg = f"axis {name!r} must be a collection of values; got one text"
+                raise DomainError(msg)
+        held = tuple((name, Axis(tuple(map(_plain, values)))) for name, values in axes.items())
+        return cls(held, Source.DECLARED, _plain(records_per_person))
 
     def axis(self, name: str) -> Axis:
         """The axis of that name."""
@@ -129,9 +138,9 @@ class Domain:
         axes = tuple((other, held if other == name else axis) for other, axis in self.axes)
         return replace(self, axes=axes)
 
-    def bounded(self, records_per_person: int) -> Domain:
+    def with_records_per_person(self, most: int) -> Domain:
         """The same domain with a declared maximum of records a person."""
-        return replace(self, records_per_person=records_per_person)
+        return replace(self, records_per_person=most)
 
     def require_public(self) -> None:
         """Refuse a domain that was inferred from the data.

@@ -19,7 +19,7 @@ Integers: TypeAlias = NDArray[np.int64]
 _KEY_BITS = 62
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partitions:
     """Which partition each record is in.
 
@@ -60,7 +60,7 @@ class Partitions:
         return Counted(self, rows, found["home"], found["mask"], found["weight"])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counted:
     """The sub-partitions that have records: their partition, children (as a mask) and count."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal, TypeAlias
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.partitions import Partitions
+from hedgerow.data.records import as_record, encode, number_owners, require_columns, seen
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
 from hedgerow.engines.sorting import sorted_order
@@ -24,11 +25,11 @@ __all__ = ["MASK_ITEMS", "Sets"]
 #: an itemset is one int64 mask up to this many items
 MASK_ITEMS = 62
 
-Whatever: TypeAlias = Literal["error", "drop"]
+OnBad: TypeAlias = Literal["error", "drop"]
 Integers: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sets(Dataset):
     """Records that are sets of items.
 
@@ -57,9 +58,9 @@ class Sets(Dataset):
         *,
         domain: Domain | None = None,
         assert_public_domain: bool = False,
-        persons: Sequence[Hashable] | None = None,
-        on_unknown: Whatever = "error",
-        on_empty: Whatever = "error",
+        persons: Iterable[Hashable] | None = None,
+        on_unknown: OnBad = "error",
+        on_empty: OnBad = "error",
         engine: Engine | None = None,
     ) -> Sets:
         """Hold records given as collections of items.
@@ -82,25 +83,20 @@ class Sets(Dataset):
             if choice not in {"error", "drop"}:
                 msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
                 raise ParameterError(msg)
-        held = [list(record) for record in records]
-        if persons is not None and len(persons) != len(held):
-            msg = f"persons must name one owner a record; got {len(persons)} for {len(held)}"
-            raise ParameterError(msg)
+        held = [as_record(number, record) for number, record in enumerate(records, start=1)]
         if domain is None:
-            domain = _seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = _encode(held, domain, drop=on_unknown == "drop")
+            domain = seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = encode(held, domain, drop=on_unknown == "drop")
         sizes = np.array([len(codes) for codes in coded], np.int64)
         if on_empty == "error" and np.any(sizes == 0):
             number = int(np.argmin(sizes)) + 1
             msg = f"record {number} has no items; remove it or pass on_empty='drop'"
             raise DomainError(msg)
-        numbers = {person: number for number, person in enumerate(dict.fromkeys(persons or ()))}
-        owners = np.array([numbers[person] for person in persons or ()], np.int64)
         return cls.from_columns(
             row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
             item=np.array([code for codes in coded for code in codes], np.int64),
             domain=domain,
-            persons=None if persons is None else owners,
+            persons=None if persons is None else number_owners(persons, len(held)),
             engine=engine,
         )
 
@@ -118,6 +114,7 @@ class Sets(Dataset):
 
         A record number that never occurs is no record; `persons[row]` is the owner of a record.
         """
+        require_columns(row, item, persons)
         if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
             msg = "an item code is outside the domain; codes are positions in its values"
             raise DomainError(msg)
@@ -148,6 +145,9 @@ class Sets(Dataset):
         engine: Engine | None = None,
     ) -> Sets:
         """Hold a long table of itemsets of which number `row` stands for `counts[row]` records."""
+        if counts.dtype.kind != "i" or np.any(counts < 1):
+            msg = "the counts of itemsets must be whole numbers of at least 1"
+            raise ParameterError(msg)
         data = cls.from_columns(row=row, item=item, domain=domain, engine=engine)
         rows = data.engine.derive(data.rows, "weight", lambda held: counts[held["row"]])
         return replace(data, rows=rows)
@@ -338,28 +338,3 @@ def _canonical_order(sizes: Integers, items: Integers) -> tuple[Integers, NDArra
 
 def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
     return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)
-
-
-def _seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
-    """Take the items that occur as the domain, and say whose word that is."""
-    seen = sorted({item for record in records for item in record}, key=str)
-    if not seen:
-        msg = "there are no records to take the items from; declare the domain"
-        raise DomainError(msg)
-    return Domain((("item", Axis(tuple(seen))),), source)
-
-
-def _encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) -> list[list[int]]:
-    codes = domain.axis("item").codes
-    coded: list[list[int]] = []
-    for number, record in enumerate(records, start=1):
-        known = [codes[item] for item in record if item in codes]
-        if not drop and len(known) != len(record):
-            # the item itself is not shown: an error is read by people who may not see the data
-            msg = (
-                f"record {number} holds an item that is not in the domain; "
-                "declare the item or pass on_unknown='drop'"
-            )
-            raise DomainError(msg)
-        coded.append(known)
-    return coded

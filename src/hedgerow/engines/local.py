@@ -15,7 +15,7 @@ from hedgerow.errors import InternalError
 __all__ = ["LocalEngine", "LocalTable"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LocalTable(Table):
     """Columns in the memory of this process."""
 

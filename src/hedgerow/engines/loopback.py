@@ -23,7 +23,7 @@ __all__ = ["LoopbackEngine"]
 _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Dealt(Table):
     """One table a worker."""
 

@@ -19,7 +19,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Itemset: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Postings:
     """Distinct itemsets with weights, by row and by item.
 
@@ -30,7 +30,7 @@ class Postings:
     --------
     >>> from hedgerow import Domain
     >>> domain = Domain.declare(item=["a", "b", "c"])
-    >>> held = Postings.of(Sets.from_records(["ab", "b", "abc"], domain=domain))
+    >>> held = Postings.of(Sets.from_records(map(list, ["ab", "b", "abc"]), domain=domain))
     >>> held.supports([(0,), (0, 1), (0, 1, 2)]).tolist(), held.top(2)
     ([2, 2, 1], {(1,): 3, (0,): 2})
     """

@@ -44,7 +44,7 @@ def measure_sets(
     rng
         Draws the workloads.
     queries
-        How many queries a group of the uniform workload has; the drawn workload has five times that.
+        How many queries a group of the uniform workload has; the drawn one has five times that.
     """
     truth, ours = Postings.of(original), Postings.of(released)
     beside = {name: Postings.of(control) for name, control in controls.items()}

@@ -18,6 +18,7 @@ from hedgerow.privacy.questions import Answers
 __all__ = ["All", "Exactly", "Guarantee", "PureDP", "Verdict", "read_number", "show"]
 
 _SAYING = 14
+_EXTREME = Fraction(10**9)
 
 Exactly: TypeAlias = int | Fraction | Decimal | float | str
 
@@ -88,6 +89,9 @@ class PureDP(Guarantee):
         if value <= 0:
             msg = f"epsilon must be greater than 0; got {epsilon}"
             raise ParameterError(msg)
+        if not 1 / _EXTREME <= value <= _EXTREME:
+            msg = f"epsilon must be between 1e-9 and 1e9; got {epsilon}"
+            raise ParameterError(msg)
         object.__setattr__(self, "epsilon", value)
         object.__setattr__(self, "unit", unit)
 
@@ -135,6 +139,10 @@ class All(Guarantee):
         if not guarantees:
             msg = "All needs at least one guarantee"
             raise ParameterError(msg)
+        if not all(isinstance(part, Guarantee) for part in guarantees):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = "All takes guarantees"
+            raise ParameterError(msg)
+        guarantees = tuple(part for held in guarantees for part in held.parts())
         if sum(isinstance(part, PureDP) for part in guarantees) > 1:
             msg = "All takes at most one differentially private guarantee; state the stronger one"
             raise ParameterError(msg)

@@ -141,6 +141,7 @@ class Ledger:
         home = np.zeros(len(ids), np.int64)
         families = Families.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
+        families.require_few(mechanism, Shares.spread(spend, 1))
         question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
         self._mention(label, label, mechanism)

@@ -145,13 +145,17 @@ class Choose:
 
 @dataclass(frozen=True)
 class Flip:
-    r"""Turn each bit over with probability $1 / (1 + e^{spend})$: randomised response.
+    r"""Turn each bit over with probability $1 / (1 + e^{spend / bits})$: randomised response.
 
-    A bit that differs costs `spend`: kept and flipped have odds $e^{spend}$ to 1.
+    A bit that differs costs `spend / bits`: kept and flipped have odds $e^{spend / bits}$ to 1.
+    `bits` is how many bits of the array one unit owns at most.
     """
 
     name: ClassVar[str] = "randomised response"
     bits: int = 1
+
+    def __post_init__(self) -> None:
+        _require_positive("Flip.bits", self.bits)
 
     def check(self, exact: Integers) -> None:
         """Accept zeros and ones."""

@@ -65,7 +65,7 @@ class Question(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cells:
     """Exact answers, one a cell (or a row of scores a choice), and a share each."""
 
@@ -96,7 +96,7 @@ class Cells:
         return not np.array_equal(self.exact, _same(self, other).exact)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Thresholded:
     """Listed candidates of huge families, a share and a cutoff a family."""
 

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, localcontext
 from fractions import Fraction
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,11 +54,10 @@ Integers: TypeAlias = NDArray[np.int64]
 _CHUNK = 1 << 15
 _LOG_ERROR = 2.0**-40
 _UNCAPPED = 2.0**62
-#: tinier laws than this are drawn one by one in Python integers. A draw is then at least 2**62,
-#: where int64 ends, with probability below exp(-2**10).
+#: gaps of rates below 2**-52 are drawn one by one in Python integers, noise of such rates is
+#: refused; above, a draw reaches 2**62, where int64 ends, with probability below exp(-2**10)
 _VECTOR_SHIFT = 32
 _VECTOR_TRIALS = 1 << 60
-_MOST_SUCCESSES = 1 << 26
 _THINNED = Fraction(600)
 
 
@@ -163,7 +162,7 @@ def parity(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.b
     return (geometric(rates, which, source) & 1).astype(np.bool_)
 
 
-def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray[np.generic]:
+def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray[Any]:
     r"""Draw which of `trials` empty cells reach `cutoff` under discrete Laplace noise.
 
     Each does so with probability $p = e^{-\lambda t} / (1 + e^{-\lambda})$, $t \ge 1$,
@@ -179,12 +178,6 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     exponent = min(rate * cutoff, _THINNED)
     if trials == 0:
         return np.zeros(0, np.int64)
-    if math.log(trials) - exponent > math.log(_MOST_SUCCESSES):
-        msg = (
-            f"more than {_MOST_SUCCESSES:,} of {trials:,} empty candidates would reach "
-            f"the cutoff {cutoff}; raise it"
-        )
-        raise ParameterError(msg)
     found = _hits(trials, GapRate(exponent), source)
     which = np.zeros(len(found), np.int64)
     kept = ~parity([RationalRate(rate)], which, source)
@@ -301,7 +294,7 @@ def _floor_log(
     return drawn
 
 
-def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[np.generic]:
+def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[Any]:
     """Draw the positions of the successes among `trials`, by the gaps between them."""
     if trials >= _VECTOR_TRIALS or rate.shift > _VECTOR_SHIFT:
         return _rare_hits(trials, rate, source)
@@ -321,7 +314,7 @@ def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[np.generic]:
     return np.concatenate(found)
 
 
-def _rare_hits(trials: int, rate: GapRate, source: Bits) -> NDArray[np.generic]:
+def _rare_hits(trials: int, rate: GapRate, source: Bits) -> NDArray[Any]:
     """Draw the same in Python integers, one by one: for numbers beyond int64."""
     found: list[int] = []
     position = -1

@@ -63,12 +63,19 @@ class Shares:
         """Return the shares of the cells at these positions."""
         return Shares(self.table, self.codes[at])
 
-    def __truediv__(self, divisors: NDArray[np.int64]) -> Shares:
-        """Divide each share by its own whole number."""
+    def __truediv__(self, divisors: int | Fraction | NDArray[np.int64]) -> Shares:
+        """Divide all shares by one number, or each by its own whole number."""
+        if isinstance(divisors, (int, Fraction)):
+            return Shares(tuple(share / divisors for share in self.table), self.codes)
+        if np.any(divisors < 1):
+            msg = "shares are divided by positive whole numbers"
+            raise ParameterError(msg)
         return self._combine(divisors, lambda share, divisor: share / divisor)
 
-    def __mul__(self, factors: NDArray[np.int64]) -> Shares:
-        """Multiply each share by its own whole number."""
+    def __mul__(self, factors: int | Fraction | NDArray[np.int64]) -> Shares:
+        """Multiply all shares by one number, or each by its own whole number."""
+        if isinstance(factors, (int, Fraction)):
+            return Shares(tuple(share * factors for share in self.table), self.codes)
         return self._combine(factors, lambda share, factor: share * factor)
 
     def __add__(self, other: Shares) -> Shares:
@@ -128,11 +135,14 @@ class Shares:
         if len(others) != len(self):
             msg = f"shares of {len(self)} cells met numbers for {len(others)}"
             raise ParameterError(msg)
-        low = int(others.min(initial=0))
-        width = int(others.max(initial=0)) - low + 1
-        pairs, inverse = np.unique(self.codes * width + (others - low), return_inverse=True)
+        # the other numbers are coded first, so that a pair of codes fits a word
+        values, coded = np.unique(others, return_inverse=True)
+        pairs, inverse = np.unique(self.codes * len(values) + coded, return_inverse=True)
         held: list[int] = pairs.tolist()
-        combined = [rule(self.table[pair // width], pair % width + low) for pair in held]
+        distinct: list[int] = values.tolist()
+        combined = [
+            rule(self.table[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in held
+        ]
         return Shares.of(combined)[inverse.astype(np.int64)] if combined else self
 
 

@@ -17,6 +17,8 @@ private transit data publication: a case study on the Montreal transportation sy
 
 from __future__ import annotations
 
+import itertools
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,6 +40,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Candidates: TypeAlias = NDArray[Any]
 
 _VECTOR = 1 << 60
+_MOST = 1 << 24
 
 
 class Survivors(NamedTuple):
@@ -48,7 +51,7 @@ class Survivors(NamedTuple):
     noisy: Integers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Families:
     """Candidates in families: how many each has (public), and which ones are listed (private)."""
 
@@ -82,6 +85,21 @@ class Families:
             msg = "cutoff must be below 2**60: no count reaches it"
             raise ParameterError(msg)
         return cls(counts, limits, at, codes)
+
+    def require_few(self, mechanism: Laplace, shares: Shares) -> None:
+        """Refuse questions whose spurious survivors could not be held; public numbers only."""
+        rates = shares.floats() / float(mechanism.l1)
+        if self.candidates.dtype == np.object_:
+            logs = np.array([math.log(max(1, number)) for number in self.candidates.tolist()])
+        else:
+            logs = np.log(np.maximum(1, self.candidates))
+        expected = float(np.exp(np.minimum(logs - rates * self.cutoffs, 99.0)).sum())
+        if expected > _MOST:
+            msg = (
+                f"about {expected:.2g} of the empty candidates would reach the cutoff, and at most "
+                f"{_MOST:,} can be held; raise the threshold, or take a method for larger domains"
+            )
+            raise ParameterError(msg)
 
     def check(self, exact: Integers) -> None:
         """Refuse listings that are not what they say."""
@@ -127,63 +145,65 @@ def quiet_survivors(families: Families, exact: Integers) -> Survivors:
 def _empty_survivors(
     mechanism: Laplace, families: Families, shares: Shares, source: Bits
 ) -> tuple[Integers, Candidates]:
-    """Draw which empty candidates survive: once for all families of one share and cutoff."""
-    order = _order(families.at, families.codes)
-    listed, codes = families.at[order], families.codes[order]
-    counts = np.bincount(listed, minlength=len(families.candidates))
-    empties = families.candidates - counts
-    found: list[tuple[Integers, Candidates]] = []
+    """Draw which empty candidates survive: one draw for all families of one share and cutoff."""
+    counts = np.bincount(families.at, minlength=len(families.candidates))
+    groups = _alike(shares.codes, families.cutoffs)
+    order = np.concatenate([*groups, np.zeros(0, np.int64)])
+    empties = (families.candidates - counts)[order]
     rates = mechanism.rates(shares)
-    for members in _alike(shares.codes, families.cutoffs):
-        code, cutoff = int(shares.codes[members[0]]), int(families.cutoffs[members[0]])
-        total = _sum(empties[members])
-        ranks = samplers.successes(total, rates[code].value, cutoff, source)
-        place = _place_many if total < _VECTOR else _place_huge
-        found.append(place(ranks, members, empties, listed, codes))
-    at = np.concatenate([part for part, _ in found]) if found else np.zeros(0, np.int64)
-    codes_found = [part for _, part in found]
-    return at, np.concatenate(codes_found) if found else families.codes[:0]
+    found: list[Candidates] = [np.zeros(0, np.int64)]
+    passed = start = 0
+    for members in groups:
+        total = _sum(empties[start : start + len(members)])
+        rate, cutoff = rates[int(shares.codes[members[0]])], int(families.cutoffs[members[0]])
+        hits: Candidates = samplers.successes(total, rate.value, cutoff, source)
+        found.append(hits + passed)
+        passed, start = passed + total, start + len(members)
+    place = _place_many if passed < _VECTOR else _place_huge
+    return place(np.concatenate(found), order, empties, families)
 
 
 def _place_many(
-    ranks: Candidates, members: Integers, empties: Candidates, listed: Integers, codes: Candidates
+    ranks: Candidates, order: Integers, empties: Candidates, families: Families
 ) -> tuple[Integers, Candidates]:
-    """Turn ranks among the empty candidates of all `members` into family and code.
+    """Turn ranks among the empty candidates, families in this order, into family and code.
 
     Within a family the `i`-th listed code `c` has `c - i` empty codes before it. So the code of
-    rank `r` is `r` plus the number of listed codes with `c - i <= r`: one search for all families
-    together.
+    rank `r` is `r` plus the number of listed codes with `c - i <= r`: one search for all families.
     """
-    sizes = empties[members].astype(np.int64)
-    ends = np.cumsum(sizes)
+    ends = np.cumsum(empties.astype(np.int64))
+    begins = ends - empties
     home = np.searchsorted(ends, ranks, "right")
-    local = ranks - (ends - sizes)[home]
-    position = np.full(len(empties), -1, np.int64)
-    position[members] = np.arange(len(members))
-    mine = position[listed] >= 0
-    owner, taken = position[listed[mine]], codes[mine].astype(np.int64)
-    firsts = np.searchsorted(owner, np.arange(len(members)))
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    owner, taken = position[families.at], families.codes
+    by = _order(owner, taken)
+    owner, taken = owner[by], taken[by].astype(np.int64)
+    firsts = np.searchsorted(owner, np.arange(len(order)))
     before = taken - (np.arange(len(owner)) - firsts[owner])
-    passed = np.searchsorted((ends - sizes)[owner] + before, ranks, "right") - firsts[home]
-    return members[home], local + passed
+    passed = np.searchsorted(begins[owner] + before, ranks, "right") - firsts[home]
+    return order[home], ranks - begins[home] + passed
 
 
 def _place_huge(
-    ranks: Candidates, members: Integers, empties: Candidates, listed: Integers, codes: Candidates
+    ranks: Candidates, order: Integers, empties: Candidates, families: Families
 ) -> tuple[Integers, Candidates]:
     """Do the same in Python integers, for candidates beyond int64."""
-    ends: list[int] = []
-    for size in empties[members].tolist():
-        ends.append((ends[-1] if ends else 0) + int(size))
+    ends: list[int] = list(itertools.accumulate(int(size) for size in empties.tolist()))
+    taken: dict[int, list[int]] = {}
+    for family, code in zip(families.at.tolist(), families.codes.tolist(), strict=True):
+        taken.setdefault(family, []).append(int(code))
+    gaps = {
+        family: [code - number for number, code in enumerate(sorted(codes))]
+        for family, codes in taken.items()
+    }
     at: list[int] = []
     found: list[int] = []
     for rank in ranks.tolist():
         home = bisect_right(ends, rank)
-        taken = sorted(int(code) for code in codes[listed == members[home]].tolist())
         local = rank - (ends[home - 1] if home else 0)
-        passed = [code - number for number, code in enumerate(taken)]
-        at.append(int(members[home]))
-        found.append(local + bisect_right(passed, local))
+        at.append(int(order[home]))
+        found.append(local + bisect_right(gaps.get(at[-1], []), local))
     return np.array(at, np.int64), np.array(found, np.object_)
 
 

@@ -71,6 +71,9 @@ class Publisher(ABC, Generic[Kind]):
             For tests only: it makes the run repeatable, so the statement says *not for
             publication*.
         """
+        if seed is not None and type(seed) is not int:
+            msg = f"seed must be a whole number; got {seed!r}"
+            raise ParameterError(msg)
         return publish_with(self, data, guarantee, Noisy(seed))
 
 
@@ -84,6 +87,9 @@ def publish_with(
     ledger = guarantee.open(data, answers)
     result = method.run(data, ledger)
     named = {"": result} if isinstance(result, Dataset) else dict(result)
+    if not named:
+        msg = f"{method.name} returned no data set"
+        raise InternalError(msg)
     outputs = {name: output.canonical() for name, output in named.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
@@ -97,6 +103,12 @@ def publish_with(
 
 def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
     """Refuse data, promises and domains the method cannot work with, before anything is read."""
+    if not isinstance(guarantee, Guarantee):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"state a guarantee such as PureDP(epsilon=1, unit='record'); got {guarantee!r}"
+        raise ParameterError(msg)
+    if not isinstance(data, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"{method.name} publishes a data set such as Sets; got {type(data).__name__}"
+        raise ParameterError(msg)
     if not isinstance(data, method.kinds):
         kinds = ", ".join(kind.kind for kind in method.kinds)
         msg = f"{method.name} publishes {kinds}; got {data.kind}"

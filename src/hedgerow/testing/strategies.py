@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow.data import Sets
+from hedgerow.data import Dataset, Sets
 from hedgerow.errors import MissingExtra
 from hedgerow.testing.catalogue import CATALOGUE, sets_of
 
@@ -15,7 +15,13 @@ except ImportError:
     msg = "hedgerow.testing.strategies needs hypothesis; install hedgerow[testing]"
     raise MissingExtra(msg) from None
 
-__all__ = ["seeds", "sets"]
+__all__ = ["of_kind", "seeds", "sets"]
+
+
+def of_kind(kind: type[Dataset]) -> SearchStrategy[Any]:
+    """Data of a kind, with at least one unit."""
+    known = {Sets: sets}
+    return known[kind]()  # pyright: ignore[reportArgumentType] - a kind without a strategy is an error
 
 
 def seeds() -> SearchStrategy[int]:

@@ -1,0 +1,87 @@
+"""Records as they come from callers: checked, encoded, their owners numbered.
+
+No message shows a value of the data: an error is read by people who may not see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.errors import DomainError, ParameterError
+
+__all__ = ["as_record", "encode", "number_owners", "require_columns", "seen"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
+    """Take the items that occur as the domain, and say whose word that is."""
+    found = {item for record in records for item in record}
+    items = sorted(found, key=lambda item: (isinstance(item, str), item))
+    if not items:
+        msg = "there are no records to take the items from; declare the domain"
+        raise DomainError(msg)
+    return Domain((("item", Axis(tuple(items))),), source)
+
+
+def encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) -> list[list[int]]:
+    """Return the codes of the items of each record; unknown items are refused or dropped."""
+    codes = domain.axis("item").codes
+    coded: list[list[int]] = []
+    for number, record in enumerate(records, start=1):
+        known = [codes[item] for item in record if item in codes]
+        if not drop and len(known) != len(record):
+            # the item itself is not shown: an error is read by people who may not see the data
+            msg = (
+                f"record {number} holds an item that is not in the domain; "
+                "declare the item or pass on_unknown='drop'"
+            )
+            raise DomainError(msg)
+        coded.append(known)
+    return coded
+
+
+def as_record(number: int, record: Iterable[Value]) -> list[Value]:
+    """Return a record as a list; a text is no collection of items."""
+    if isinstance(record, str) or not hasattr(record, "__iter__"):
+        msg = f"record {number} must be a collection of items; got {type(record).__name__}"
+        raise ParameterError(msg)
+    return list(record)
+
+
+def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
+    """Number the owners in the order they come; a record without an owner has no unit."""
+    owners = list(persons)
+    if len(owners) != records:
+        msg = f"persons must name one owner a record; got {len(owners)} for {records}"
+        raise ParameterError(msg)
+    if any(owner is None or owner != owner for owner in owners):  # noqa: PLR0124 - NaN is not itself
+        msg = "persons must name an owner of every record; one is missing"
+        raise ParameterError(msg)
+    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
+    return np.array([numbers[owner] for owner in owners], np.int64)
+
+
+def require_columns(row: Integers, item: Integers, persons: Integers | None) -> None:
+    """Refuse columns that are not whole numbers of the same rows."""
+    columns = [("row", row), ("item", item)]
+    if persons is not None:
+        columns.append(("persons", persons))
+    for name, column in columns:
+        if getattr(getattr(column, "dtype", None), "kind", "") not in "iu" or column.ndim != 1:
+            msg = f"column {name!r} must be an array of whole numbers"
+            raise ParameterError(msg)
+    if len(row) != len(item):
+        msg = f"columns 'row' and 'item' must be equally long; got {len(row)} and {len(item)}"
+        raise ParameterError(msg)
+    if len(row) and row.min() < 0:
+        msg = "record numbers must not be negative"
+        raise ParameterError(msg)
+    if persons is not None and len(row) and row.max() >= len(persons):
+        msg = "persons must have one owner for every record number"
+        raise ParameterError(msg)

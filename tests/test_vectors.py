@@ -1,0 +1,33 @@
+"""Every registered method has a vector: a figure or table of its paper, noise off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hedgerow import METHODS, Domain, PureDP, Sets, find_method
+from hedgerow.privacy import NoiseOff
+from hedgerow.publishers.base import publish_with
+
+VECTORS = Path(__file__).parent / "vectors"
+BUILD = {
+    "sets": lambda held: Sets.from_records(
+        held["records"], domain=Domain.declare(item=held["items"])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_vector_without_noise(name):
+    vector = json.loads((VECTORS / f"{name}.json").read_text())
+    assert vector["paper"]
+    held = vector["noise off"]
+    assert held["how"]
+    method = find_method(name)(**held["parameters"])
+    data = BUILD[method.kinds[0].kind](held)
+    release = publish_with(
+        method, data, PureDP(epsilon=held["epsilon"], unit=method.units[0]), NoiseOff()
+    )
+    assert release.data.itemsets() == [(tuple(items), count) for items, count in held["published"]]
