@@ -65,8 +65,9 @@ def test_labels_are_literals_in_methods(path):
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in DOORS
         ):
-            for keyword in node.keywords:
-                assert keyword.arg != "label" or isinstance(keyword.value, ast.Constant)
+            labels = [keyword.value for keyword in node.keywords if keyword.arg == "label"]
+            labels += node.args[:1] if node.func.attr == "note" else []
+            assert all(isinstance(label, ast.Constant) for label in labels)
 
 
 def test_the_type_checker_keeps_data_out_of_labels(tmp_path):
