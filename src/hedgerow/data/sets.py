@@ -145,7 +145,7 @@ class Sets(Dataset):
         engine: Engine | None = None,
     ) -> Sets:
         """Hold a long table of itemsets of which number `row` stands for `counts[row]` records."""
-        if counts.dtype.kind != "i" or np.any(counts < 1):
+        if counts.dtype.kind != "i" or np.any(counts[row] < 1):
             msg = "the counts of itemsets must be whole numbers of at least 1"
             raise ParameterError(msg)
         data = cls.from_columns(row=row, item=item, domain=domain, engine=engine)

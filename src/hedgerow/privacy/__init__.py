@@ -5,7 +5,7 @@ from hedgerow.privacy.evidence import Entry, Evidence
 from hedgerow.privacy.guarantee import All, Guarantee, PureDP, Verdict
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.mechanisms import Choose, Flip, Laplace, Mechanism
-from hedgerow.privacy.paths import Paths
+from hedgerow.privacy.paths import Grown, Paths
 from hedgerow.privacy.questions import Answers, NoiseOff, Noisy
 from hedgerow.privacy.shares import Shares
 
@@ -17,6 +17,7 @@ __all__ = [
     "Entry",
     "Evidence",
     "Flip",
+    "Grown",
     "Guarantee",
     "Laplace",
     "Ledger",

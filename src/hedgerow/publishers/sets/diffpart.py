@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Domain, Sets, Taxonomy
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import Laplace, Ledger, Paths, PureDP, Shares
+from hedgerow.privacy import Grown, Laplace, Ledger, Paths, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.steps.consistency import round_together, share_out
 from hedgerow.steps.cuts import Cuts, Families
 
 __all__ = ["DiffPart"]
@@ -37,7 +38,8 @@ class DiffPart(Publisher[Sets]):
     left (`merged`, as in the example's budgets), or tested and counted with what is then left
     (`two-stage`, as in the pseudo-code). There are $2^l - 1$ sub-partitions, not $2^l$. A bound on
     spurious sub-partitions keeps empty partitions from breeding, nodes with one child are left out,
-    the order of partitions is not published, and a universe of one item works.
+    the order of partitions is not published, and a universe of one item works. Ours: the noisy
+    counts of splits, which the paper throws away, correct what thresholds lose (`consistent`).
 
     Privacy
     -------
@@ -82,6 +84,7 @@ class DiffPart(Publisher[Sets]):
     tau_split: float = param(
         0.5, "spurious sub-partitions a split may be expected to give; 0: no bound", ge=0, le=1
     )
+    consistent: bool = param(True, "share out what a partition holds among its kept parts")
     most: int = param(2_000_000, "live partitions before the run is given up", ge=1)
     force: bool = param(False, "run even if spurious partitions are expected to breed")
 
@@ -92,7 +95,7 @@ class DiffPart(Publisher[Sets]):
             return self._publish_one_item(data, ledger)
         cuts, partitions = Cuts.whole(tree), data.partitions(tree)
         paths = ledger.paths(spend=ledger.budget, label="partitions")
-        nodes = paths.root
+        nodes, mass, spread = paths.root, np.zeros(1), np.full(1, np.inf)  # the whole is unknown
         published = [_Leaves.none()]
         while len(cuts):
             left = paths.left(nodes)
@@ -115,24 +118,32 @@ class DiffPart(Publisher[Sets]):
             )
             owner, masks = families.owner[grown.at], families.masks(grown.at, grown.codes)
             leaf = families.leaf[grown.at]
-            found = _Leaves(cuts.grow(owner[leaf], masks[leaf]), grown.noisy[leaf])
+            noisy, kept = grown.noisy, np.ones(len(leaf), np.bool_)
+            noise = 2 / share.floats()[grown.at] ** 2
             if self.leaf_mode == "two-stage":
+                noise[leaf] = 2 / paths.left(grown.nodes[leaf]).floats() ** 2
                 exact = counted.find(owner[leaf], masks[leaf])
-                found = self._count_leaves(paths, grown.nodes[leaf], exact, found)
-            published.append(found)
+                noisy, kept = self._count_leaves(paths, grown, leaf, exact)
+            leaf, owner, masks = leaf[kept], owner[kept], masks[kept]
+            held, noise = noisy[kept], noise[kept]
+            if self.consistent:
+                held = share_out(mass, spread, owner, held, noise)
+            published.append(_Leaves(cuts.grow(owner[leaf], masks[leaf]), held[leaf]))
             cuts = self._bounded(cuts.grow(owner[~leaf], masks[~leaf]))
             partitions = counted.move(owner[~leaf], masks[~leaf])
-            nodes = grown.nodes[~leaf]
+            nodes, mass, spread = grown.nodes[kept][~leaf], held[~leaf].astype(float), noise[~leaf]
         return _gather(published, data.domain)
 
     def _count_leaves(
-        self, paths: Paths, nodes: Integers, exact: Integers, found: _Leaves
-    ) -> _Leaves:
-        """Count the leaves that passed the test with all that is left of their paths."""
+        self, paths: Paths, grown: Grown, leaf: NDArray[np.bool_], exact: Integers
+    ) -> tuple[Integers, NDArray[np.bool_]]:
+        """Count the leaves that passed the test with all that is left; say which are published."""
+        nodes = grown.nodes[leaf]
         share = paths.left(nodes)
-        _, noisy = paths.ask(exact, Laplace(l1=1), under=nodes, spend=share, label="leaf counts")
-        kept = np.flatnonzero(noisy >= self._cutoff(share))
-        return _Leaves(found.cuts.take(kept), noisy[kept])
+        _, counts = paths.ask(exact, Laplace(l1=1), under=nodes, spend=share, label="leaf counts")
+        noisy, kept = grown.noisy.copy(), np.ones(len(leaf), np.bool_)
+        noisy[leaf], kept[leaf] = counts, counts >= self._cutoff(share)
+        return noisy, kept
 
     def _publish_one_item(self, data: Sets, ledger: Ledger) -> Sets:
         """Publish a universe of one item: one leaf, the whole data set, with the whole budget."""
@@ -191,25 +202,24 @@ class DiffPart(Publisher[Sets]):
 
 
 class _Leaves(NamedTuple):
-    """Cuts of which every node is an item, and their noisy counts."""
+    """Cuts of which every node is an item, and how many records they stand for."""
 
     cuts: Cuts
-    noisy: Integers
+    held: NDArray[Any]
 
     @classmethod
     def none(cls) -> _Leaves:
         nothing = np.zeros(0, np.int64)
-        return cls(Cuts(Taxonomy(1, ()), nothing, np.zeros(1, np.int64)), nothing)
+        return cls(Cuts(Taxonomy(1, ()), nothing, np.zeros(1, np.int64)), np.zeros(0))
 
 
 def _gather(published: list[_Leaves], domain: Domain) -> Sets:
     sizes = np.concatenate([np.diff(leaves.cuts.starts) for leaves in published])
-    return Sets.from_counts(
-        row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
-        item=np.concatenate([leaves.cuts.nodes for leaves in published]),
-        counts=np.concatenate([leaves.noisy for leaves in published]),
-        domain=domain,
-    )
+    counts = round_together(np.concatenate([leaves.held for leaves in published]))
+    row = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    item = np.concatenate([leaves.cuts.nodes for leaves in published])
+    some = counts[row] > 0
+    return Sets.from_counts(row=row[some], item=item[some], counts=counts, domain=domain)
 
 
 def _whole(threshold: NDArray[np.float64]) -> Integers:
