@@ -77,7 +77,7 @@ def test_a_share_is_positive(ledger, answers, spend):
     [
         (np.array([0.5]), Laplace(l1=1), "int64 in 1 dimension; got float64"),
         (np.array([[1]]), Laplace(l1=1), "in 1 dimension; got int64 in 2"),
-        (np.array([2**62]), Laplace(l1=1), "beyond 2\\*\\*62"),
+        (np.array([2**62]), Laplace(l1=1), "beyond 2\\*\\*60"),
         (np.array([1]), Choose(sensitivity=1), "in 2 dimensions; got int64 in 1"),
         (np.zeros((1, 0), np.int64), Choose(sensitivity=1), "at least one candidate"),
         (np.array([2]), Flip(), "neither 0 nor 1"),
@@ -214,6 +214,68 @@ def test_closing_gives_back_what_no_path_has_spent(ledger):
         grow(tree, np.array([1]), ONE / 4)
     with pytest.raises(BudgetExceeded, match="closed"):
         tree.close()
+
+
+def test_a_path_counts_by_what_was_asked_though_nothing_survived(ledger):
+    """A forest that is asked, comes back empty and is closed has still spent its share."""
+    none = COUNTS[:0]
+    tree = ledger.paths(spend=ONE, label="tree")
+    grown = tree.survivors(
+        none, none, none, Laplace(l1=1),
+        under=tree.root, candidates=9, cutoff=1_000, spend=ONE * 2 / 3, label="cells",
+    )  # fmt: skip
+    assert len(grown.nodes) == 0
+    assert tree.close() == ONE / 3
+    assert (ledger.left, ledger.evidence().total()) == (ONE / 3, ONE * 2 / 3)
+    with pytest.raises(BudgetExceeded, match="would spend 2/3 where 1/3 of 1 is left"):
+        ledger.paths(spend=ONE * 2 / 3, label="tree")
+
+
+def test_a_forest_is_closed_by_its_longest_path(ledger):
+    tree = ledger.paths(spend=ONE, label="tree")
+    children = grow(tree, np.zeros(2, np.int64), [ONE / 2, ONE / 9])
+    grow(tree, children[1:], ONE / 9)  # asked later, and still the shorter path
+    assert tree.close() == ONE / 2
+
+
+def test_every_parent_of_a_call_is_asked_once(ledger):
+    tree = ledger.paths(spend=ONE, label="tree")
+    children = grow(tree, np.zeros(2, np.int64), ONE / 9)
+    grow(tree, children, ONE / 9)
+    for child in children:
+        with pytest.raises(BudgetExceeded, match="asks twice below the same node"):
+            grow(tree, np.array([child]), ONE / 9)
+
+
+def test_nodes_of_two_forests_are_told_apart(ledger):
+    first = ledger.paths(spend=ONE / 2, label="first")
+    second = ledger.paths(spend=ONE / 2, label="second")
+    node = grow(first, first.root, ONE / 9)
+    for foreign in (node, first.root):
+        with pytest.raises(InternalError, match="not of this forest"):
+            grow(second, foreign, ONE / 9)
+    assert second.left(grow(second, second.root, ONE / 9)).fractions() == [ONE / 2 - ONE / 9]
+
+
+def test_noise_that_cannot_be_held_is_refused_whoever_is_listed(ledger):
+    for listed in (COUNTS[:0], COUNTS[:1]):
+        with pytest.raises(ParameterError, match="scale of this noise is beyond"):
+            ledger.survivors(
+                listed, listed, Laplace(l1=2**55), candidates=9, cutoff=2**59, spend=ONE, label="x"
+            )
+    assert ledger.left == 1
+
+
+def test_only_mechanisms_with_a_proven_price_are_asked(ledger):
+    class Free(Laplace):
+        def loss(self, exact, other, answer, spend):
+            return Fraction(0)
+
+    with pytest.raises(InternalError, match="Free is no mechanism with a proven price"):
+        ledger.ask(COUNTS, Free(l1=1), spend=ONE, label="free")
+    with pytest.raises(InternalError, match="Free is no mechanism with a proven price"):
+        grow_with = ledger.paths(spend=ONE, label="tree")
+        grow_with.ask(COUNTS, Free(l1=1), under=np.zeros(3, np.int64), spend=ONE, label="free")
 
 
 def test_touches_stretch_the_noise():

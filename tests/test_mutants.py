@@ -96,7 +96,7 @@ def test_a_universe_taken_from_the_data_is_caught():
 def test_a_domain_taken_from_the_data_is_caught():
     old = "noisy, data.domain)"
     new = "noisy, data.domain.with_records_per_person(1 + len(data)))"
-    caught(FlatLaplace, old, new, "domain of the output is not the declared one")
+    caught(FlatLaplace, old, new, "over another domain than the declared one")
 
 
 def test_original_order_is_caught():
@@ -169,7 +169,9 @@ def test_a_forest_that_does_not_count_is_caught():
 
 
 def test_tokens_that_are_not_stretched_are_caught():
-    with changed(paths.Paths, "survivors", "mechanism.over(self._touches)", "mechanism"):
+    with changed(
+        paths.Paths, "survivors", "require_known(mechanism).over(self._touches)", "mechanism"
+    ):
         with pytest.raises(GuaranteeError, match="loses"):
             check_publisher(TokenTree(), RECORD)
 
@@ -202,7 +204,9 @@ def test_evidence_of_parts_is_in_terms_of_the_unit():
     """A ledger cut in two for a person: the shares still add up to epsilon."""
     from hedgerow.testing import sets_of
 
-    release = TokenTree().publish(sets_of([[0], [1]], 2), PureDP(epsilon=3, unit="person"))
+    # so many records that a path is asked to its end, whatever the noise
+    data = sets_of([[0, 1]] * 4_000, 2)
+    release = TokenTree().publish(data, PureDP(epsilon=3, unit="person"), seed=1)
     assert release.evidence.total() == 3
 
 
@@ -246,6 +250,83 @@ def test_an_error_that_the_data_causes_is_caught():
     old = "masks, exact = data.histogram()"
     new = "masks, exact = data.histogram(); exact[0]"
     caught(FlatLaplace, old, new, "on 'no records': index 0 is out of bounds")
+
+
+def test_what_is_rare_and_stands_last_is_caught():
+    old = "masks, exact = data.histogram()"
+    new = (
+        "masks, exact = data.histogram(); "
+        "ledger.note('rare', int(exact.max(initial=0) >= 11 and (exact == 1).any()))"
+    )
+    caught(FlatLaplace, old, new, "publishes something else of a neighbour")
+
+
+def test_what_happens_to_large_counts_only_is_caught():
+    old = "return Sets.from_masks(ids + 1, noisy, data.domain)"
+    new = (
+        "noisy = np.where((noisy >= 20) & np.isin(ids + 1, masks), "
+        "exact[np.searchsorted(masks, ids + 1).clip(max=max(0, len(masks) - 1))] "
+        "if len(masks) else noisy, noisy); return Sets.from_masks(ids + 1, noisy, data.domain)"
+    )
+    caught(FlatLaplace, old, new, "publishes something else of a neighbour")
+
+
+def test_a_swallowed_mismatch_is_caught():
+    """A method that catches the refusal of the replay does not get away with it."""
+    from hedgerow.audit import Recorder, Replayer
+    from hedgerow.privacy import Ledger, NoiseOff
+
+    recorder = Recorder(NoiseOff())
+    Ledger(Fraction(1), recorder).ask(
+        np.zeros(2, np.int64), Laplace(l1=1), spend=Fraction(1), label="two"
+    )
+    replayer = Replayer(recorder)
+    with pytest.raises(GuaranteeError, match="asked differently"):
+        Ledger(Fraction(1), replayer).ask(
+            np.zeros(3, np.int64), Laplace(l1=1), spend=Fraction(1), label="three"
+        )
+    with pytest.raises(GuaranteeError, match="asked differently"):
+        replayer.finish()
+
+
+def test_a_warning_that_the_data_causes_is_caught():
+    old = "masks, exact = data.histogram()"
+    new = "masks, exact = data.histogram(); __import__('warnings').warn(f'{len(masks)} sets')"
+    with pytest.warns(UserWarning, match="sets"):
+        caught(FlatLaplace, old, new, "warns differently of a neighbour")
+
+
+def test_shares_that_depend_on_the_data_are_caught():
+    old = "spend=tree.left(leaves.nodes[again])"
+    new = "spend=tree.left(leaves.nodes[again]) / (1 + tokens[items[again]] % 2)"
+    caught(TokenTree, old, new, "asked differently of a neighbour")
+
+
+def test_a_note_without_a_budget_is_caught():
+    caught(
+        PassOn,
+        "del ledger",
+        "ledger.note('records', len(data))",
+        "no noisy answers to note",
+        MinimumSupport(1),
+    )
+
+
+def test_a_method_that_releases_nothing_was_not_checked():
+    with pytest.raises(GuaranteeError, match="released 1 of the awkward data"):
+        check_publisher(PassOn(), MinimumSupport(10**6))
+
+
+def test_owned_rows_are_single_records():
+    from dataclasses import replace as swap
+
+    from hedgerow.errors import InternalError
+    from hedgerow.testing import sets_of
+
+    data = sets_of([[0], [1]], 2)
+    heavy = swap(data, rows=data.engine.derive(data.rows, "weight", lambda c: c["weight"] * 5))
+    with pytest.raises(InternalError, match="a row with an owner must be one record"):
+        heavy.bounded("person")
 
 
 def test_a_mutant_changes_one_place():

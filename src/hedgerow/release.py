@@ -26,7 +26,7 @@ class Recipe:
     parameters: tuple[tuple[str, int | float | str | bool], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Release:
     """A publication.
 
@@ -35,6 +35,7 @@ class Release:
     """
 
     outputs: Mapping[str, Dataset]
+    domain: Domain
     guarantee: Guarantee
     evidence: Evidence
     recipe: Recipe
@@ -49,11 +50,6 @@ class Release:
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
         return self.outputs[""]
-
-    @property
-    def domain(self) -> Domain:
-        """What is public about the data."""
-        return next(iter(self.outputs.values())).domain
 
     def to_json(self) -> bytes:
         """The content of `release.json`."""

@@ -12,10 +12,11 @@ transcript alone.
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
@@ -63,27 +64,33 @@ class Replayer:
         self.moved = False
         self.asked = 0
         self._transcript = recorder.transcript
+        self._broken: PromiseBroken | None = None
 
     def answer(self, question: Question) -> Any:
         """Return the recorded answer if the question is the recorded one."""
         if self.asked == len(self._transcript):
-            msg = f"question {question.label!r} was asked of a neighbour only"
-            raise PromiseBroken(msg)
+            self._break(f"question {question.label!r} was asked of a neighbour only")
         recorded, answer = self._transcript[self.asked]
         self.asked += 1
         if recorded.public() != question.public():
-            msg = f"question {recorded.label!r} is asked differently of a neighbour"
-            raise PromiseBroken(msg)
+            self._break(f"question {recorded.label!r} is asked differently of a neighbour")
         self.forth += recorded.loss(question, answer)
         self.back += question.loss(recorded, answer)
         self.moved |= recorded.moved(question)
         return deepcopy(answer)
 
     def finish(self) -> None:
-        """Insist that nothing recorded was left out."""
+        """Insist that nothing recorded was left out, and that no mismatch was swallowed."""
+        if self._broken is not None:
+            raise self._broken
         if self.asked != len(self._transcript):
             msg = f"question {self._transcript[self.asked][0].label!r} was not asked of a neighbour"
             raise PromiseBroken(msg)
+
+    def _break(self, msg: str) -> NoReturn:
+        """Remember what broke, should the method swallow it, and say so."""
+        self._broken = PromiseBroken(msg)
+        raise self._broken
 
 
 def check_replay(
@@ -143,10 +150,10 @@ def _replay(
     limit: Fraction,
 ) -> Replay:
     recorder = Recorder(Noisy(seed))
-    recorded = publish_with(method, data, guarantee, recorder)
+    recorded, told = _publish(method, data, guarantee, recorder)
     replayer = Replayer(recorder)
     try:
-        replayed = publish_with(method, neighbour, guarantee, replayer)
+        replayed, told_again = _publish(method, neighbour, guarantee, replayer)
     except PromiseBroken:
         raise
     except Exception as error:  # whatever it is, only one of two neighbours causes it
@@ -157,7 +164,20 @@ def _replay(
     if loss > limit:
         msg = f"{method.name} loses {loss} between neighbours where {limit} was promised"
         raise PromiseBroken(msg)
+    if told != told_again:
+        msg = f"{method.name} warns differently of a neighbour"
+        raise PromiseBroken(msg)
     if release_bytes(recorded) != release_bytes(replayed):
         msg = f"{method.name} publishes something else of a neighbour, from the same noisy answers"
         raise PromiseBroken(msg)
     return Replay(loss, replayer.moved, replayer.asked)
+
+
+def _publish(
+    method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
+) -> tuple[Release, list[str]]:
+    """Publish, and return what was warned of: a warning is read by people too."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        release = publish_with(method, data, guarantee, answers)
+    return release, [str(warning.message) for warning in told]

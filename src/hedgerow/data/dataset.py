@@ -34,11 +34,20 @@ class Dataset(ABC):
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
     @abstractmethod
+    def count_units(self, unit: str) -> int:
+        """Count the units."""
+
+    @abstractmethod
+    def without(self, index: int, *, unit: str) -> Self:
+        """Return this data set without its unit number `index`."""
+
     def neighbours(self, unit: str) -> Iterator[Self]:
         """Yield every data set that is this one with one unit removed.
 
         Adding a unit is the same pair read backwards: a check tries both directions.
         """
+        for index in range(self.count_units(unit)):
+            yield self.without(index, unit=unit)
 
     @abstractmethod
     def bounded(self, unit: str) -> Self:

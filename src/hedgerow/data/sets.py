@@ -18,7 +18,7 @@ from hedgerow.data.records import as_record, encode, number_owners, require_colu
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
 from hedgerow.engines.sorting import sorted_order
-from hedgerow.errors import DomainError, ParameterError
+from hedgerow.errors import DomainError, InternalError, ParameterError
 
 __all__ = ["MASK_ITEMS", "Sets"]
 
@@ -222,11 +222,6 @@ class Sets(Dataset):
         self._require_owners()
         return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
 
-    def neighbours(self, unit: str) -> Iterator[Sets]:
-        """Yield every data set that is this one with one record, or one person, removed."""
-        for index in range(self.count_units(unit)):
-            yield self.without(index, unit=unit)
-
     def without(self, index: int, *, unit: str) -> Sets:
         """Return this data set without its record, or person, number `index`."""
         self.require_unit(unit)
@@ -252,6 +247,10 @@ class Sets(Dataset):
         if unit != "person":
             return self
         self._require_owners()
+        several = self.engine.keep(self.rows, lambda held: held["weight"] != 1)
+        if self.engine.rows(several):
+            msg = "a row with an owner must be one record"
+            raise InternalError(msg)
         ranked = self.engine.rank(self.rows, "person", "row", "nth")
         return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
 

@@ -38,6 +38,7 @@ class Book:
     asked: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
     means: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
     notes: dict[str, int] = field(default_factory=dict[str, int])
+    forests: int = 0
 
     def spend(self, label: str, amount: Fraction) -> None:
         """Add to what a label has spent; a refund is negative."""

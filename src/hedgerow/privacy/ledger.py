@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import BudgetExceeded, ParameterError
 from hedgerow.privacy import samplers
 from hedgerow.privacy.evidence import Book, Evidence
-from hedgerow.privacy.mechanisms import Laplace, Mechanism
+from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.paths import Paths
 from hedgerow.privacy.questions import Answers, Cells, Coins, Thresholded
 from hedgerow.privacy.shares import Shares, to_fraction
@@ -99,8 +99,8 @@ class Ledger:
         label
             What the privacy statement calls it: a literal, so that no data can get into it.
         """
-        mechanism.check(exact)
         spend = to_fraction(spend)
+        require_known(mechanism).check(exact, Shares.spread(spend, 1))
         question = Cells(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
@@ -136,8 +136,8 @@ class Ledger:
         tuple
             Ids of the survivors, ascending, and their noisy counts.
         """
-        mechanism.check(exact)
         spend = to_fraction(spend)
+        require_known(mechanism).check(exact, Shares.spread(spend, 1))
         home = np.zeros(len(ids), np.int64)
         families = Families.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
@@ -170,7 +170,9 @@ class Ledger:
         def refund(amount: Fraction) -> None:
             self._move(-amount, label)
 
-        return Paths(spend, touches, self._answers, mention, refund)
+        self._book.forests += 1
+        number = self._book.forests - 1
+        return Paths(spend, touches, self._answers, mention, refund, number)
 
     def split(self, *weights: int) -> tuple[Ledger, ...]:
         """Cut what is left into ledgers in these proportions, reserved at once."""
@@ -199,6 +201,9 @@ class Ledger:
 
     def note(self, label: LiteralString, value: int) -> None:
         """Put a number made of noisy answers into the evidence, for the reader of the statement."""
+        if self._budget == 0:
+            msg = f"note {label!r}: a ledger without a budget has no noisy answers to note"
+            raise BudgetExceeded(msg)
         self._book.notes[label] = int(value)
 
     def evidence(self) -> Evidence:

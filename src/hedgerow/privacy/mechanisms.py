@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Protocol, Self, TypeAlias
+from typing import ClassVar, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,14 @@ from hedgerow.privacy.rates import RationalRate
 from hedgerow.privacy.refine import Bits
 from hedgerow.privacy.shares import Shares, Spend
 
-__all__ = ["Choose", "Flip", "Laplace", "Mechanism"]
+__all__ = ["Choose", "Flip", "Laplace", "Mechanism", "require_known"]
 
 Integers: TypeAlias = NDArray[np.int64]
+M = TypeVar("M", bound="Mechanism")
 
-_LARGEST = 2**62
+#: twice the difference of two exact answers still fits int64
+_LARGEST = 2**60
+_SMALLEST = Fraction(1, 2**50)
 
 
 class Mechanism(Protocol):
@@ -32,8 +35,8 @@ class Mechanism(Protocol):
 
     name: ClassVar[str]
 
-    def check(self, exact: Integers) -> None:
-        """Refuse exact answers this mechanism does not answer."""
+    def check(self, exact: Integers, shares: Shares) -> None:
+        """Refuse exact answers and shares this mechanism does not answer, before it is asked."""
         ...
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
@@ -67,9 +70,12 @@ class Laplace:
     def __post_init__(self) -> None:
         _require_positive("Laplace.l1", self.l1)
 
-    def check(self, exact: Integers) -> None:
-        """Accept one int64 a cell."""
+    def check(self, exact: Integers, shares: Shares) -> None:
+        """Accept one int64 a cell, and noise that int64 can hold."""
         _require_integers(exact, axes=1)
+        if any(0 < share / self.l1 < _SMALLEST for share in shares.used()):
+            msg = "the scale of this noise is beyond 2**50; spend more"
+            raise ParameterError(msg)
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
         """Add noise, one share a cell."""
@@ -109,8 +115,9 @@ class Choose:
     def __post_init__(self) -> None:
         _require_positive("Choose.sensitivity", self.sensitivity)
 
-    def check(self, exact: Integers) -> None:
+    def check(self, exact: Integers, shares: Shares) -> None:
         """Accept a table of int64 scores with at least one column."""
+        del shares
         _require_integers(exact, axes=2)
         if exact.shape[1] == 0:
             msg = "Choose needs at least one candidate"
@@ -157,8 +164,9 @@ class Flip:
     def __post_init__(self) -> None:
         _require_positive("Flip.bits", self.bits)
 
-    def check(self, exact: Integers) -> None:
+    def check(self, exact: Integers, shares: Shares) -> None:
         """Accept zeros and ones."""
+        del shares
         _require_integers(exact, axes=1)
         if np.any((exact != 0) & (exact != 1)):
             msg = "Flip answers bits; an exact answer is neither 0 nor 1"
@@ -184,6 +192,14 @@ class Flip:
         return replace(self, bits=self.bits * touches)
 
 
+def require_known(mechanism: M) -> M:
+    """Refuse a mechanism that is not one of ours: its price would be its own word."""
+    if type(mechanism) not in (Laplace, Choose, Flip):
+        msg = f"{type(mechanism).__name__} is no mechanism with a proven price"
+        raise InternalError(msg)
+    return mechanism
+
+
 def _require_positive(what: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)) or value <= 0:
         msg = f"{what} must be a positive whole number or Fraction; got {value!r}"
@@ -198,5 +214,5 @@ def _require_integers(exact: Integers, *, axes: int) -> None:
         )
         raise InternalError(msg)
     if exact.size and (int(exact.max()) >= _LARGEST or int(exact.min()) <= -_LARGEST):
-        msg = "an exact answer is beyond 2**62"
+        msg = "an exact answer is beyond 2**60"
         raise InternalError(msg)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
-from hedgerow.privacy.mechanisms import Laplace, Mechanism
+from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, Cells, Thresholded
 from hedgerow.privacy.shares import Shares, Spend
 from hedgerow.privacy.survivors import Families
@@ -37,6 +37,9 @@ from hedgerow.privacy.survivors import Families
 __all__ = ["Grown", "Paths"]
 
 Integers: TypeAlias = NDArray[np.int64]
+
+#: nodes of different forests of one ledger have different numbers
+_FOREST = 1 << 40
 
 
 class Grown(NamedTuple):
@@ -58,6 +61,7 @@ class Paths:
         answers: Answers,
         mention: Callable[[str, Mechanism], None],
         refund: Callable[[Fraction], None],
+        number: int = 0,
     ) -> None:
         self._spend = spend
         self._touches = touches
@@ -66,12 +70,14 @@ class Paths:
         self._refund = refund
         self._spent = Shares.of([Fraction(0)])
         self._asked = np.zeros(1, np.bool_)
+        self._most = Fraction(0)
+        self._first = number * _FOREST
         self._open = True
 
     @property
     def root(self) -> Integers:
         """The node every path starts from."""
-        return np.zeros(1, np.int64)
+        return np.full(1, self._first, np.int64)
 
     def ask(
         self,
@@ -95,13 +101,13 @@ class Paths:
         spend
             One share for all, or one a cell.
         """
-        mechanism.check(exact)
         if len(under) != len(exact):
             msg = f"each cell needs its parent: got {len(under)} for {len(exact)}"
             raise InternalError(msg)
         shares = Shares.spread(spend, len(exact))
+        stretched = require_known(mechanism).over(self._touches)
+        stretched.check(exact, shares)
         total = self._enter(under, shares, label)
-        stretched = mechanism.over(self._touches)
         self._mention(label, mechanism)
         answer = self._answers.answer(Cells(label, stretched, shares, exact, under))
         return self._add(total), answer
@@ -134,11 +140,11 @@ class Paths:
         candidates, cutoff, spend
             One for all, or one a family.
         """
-        mechanism.check(exact)
         families = Families.of(candidates, cutoff, at, codes, len(under))
-        families.check(exact)
         shares = Shares.spread(spend, len(under))
-        stretched = mechanism.over(self._touches)
+        stretched = require_known(mechanism).over(self._touches)
+        stretched.check(exact, shares)
+        families.check(exact)
         families.require_few(stretched, shares)
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
@@ -148,13 +154,16 @@ class Paths:
 
     def left(self, nodes: Integers) -> Shares:
         """Return what may still be spent below each node; it depends on answers only."""
-        return self._spent[nodes].take_from(self._spend)
+        return self._spent[nodes - self._first].take_from(self._spend)
 
     def close(self) -> Fraction:
-        """End the forest and give back what no path has spent."""
+        """End the forest and give back what no path has spent.
+
+        A path counts by what was asked along it, whether or not anything survived.
+        """
         self._require_open()
         self._open = False
-        unspent = self._spend - max(self._spent.used())
+        unspent = self._spend - self._most
         if unspent > 0:
             self._refund(unspent)
         return unspent
@@ -162,6 +171,7 @@ class Paths:
     def _enter(self, under: Integers, shares: Shares, label: str) -> Shares:
         """Refuse what is not allowed; return what each new cell's path has then spent."""
         self._require_open()
+        under = under - self._first
         if len(under) and (under.min() < 0 or under.max() >= len(self._asked)):
             msg = f"{label!r} asks below a node that is not of this forest"
             raise InternalError(msg)
@@ -180,6 +190,7 @@ class Paths:
             msg = f"{label!r} would spend {most} along a path that may spend {self._spend}"
             raise BudgetExceeded(msg)
         self._asked[under] = True
+        self._most = max(self._most, most)
         return total
 
     def _add(self, spent: Shares) -> Integers:
@@ -188,7 +199,7 @@ class Paths:
         codes = np.concatenate((self._spent.codes, spent.codes + len(self._spent.table)))
         self._spent = Shares(merged, codes).packed()
         self._asked = np.concatenate((self._asked, np.zeros(len(spent), np.bool_)))
-        return np.arange(start, len(self._asked), dtype=np.int64)
+        return np.arange(start, len(self._asked), dtype=np.int64) + self._first
 
     def _require_open(self) -> None:
         if not self._open:

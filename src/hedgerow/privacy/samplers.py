@@ -10,7 +10,7 @@ $P(G \ge g) = e^{-\lambda g}$, and from it follow
 
 **Why floats do no harm.** $W$ is an infinite sequence of fair bits of which 52 are read, so it
 lies in a known interval. A float computation places $-\ln W / \lambda$ within an error bound
-(`_LOG_ERROR` covers the logarithm, the rate and the division together, 4,096 units in the last
+(`_LOG_ERROR` covers the logarithm, the rate and the division together: 4,096 units in the last
 place, where NumPy's logarithm errs by at most 4; a test measures it on the machine at hand). Only
 if the whole enclosure lies between two integers does it decide. Otherwise more bits are read and
 the enclosure is computed anew in `decimal`, whose logarithm is correctly rounded, with more
@@ -38,6 +38,7 @@ from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
 from hedgerow.privacy.refine import BITS, Bits, Exact, first, settle
 
 __all__ = [
+    "THINNED",
     "Bits",
     "bernoulli_exp",
     "bits",
@@ -55,10 +56,10 @@ _CHUNK = 1 << 15
 _LOG_ERROR = 2.0**-40
 _UNCAPPED = 2.0**62
 #: gaps of rates below 2**-52 are drawn one by one in Python integers, noise of such rates is
-#: refused; above, a draw reaches 2**62, where int64 ends, with probability below exp(-2**10)
+#: refused; above, a draw reaches 2**62, where int64 ends, with probability below exp(-2**9)
 _VECTOR_SHIFT = 32
 _VECTOR_TRIALS = 1 << 60
-_THINNED = Fraction(600)
+THINNED = Fraction(600)
 
 
 class _SystemBits:
@@ -175,7 +176,7 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     NDArray
         Positions, ascending; Python integers where `trials` is beyond int64's comfort.
     """
-    exponent = min(rate * cutoff, _THINNED)
+    exponent = min(rate * cutoff, THINNED)
     if trials == 0:
         return np.zeros(0, np.int64)
     found = _hits(trials, GapRate(exponent), source)

@@ -93,7 +93,9 @@ class Families:
             logs = np.array([math.log(max(1, number)) for number in self.candidates.tolist()])
         else:
             logs = np.log(np.maximum(1, self.candidates))
-        expected = float(np.exp(np.minimum(logs - rates * self.cutoffs, 99.0)).sum())
+        # successes are drawn at a chance of e**-600 at least and thinned, so that counts as well
+        scales = np.minimum(rates * self.cutoffs, float(samplers.THINNED))
+        expected = float(np.exp(np.minimum(logs - scales, 99.0)).sum())
         if expected > _MOST:
             msg = (
                 f"about {expected:.2g} of the empty candidates would reach the cutoff, and at most "
@@ -157,7 +159,8 @@ def _empty_survivors(
         total = _sum(empties[start : start + len(members)])
         rate, cutoff = rates[int(shares.codes[members[0]])], int(families.cutoffs[members[0]])
         hits: Candidates = samplers.successes(total, rate.value, cutoff, source)
-        found.append(hits + passed)
+        fits = passed + total < _VECTOR
+        found.append((hits if fits else hits.astype(np.object_)) + passed)
         passed, start = passed + total, start + len(members)
     place = _place_many if passed < _VECTOR else _place_huge
     return place(np.concatenate(found), order, empties, families)

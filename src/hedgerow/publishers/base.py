@@ -91,14 +91,29 @@ def publish_with(
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
     outputs = {name: output.canonical() for name, output in named.items()}
+    if any(isinstance(part, PureDP) for part in guarantee.parts()):
+        _require_domain(method, data, outputs)
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
         broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items())
         msg = f"{method.name} did not keep {guarantee.name} ({broken}); nothing was released"
         raise NotSatisfied(msg)
     return Release(
-        outputs, guarantee, ledger.evidence(), recipe_of(method), verdict, answers.publishable
+        outputs=outputs,
+        domain=data.domain,
+        guarantee=guarantee,
+        evidence=ledger.evidence(),
+        recipe=recipe_of(method),
+        verdict=verdict,
+        publishable=answers.publishable,
     )
+
+
+def _require_domain(method: Publisher[Any], data: Dataset, outputs: Mapping[str, Dataset]) -> None:
+    """Refuse an output over another domain: what exists is public, and only what was declared."""
+    if any(output.domain != data.domain for output in outputs.values()):
+        msg = f"{method.name} returned data over another domain than the declared one"
+        raise InternalError(msg)
 
 
 def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:

@@ -49,6 +49,7 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "first comes last": lambda: sets_of([[3], [2], [1], [0], [0, 1, 2, 3]], 4),
         "most items never seen": lambda: sets_of([[4], [4, 5]], 9),
         "long and short": lambda: sets_of([[0], list(range(7)), [6]], 7),
+        "hundreds alike": lambda: sets_of([[1]] * 300 + [[0, 2]] * 120 + [[0]] * 30 + [[2]], 3),
         "many": _many,
     }
 }
