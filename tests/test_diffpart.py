@@ -199,7 +199,7 @@ def test_families_number_every_sub_partition_once(items, fanout, seed):
         at, again = families.locate(families.owner[family], masks)
         assert (at.tolist(), again.tolist()) == (family.tolist(), code.tolist())
         grown = cuts.grow(families.owner[family], masks)
-        assert ((grown.splits_left == 0) == families.leaf[family]).all()
+        assert ((grown.inner_left == 0) == families.leaf[family]).all()
         live = np.flatnonzero(~families.leaf[family])
         if len(live) == 0:
             return
@@ -418,6 +418,39 @@ def test_mutants_of_diffpart_are_caught(old, new, mode, message):
     broken = mutant(DiffPart, old, new, Fraction=Fraction, _Leaves=diffpart._Leaves)
     with pytest.raises((GuaranteeError, ParameterError), match=message):
         check_publisher(broken(leaf_mode=mode, **SETTINGS), RECORD)
+
+
+@given(st.integers(2, 60), st.integers(2, 6), st.integers(1, 6), st.integers(0, 2**32))
+def test_every_split_takes_one_from_the_splits_left(items, fanout, longest, seed):
+    """The bound for records of few items: never below what a record needs, one less a split."""
+    tree = Taxonomy.by_fanout(items, fanout)
+    draw = np.random.default_rng(seed)
+    record = np.sort(draw.choice(items, min(items, longest), replace=False))
+    first, end = tree.span
+    cuts, splits, left = Cuts.whole(tree), 0, [int(Cuts.whole(tree).splits_left(longest)[0])]
+    while cuts.split[0] >= tree.leaves:
+        children = tree.children[cuts.split[0] - tree.leaves]
+        mask = sum(
+            1 << s
+            for s, c in enumerate(children)
+            if ((first[c] <= record) & (record < end[c])).any()
+        )
+        cuts = cuts.grow(np.zeros(1, np.int64), np.array([mask]))
+        splits += 1
+        left.append(int(cuts.splits_left(longest)[0]))
+    assert sorted(cuts.nodes.tolist()) == record.tolist()
+    assert all(later <= before - 1 for before, later in zip(left, left[1:], strict=False))
+    assert splits <= left[0] <= tree.inner
+
+
+def test_records_are_cut_to_the_longest_and_impossible_partitions_dropped():
+    data = sets_of([[0, 1, 2, 3, 4]] * 300, 5)
+    release = DiffPart(longest=2, fanout=2).publish(data, PureDP(epsilon=50, unit="record"))
+    assert release.data.itemsets()[0][0] == (0, 1)
+    for seed in range(30):  # spurious partitions of more nodes than items are nobody's
+        spurious = DiffPart(longest=1, fanout=2, c1=0.0, c2=0.0, tau_split=1.0)
+        release = spurious.publish(sets_of([[0]], 9), RECORD, seed=seed)
+        assert all(len(itemset) == 1 for itemset, _ in release.data.itemsets())
 
 
 # ---- bad input

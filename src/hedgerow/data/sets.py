@@ -169,11 +169,16 @@ class Sets(Dataset):
         counted = engine.collect(engine.total(masks, ["mask"], "weight"), order=["mask"])
         return counted["mask"], counted["weight"]
 
+    def truncated(self, longest: int) -> Sets:
+        """Keep the first items of each record in the order of the domain: a rule for each alone."""
+        ranked = self.engine.rank(self.items, "row", "item", "nth")
+        early = self.engine.keep(ranked, lambda held: held["nth"] < longest)
+        return replace(self, items=self.engine.select(early, ["row", "item"]))
+
     def count_items(self, *, most: int) -> Integers:
         """Count the records that have each item among their first `most`, for every item."""
         engine = self.engine
-        ranked = engine.rank(self.items, "row", "item", "nth")
-        early = engine.join(engine.keep(ranked, lambda held: held["nth"] < most), self.rows, "row")
+        early = engine.join(self.truncated(most).items, self.rows, "row")
         found = engine.collect(engine.total(early, ["item"], "weight"), order=["item"])
         counts = np.zeros(self.domain.size("item"), np.int64)
         counts[found["item"]] = found["weight"]

@@ -96,6 +96,16 @@ class Taxonomy:
         return self._from_children(0, lambda counts: 1 + int(counts.sum()))
 
     @cached_property
+    def inner_by_height(self) -> Integers:
+        """How many inner nodes of each height (1, 2, ...) are in the subtree of each node."""
+        counts = np.zeros((self.size, int(self.height[self.root])), np.int64)
+        for number, group in enumerate(self.children):
+            node = self.leaves + number
+            counts[node] = counts[list(group)].sum(axis=0)
+            counts[node, self.height[node] - 1] += 1
+        return counts
+
+    @cached_property
     def width(self) -> Integers:
         """How many children each node has."""
         counts = [len(group) for group in self.children]

@@ -46,10 +46,26 @@ class Cuts:
         return self.nodes[self.starts[:-1]]
 
     @cached_property
-    def splits_left(self) -> Integers:
-        """The largest number of further splits any chain below each partition can need."""
+    def inner_left(self) -> Integers:
+        """How many inner nodes are at or below the nodes of each cut."""
         inner = self.tree.internal[self.nodes]
         return np.add.reduceat(inner, self.starts[:-1]) if len(self) else inner
+
+    def splits_left(self, longest: int) -> Integers:
+        """The largest number of further splits a record of `longest` items can need.
+
+        It passes at most one node of each height an item. A split always takes one from this
+        number: the split node is one of the highest of its cut, of which there are at most
+        `longest`, since each has an item of the record below it.
+        """
+        heights = self.tree.inner_by_height[self.nodes]
+        if not len(self):
+            return np.zeros(0, np.int64)
+        return np.minimum(np.add.reduceat(heights, self.starts[:-1]), longest).sum(axis=1)
+
+    def size_after(self, at: Integers, masks: Integers) -> Integers:
+        """How many nodes the cuts of `grow` have."""
+        return np.diff(self.starts)[at] - 1 + np.bitwise_count(masks)
 
     def grow(self, at: Integers, masks: Integers) -> Cuts:
         """Replace the split node of each partition in `at` by the children in its mask."""
@@ -99,7 +115,7 @@ class Families:
     @classmethod
     def of(cls, cuts: Cuts) -> Families:
         """List the families of every partition; a partition has one or two."""
-        last = cuts.splits_left == cuts.tree.internal[cuts.split]
+        last = cuts.inner_left == cuts.tree.internal[cuts.split]
         plain, width = _plain(cuts.tree)[cuts.split], cuts.tree.width[cuts.split]
         inner = np.flatnonzero(~last | (np.bitwise_count(plain) < width))
         leaf = np.flatnonzero(last & (plain > 0))
@@ -110,7 +126,7 @@ class Families:
     def _shape(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
         """Each family's plain children, number of children, and whether its split is last."""
         split = self.cuts.split[self.owner]
-        last = self.cuts.splits_left[self.owner] == self.cuts.tree.internal[split]
+        last = self.cuts.inner_left[self.owner] == self.cuts.tree.internal[split]
         return _plain(self.cuts.tree)[split], self.cuts.tree.width[split], last
 
     @cached_property
@@ -126,7 +142,7 @@ class Families:
         """Turn (partition, mask) into (family, code)."""
         split = self.cuts.split[at]
         plain = _plain(self.cuts.tree)[split]
-        last = self.cuts.splits_left[at] == self.cuts.tree.internal[split]
+        last = self.cuts.inner_left[at] == self.cuts.tree.internal[split]
         is_leaf = last & (masks & ~plain == 0)
         family = np.full((2, len(self.cuts)), -1, np.int64)
         family[self.leaf.astype(np.int64), self.owner] = np.arange(len(self.owner))

@@ -38,7 +38,9 @@ class DiffPart(Publisher[Sets]):
     left (`merged`, as in the example's budgets), or tested and counted with what is then left
     (`two-stage`, as in the pseudo-code). There are $2^l - 1$ sub-partitions, not $2^l$. A bound on
     spurious sub-partitions keeps empty partitions from breeding, nodes with one child are left out,
-    the order of partitions is not published, and a universe of one item works. Ours: the noisy
+    the order of partitions is not published, and a universe of one item works. Ours: no record has
+    more than `longest` items, which bounds the splits to come far better than the taxonomy does,
+    and the noisy
     counts of splits, which the paper throws away, correct what thresholds lose (`consistent`).
 
     Privacy
@@ -71,6 +73,9 @@ class DiffPart(Publisher[Sets]):
     units: ClassVar = ("record", "person")
 
     fanout: int = param(10, "children a node of the taxonomy has at most", ge=2, le=30)
+    longest: int = param(
+        20, "items of a record that are used; the first in the domain's order", ge=1
+    )
     taxonomy: str = param(
         "fan-out",
         "cut the items by fan-out, or use the declared paths",
@@ -93,13 +98,13 @@ class DiffPart(Publisher[Sets]):
         tree = self._tree(data.domain)
         if tree.inner == 0:
             return self._publish_one_item(data, ledger)
-        cuts, partitions = Cuts.whole(tree), data.partitions(tree)
+        cuts, partitions = Cuts.whole(tree), data.truncated(self.longest).partitions(tree)
         paths = ledger.paths(spend=ledger.budget, label="partitions")
         nodes, mass, spread = paths.root, np.zeros(1), np.full(1, np.inf)  # the whole is unknown
         published = [_Leaves.none()]
         while len(cuts):
             left = paths.left(nodes)
-            alpha = (left - ledger.budget / 2) / cuts.splits_left
+            alpha = (left - ledger.budget / 2) / cuts.splits_left(self.longest)
             families = Families.of(cuts)
             counted = partitions.count(cuts.split)
             at, codes = families.locate(counted.at, counted.masks)
@@ -118,12 +123,14 @@ class DiffPart(Publisher[Sets]):
             )
             owner, masks = families.owner[grown.at], families.masks(grown.at, grown.codes)
             leaf = families.leaf[grown.at]
-            noisy, kept = grown.noisy, np.ones(len(leaf), np.bool_)
-            noise = 2 / share.floats()[grown.at] ** 2
+            # a cut of more nodes than a record has items is nobody's: a spurious survivor
+            kept = cuts.size_after(owner, masks) <= self.longest
+            noisy, noise = grown.noisy, 2 / share.floats()[grown.at] ** 2
             if self.leaf_mode == "two-stage":
                 noise[leaf] = 2 / paths.left(grown.nodes[leaf]).floats() ** 2
                 exact = counted.find(owner[leaf], masks[leaf])
-                noisy, kept = self._count_leaves(paths, grown, leaf, exact)
+                noisy, passed = self._count_leaves(paths, grown, leaf, exact)
+                kept &= passed
             leaf, owner, masks = leaf[kept], owner[kept], masks[kept]
             held, noise = noisy[kept], noise[kept]
             if self.consistent:
