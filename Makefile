@@ -42,6 +42,8 @@ golden: .venv/.test  ## rewrite the golden files, then look at the diff
 bench: .venv/.test  ## ratios measured in one run
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/flat_laplace.py
+	$(BIN)/python benchmarks/diffpart.py
+	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents
 	$(RUN) pytest -q tests/test_docs.py tests/test_adding_a_method.py

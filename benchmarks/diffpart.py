@@ -1,7 +1,7 @@
 """DiffPart on real and generated sets: time against the floor, and utility beside controls.
 
-Writes docs/results/diffpart.json, from which docs/results/diffpart.md is made. Each experiment runs in a
-process of its own, so that its memory is its own.
+Writes docs/results/diffpart.json, from which `pages.py` makes docs/results/diffpart.md. Each
+experiment runs in a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import pkgutil
 import re
 import subprocess
@@ -48,6 +49,14 @@ def test_links_lead_somewhere():
     for path in DOCUMENTS:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
             assert "://" in target or (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_result_pages_are_made_from_what_was_measured():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from pages import page
+
+    results = json.loads((ROOT / "docs" / "results" / "diffpart.json").read_text())
+    assert (ROOT / "docs" / "results" / "diffpart.md").read_text() == page(results)
 
 
 def test_decisions_are_short():
