@@ -6,15 +6,16 @@ Every score stands beside the same measure of trivial releases, the controls.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hedgerow.data import Sets
+from hedgerow.data import Sets, Taxonomy
 from hedgerow.measures.itemsets import Itemset, Postings
 from hedgerow.score import Score
 
-__all__ = ["measure_sets"]
+__all__ = ["measure_sets", "usefulness_bound"]
 
 _GROUPS = 5
 _QUERIES = 2_000
@@ -124,6 +125,28 @@ def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, 
     before, after = truth.top(most), released.top(most)
     lost = [abs(n - after.get(itemset, 0)) / n for itemset, n in before.items()]
     return 1 - sum(lost) / max(1, len(lost)), len(before.keys() - after.keys())
+
+
+def usefulness_bound(
+    *, epsilon: float, tree: Taxonomy, fanout: int, c2: float, covered: int, beta: float
+) -> float:
+    r"""Return $\delta$: with probability $1 - \beta$ no query errs by more under DiffPart.
+
+    The printed bound, solved for $\delta$: $m (\gamma + \ln(m / \beta) / \varphi)$ for a query that
+    covers $m$ itemsets, $\varphi = \varepsilon / 2n$ for $n$ inner nodes and
+    $\gamma = \sqrt{2} c_2 \log_f |I| / \varphi$. Very loose; it says what cannot happen, not what
+    does.
+
+    Examples
+    --------
+    >>> tree = Taxonomy.by_fanout(4, 2)
+    >>> held = {"epsilon": 1.0, "tree": tree, "fanout": 2, "c2": 1.2, "covered": 1, "beta": 0.05}
+    >>> round(usefulness_bound(**held), 4)
+    38.3391
+    """
+    phi = epsilon / (2 * tree.inner)
+    gamma = math.sqrt(2) * c2 * math.log(tree.leaves, fanout) / phi
+    return covered * (gamma + math.log(covered / beta) / phi)
 
 
 def _query_score(
