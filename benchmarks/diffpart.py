@@ -63,13 +63,16 @@ def mean(runs: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]
     return joined
 
 
+#: file and number of items, numbered from 1, as the documentation of each data set says
+SETS = {"msnbc": ("msnbc/msnbc990928.seq.gz", 17), "retail": ("retail/retail.dat.gz", 16_470)}
+
+
 def read_sets(folder: Path, name: str) -> Sets:
-    """Read lines of numbers as sets over the numbers from the smallest to the largest."""
-    path = {"msnbc": "msnbc/msnbc990928.seq.gz", "retail": "retail/retail.dat.gz"}[name]
+    """Read lines of numbers as sets over the documented items."""
+    path, items = SETS[name]
     line, number = read_numbers(folder / path)
-    low = int(number.min())
-    domain = Domain.declare(item=range(low, int(number.max()) + 1))
-    return Sets.from_columns(row=line, item=number - low, domain=domain)
+    domain = Domain.declare(item=range(1, items + 1))
+    return Sets.from_columns(row=line, item=number - 1, domain=domain)
 
 
 def generate(records: int, items: int) -> Sets:
@@ -99,7 +102,7 @@ def _text(path: Path) -> io.TextIOWrapper:
 
 def run_msnbc(folder: Path, epsilon: str, runs: int, parameters: dict[str, Any]) -> dict[str, Any]:
     """MSNBC as sets: the figures of the paper, beside controls."""
-    least, _ = best(lambda: floor(folder / "msnbc/msnbc990928.seq.gz"), 3)
+    least, _ = best(lambda: floor(folder / SETS["msnbc"][0]), 3)
     data = read_sets(folder, "msnbc")
     seconds, held = [], []
     for seed in range(runs):

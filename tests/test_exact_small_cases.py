@@ -13,7 +13,7 @@ from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.audit import release_bytes
 from hedgerow.testing import mutant, output_law, worst_loss
 from laws import FALSE_ALARM, fits
-from toys import TokenTree
+from toys import PickAndFlip, TokenTree
 
 ROUNDING = 1e-9
 
@@ -73,6 +73,16 @@ def test_the_toy_tree_keeps_its_promise(records):
 @pytest.mark.parametrize("records", THREE)
 def test_the_toy_tree_on_three_items(records):
     assert 0 < worst(TokenTree(cutoff=2), tiny(records, 3), low=-1, high=3) <= 1 + ROUNDING
+
+
+def test_choices_and_bits_lose_what_they_promise_and_no_more():
+    """Two tokens a record, a choice and a bit each; one record has both ends."""
+    data = tiny([[0, 1]], 2)
+    honest = worst(PickAndFlip(), data)
+    assert 0.5 < honest <= 1 + ROUNDING  # the two counts are published as their sum
+    # priced for one token instead of two
+    broken = mutant(PickAndFlip, "touches=2", "touches=1")()
+    assert worst(broken, data) > 1.05
 
 
 BROKEN_FLAT = {

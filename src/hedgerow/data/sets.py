@@ -288,7 +288,7 @@ class Sets(Dataset):
 
     def to_bytes(self) -> bytes:
         """Everything held, in the order it is held."""
-        axes = [(name, axis.values) for name, axis in self.domain.axes]
+        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         public = [axes, self.domain.source.value, self.domain.records_per_person]
         numbers = self.engine.collect(self.rows, order=["row"])["row"].tolist()
         return msgspec.json.encode([self.kind, public, numbers, self._held()])
