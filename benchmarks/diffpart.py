@@ -26,11 +26,15 @@ from hedgerow.evaluate import evaluate
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "diffpart.json"
 EXPERIMENTS = [
-    *("msnbc 1", "msnbc 1 narrow", "msnbc 0.5", "msnbc 0.5 narrow"),
+    *("msnbc 1", "msnbc 1 tree", "msnbc 1 narrow"),
+    *("msnbc 0.5", "msnbc 0.5 tree", "msnbc 0.5 narrow"),
     *("retail", "generated", "records", "items", "foodmart"),
 ]
-#: for a universe of tens of items: a deeper tree and lower thresholds
-NARROW = {"fanout": 5, "c1": 1.5, "c2": 0.5, "tau_split": 1.0}
+#: besides the default, which counts a universe of 17 items at once
+SETTINGS: dict[str, dict[str, Any]] = {
+    "tree": {"fanout": 10},
+    "narrow": {"fanout": 5, "c1": 1.5, "c2": 0.5, "tau_split": 1.0},
+}
 
 
 def publish(
@@ -161,8 +165,8 @@ def run_persons(folder: Path) -> dict[str, Any]:
 def run(name: str, folder: Path, runs: int) -> Any:
     """Run one experiment."""
     if name.startswith("msnbc"):
-        parameters = NARROW if name.endswith("narrow") else {}
-        return run_msnbc(folder, name.split()[1], runs, parameters)
+        _, epsilon, *setting = name.split()
+        return run_msnbc(folder, epsilon, runs, SETTINGS[setting[0]] if setting else {})
     return {
         "retail": lambda: run_large(read_sets(folder, "retail")),
         "generated": lambda: run_large(generate(1_200_000, 1_012)),

@@ -211,7 +211,7 @@ def test_the_exact_loss_of_merged_reaches_the_promise():
 @pytest.mark.parametrize("fanout", [2, 3])
 def test_the_exact_loss_on_three_items(fanout):
     """Fan-out 2 gives a promoted single item: leaf and other sub-partitions in one split."""
-    method = DiffPart(fanout=fanout, c1=1.5, c2=1.0, tau_split=0.5)
+    method = DiffPart(fanout=fanout, c1=1.5, c2=1.0, tau_split=0.5, **RAW)
     assert 0.3 < worst(method, [[0, 1, 2], [2]], 3, low=1, high=1) <= 1 + 1e-9
 
 
@@ -268,9 +268,10 @@ def test_e3_constants_that_let_empty_partitions_breed_are_refused():
         ParameterError,
         match=r"c2 = 1.2 lets empty partitions of 10 children breed; take at least 4.41",
     ):
-        DiffPart(c2=1.2, tau_split=0.0).publish(data, RECORD)
-    DiffPart(c2=4.42, tau_split=0.0).publish(data, RECORD)
-    DiffPart(c2=1.2, tau_split=0.0).publish(sets_of([[0]], 10), RECORD)  # one level cannot breed
+        DiffPart(fanout=10, c2=1.2, tau_split=0.0).publish(data, RECORD)
+    DiffPart(fanout=10, c2=4.42, tau_split=0.0).publish(data, RECORD)
+    for small in (DiffPart(c2=1.2, tau_split=0.0), DiffPart(c2=1.2, tau_split=0.0, **RAW)):
+        small.publish(sets_of([[0]], 10), RECORD)  # one level cannot breed
     with pytest.raises(ParameterError, match="more than 2 partitions are alive"):
         DiffPart(c2=0.0, tau_split=0.0, force=True, most=2, fanout=2).publish(
             sets_of([], 30), RECORD, seed=1
@@ -296,8 +297,9 @@ def test_e12_a_universe_of_one_item_is_noised_as_any():
         DiffPart().publish(data, RECORD, seed=seed).data.itemsets()[0][1] for seed in range(20)
     }
     assert len(counts) > 3
-    law = published_law(DiffPart(c1=1.0), 0, high=4)
-    assert 0 < law[None] < 1
+    law = output_law(DiffPart(c1=1.0, tau_split=0.0), sets_of([[0]], 1), RECORD, low=1, high=4)
+    assert sum(law.values()) == pytest.approx(1)
+    assert len(law) == 4  # nothing, or 2, 3, 4 records: the cutoff is 2
 
 
 def test_every_path_spends_the_whole_promise():
@@ -375,7 +377,7 @@ def test_records_are_cut_to_the_longest_and_impossible_partitions_dropped():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"fanout": 1}, "fanout must be at least 2; got 1"),
+        ({"fanout": 1}, "fanout must be 0 or at least 2; got 1"),
         ({"fanout": 31}, "fanout must be at most 30; got 31"),
         ({"fanout": 2.5}, "fanout must be a whole number; got 2.5"),
         ({"c1": -1}, "c1 must be at least 0; got -1"),

@@ -142,6 +142,10 @@ class Domain:
         """The same domain with a declared maximum of records a person."""
         return replace(self, records_per_person=most)
 
+    def said_by(self, source: Source) -> Domain:
+        """The same domain on somebody else's word."""
+        return replace(self, source=source)
+
     def require_public(self) -> None:
         """Refuse a domain that was inferred from the data.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes, Columns, Engine, Flags, Table
-from hedgerow.engines.sorting import sorted_order
+from hedgerow.engines.sorting import distinct_rows, sorted_order
 from hedgerow.errors import InternalError
 
 __all__ = ["LocalEngine", "LocalTable"]
@@ -80,8 +80,8 @@ class LocalEngine(Engine):
     def distinct(self, table: Table, by: Sequence[str]) -> LocalTable:
         """Keep each combination of the columns `by` once."""
         columns = _columns(table)
-        starts, order = _runs([columns[name] for name in by])
-        return _hold({name: columns[name][order[starts]] for name in by})
+        kept = distinct_rows([columns[name] for name in by])
+        return _hold(dict(zip(by, kept, strict=True)))
 
     def total(self, table: Table, by: Sequence[str], value: str) -> LocalTable:
         """Sum the column `value` within each combination of `by`."""

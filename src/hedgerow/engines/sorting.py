@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes
 
-__all__ = ["sorted_order"]
+__all__ = ["distinct_rows", "sorted_order"]
 
 _KEY_BITS = 63
 
@@ -23,14 +24,63 @@ def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
     rows = len(keys[0])
     if rows == 0:
         return np.zeros(0, np.intp)
-    lows = [int(key.min()) for key in keys]
-    widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
     row_bits = (rows - 1).bit_length()
-    if sum(widths) + row_bits > _KEY_BITS:
+    word = _Word.of(keys, _KEY_BITS - row_bits)
+    if word is None:
         return np.lexsort(tuple(reversed(keys)))
-    packed = np.zeros(rows, np.int64)
-    for key, low, width in zip(keys, lows, widths, strict=True):
-        packed = (packed << width) | (key.astype(np.int64) - low)
+    packed = word.pack(keys)
+    if _ascending(packed):
+        return np.arange(rows)
     packed = (packed << row_bits) | np.arange(rows, dtype=np.int64)
     packed.sort()
     return (packed & ((1 << row_bits) - 1)).astype(np.intp)
+
+
+def distinct_rows(keys: Sequence[Codes]) -> list[Codes]:
+    """Return each combination of `keys` once, in ascending order."""
+    word = _Word.of(keys, _KEY_BITS) if len(keys[0]) else None
+    if word is None:
+        order = sorted_order(keys)
+        new = np.ones(len(order), np.bool_)
+        new[1:] = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
+        return [key[order[new]] for key in keys]
+    packed = word.pack(keys)
+    if not _ascending(packed):
+        packed.sort()
+    new = np.ones(len(packed), np.bool_)
+    np.not_equal(packed[1:], packed[:-1], out=new[1:])
+    return word.unpack(packed[new])
+
+
+class _Word(NamedTuple):
+    """How columns are packed into one int64: what is taken off each, and the bits it then needs."""
+
+    lows: list[int]
+    widths: list[int]
+    types: list[np.dtype[np.integer]]
+
+    @classmethod
+    def of(cls, keys: Sequence[Codes], bits: int) -> _Word | None:
+        lows = [int(key.min()) for key in keys]
+        widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
+        return cls(lows, widths, [key.dtype for key in keys]) if sum(widths) <= bits else None
+
+    def pack(self, keys: Sequence[Codes]) -> NDArray[np.int64]:
+        packed = np.zeros(len(keys[0]), np.int64)
+        for key, low, width in zip(keys, self.lows, self.widths, strict=True):
+            packed <<= width
+            packed |= key.astype(np.int64, copy=False) - low
+        return packed
+
+    def unpack(self, packed: NDArray[np.int64]) -> list[Codes]:
+        keys: list[Codes] = []
+        for low, width, kind in zip(
+            reversed(self.lows), reversed(self.widths), reversed(self.types), strict=True
+        ):
+            keys.append(((packed & ((1 << width) - 1)) + low).astype(kind, copy=False))
+            packed = packed >> width
+        return keys[::-1]
+
+
+def _ascending(packed: NDArray[np.int64]) -> bool:
+    return bool(np.all(packed[1:] >= packed[:-1]))

@@ -15,6 +15,7 @@ from hedgerow.privacy import Grown, Laplace, Ledger, Paths, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.steps.consistency import round_together, share_out
 from hedgerow.steps.cuts import Cuts, Families
+from hedgerow.steps.raking import rake, spare_cutoff
 
 __all__ = ["DiffPart"]
 
@@ -22,6 +23,10 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: from this height of the taxonomy on, an empty partition can have empty descendants
 _BREEDING = 2
+
+#: up to this many items every itemset can be looked at
+_AT_ONCE = 20
+_FANOUT = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +45,10 @@ class DiffPart(Publisher[Sets]):
     spurious sub-partitions keeps empty partitions from breeding, nodes with one child are left out,
     the order of partitions is not published, and a universe of one item works. Ours: no record has
     more than `longest` items, which bounds the splits to come far better than the taxonomy does,
-    and the noisy
-    counts of splits, which the paper throws away, correct what thresholds lose (`consistent`).
+    and the noisy counts of splits, which the paper throws away, correct what thresholds lose
+    (`consistent`). Where all items hang below one node, no split is to be paid for: every itemset
+    is a leaf of the whole, counted with the whole budget, and the kept ones are raked to the
+    noisy counts of single items, pairs and triples.
 
     Privacy
     -------
@@ -72,7 +79,12 @@ class DiffPart(Publisher[Sets]):
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
 
-    fanout: int = param(10, "children a node of the taxonomy has at most", ge=2, le=30)
+    fanout: int = param(
+        0,
+        "children a node of the taxonomy has at most; 0: all items if they are up to 20, else 10",
+        ge=0,
+        le=30,
+    )
     longest: int = param(
         20, "items of a record that are used; the first in the domain's order", ge=1
     )
@@ -87,17 +99,23 @@ class DiffPart(Publisher[Sets]):
     c1: float = param(2.0, "noise standard deviations a leaf must reach", ge=0)
     c2: float = param(1.0, "noise standard deviations a split must reach, a level", ge=0)
     tau_split: float = param(
-        0.5, "spurious sub-partitions a split may be expected to give; 0: no bound", ge=0, le=1
+        0.5, "spurious parts a split may be expected to give; 0: no bound on them", ge=0, le=1
     )
     consistent: bool = param(True, "share out what a partition holds among its kept parts")
     most: int = param(2_000_000, "live partitions before the run is given up", ge=1)
     force: bool = param(False, "run even if spurious partitions are expected to breed")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fanout == 1:
+            msg = "DiffPart.fanout must be 0 or at least 2; got 1"
+            raise ParameterError(msg)
+
     def run(self, data: Sets, ledger: Ledger) -> Sets:
         """Split every live partition, level by level, until only leaves are left."""
         tree = self._tree(data.domain)
-        if tree.inner == 0:
-            return self._publish_one_item(data, ledger)
+        if tree.leaves == 1 or self._is_one_split(tree):
+            return self._publish_at_once(data, ledger)
         cuts, partitions = Cuts.whole(tree), data.truncated(self.longest).partitions(tree)
         paths = ledger.paths(spend=ledger.budget, label="partitions")
         nodes, mass, spread = paths.root, np.zeros(1), np.full(1, np.inf)  # the whole is unknown
@@ -152,20 +170,30 @@ class DiffPart(Publisher[Sets]):
         noisy[leaf], kept[leaf] = counts, counts >= self._cutoff(share)
         return noisy, kept
 
-    def _publish_one_item(self, data: Sets, ledger: Ledger) -> Sets:
-        """Publish a universe of one item: one leaf, the whole data set, with the whole budget."""
-        masks, exact = data.histogram()
+    def _is_one_split(self, tree: Taxonomy) -> bool:
+        """Whether all itemsets are leaves of one split, and few enough to look at each."""
+        few = tree.inner == 1 and tree.leaves <= _AT_ONCE
+        return few and self.consistent and self.leaf_mode == "merged"
+
+    def _publish_at_once(self, data: Sets, ledger: Ledger) -> Sets:
+        """Count every itemset with the whole budget, and rake the kept ones to small queries."""
+        kept = data.truncated(self.longest)
+        masks, counts = kept.histogram()
+        exact = np.zeros(2 ** data.domain.size("item"), np.int64)
+        exact[masks] = counts
+        noisy = np.zeros_like(exact)
+        # mask 0, no item at all, is no record
+        noisy[1:] = ledger.ask(exact[1:], Laplace(l1=1), spend=ledger.budget, label="partitions")
+        # a set of more items than a record has is nobody's
+        noisy[np.bitwise_count(np.arange(len(noisy))) > self.longest] = 0
         share = Shares.of([ledger.budget])
-        ids, noisy = ledger.survivors(
-            masks - 1,
-            exact,
-            Laplace(l1=1),
-            candidates=1,
-            cutoff=int(self._cutoff(share)[0]),
-            spend=ledger.budget,
-            label="partitions",
-        )
-        return Sets.from_masks(ids + 1, noisy, data.domain)
+        spend = float(share.floats()[0])
+        cutoff = int(self._cutoff(share)[0])
+        if self.tau_split > 0:
+            cutoff = max(cutoff, spare_cutoff(noisy, spend))
+        masks, held = rake(noisy, cutoff, variance=2 / spend**2)
+        counts = round_together(held)
+        return Sets.from_masks(masks[counts > 0], counts[counts > 0], data.domain)
 
     def _cutoff(self, share: Shares) -> Integers:
         """The least count that is published: `c1` noise standard deviations, and at least 1."""
@@ -185,7 +213,10 @@ class DiffPart(Publisher[Sets]):
 
     def _tree(self, domain: Domain) -> Taxonomy:
         """Build the taxonomy, and refuse settings whose spurious partitions breed."""
-        tree = domain.taxonomy("item", self.fanout, declared=self.taxonomy == "declared")
+        declared = self.taxonomy == "declared"
+        small = domain.size("item") <= _AT_ONCE and not declared
+        fanout = self.fanout or (_AT_ONCE if small else _FANOUT)
+        tree = domain.taxonomy("item", fanout, declared=declared)
         widest = int(tree.width.max(initial=0))
         if self.force or self.tau_split > 0 or int(tree.height[tree.root]) < _BREEDING:
             return tree

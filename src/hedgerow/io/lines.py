@@ -1,0 +1,91 @@
+"""One record a line, its values split by blanks; `%` and `#` start comments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow.errors import WriteError
+from hedgerow.io.long import Integers, Long, Rows, require_text
+
+__all__ = ["read", "write"]
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: the two lines between which the web logs of MSNBC list their categories
+_MSNBC = (b"% Different categories found in input file:", b"% Sequences:")
+_NEWLINE, _SPACE, _ZERO = b"\n"[0], b" "[0], b"0"[0]
+_COMMENTS = list(b"%#")
+_BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+_DIGITS = 18
+
+
+def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
+    """Read records; numbers stay numbers if all values are, written without leading zeros."""
+    del columns
+    content = require_text(where, content) + b"\n"
+    text = np.frombuffer(content, np.uint8).copy()
+    ends = np.flatnonzero(text == _NEWLINE)
+    starts = _starts(text)
+    sizes = np.diff(np.searchsorted(starts, ends), prepend=0)
+    comment = _comments(content, text, starts, sizes)
+    if comment.any():
+        lengths = np.diff(ends, prepend=-1)
+        text[np.repeat(comment, lengths) & (text != _NEWLINE)] = _SPACE
+        starts, content = starts[~np.repeat(comment, sizes)], text.tobytes()
+    values = _values(content, text, starts)
+    line = np.arange(1, len(ends) + 1, dtype=np.int64)[~comment]
+    sizes = sizes[~comment]
+    # blank lines before the first record and after the last are no records
+    filled = np.flatnonzero(sizes)
+    span = slice(filled[0], filled[-1] + 1) if len(filled) else slice(0, 0)
+    return Long.of_records(where, role, values, sizes[span], line[span])
+
+
+def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
+    """Write records; values that would not come back as they are are refused."""
+    del columns
+    for value in map(str, rows.values):
+        if len(value.encode().split()) != 1 or value.startswith(("%", "#")):
+            msg = "values with blanks, or that start with % or #, do not fit lines; use CSV"
+            raise WriteError(msg)
+    parts = ((" ".join(map(str, row)) + "\n") * count for row, count in rows.lists())
+    return "".join(parts).encode()
+
+
+def _starts(text: Bytes) -> Integers:
+    """Find where values start."""
+    blank = _BLANK[text]
+    first = ~blank
+    first[1:] &= blank[:-1]
+    return np.flatnonzero(first)
+
+
+def _comments(content: bytes, text: Bytes, starts: Integers, sizes: Integers) -> Flags:
+    """Say which lines are comments, or the head of a web log."""
+    comment = np.zeros(len(sizes), np.bool_)
+    filled = np.flatnonzero(sizes)
+    comment[filled] = np.isin(text[starts[(np.cumsum(sizes) - sizes)[filled]]], _COMMENTS)
+    if content.startswith(_MSNBC[0]) and _MSNBC[1] in content:
+        comment[: content[: content.index(_MSNBC[1])].count(b"\n") + 1] = True
+    return comment
+
+
+def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:
+    if _are_numbers(content, text, starts):
+        return pl.Series(np.fromstring(content, np.int64, sep=" "))
+    found: list[Any] = content.split()
+    return pl.Series(found, dtype=pl.Binary).cast(pl.String)
+
+
+def _are_numbers(content: bytes, text: Bytes, starts: Integers) -> bool:
+    """Whether all values are whole numbers of few digits; `01` is a name, not a number."""
+    if len(starts) == 0 or content.translate(None, b"0123456789 \t\r\n"):
+        return False
+    padded = (text[starts] == _ZERO) & ~_BLANK[text[np.minimum(starts + 1, len(text) - 1)]]
+    return not padded.any() and int(np.diff(starts, append=len(text)).max()) <= _DIGITS

@@ -1,0 +1,125 @@
+"""The long table every format is read into, and the rows every format is written from."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow.data import Value
+from hedgerow.errors import ReadError
+
+__all__ = ["Integers", "Long", "Rows", "numbered", "require_text"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: whole numbers that span no more than this are numbered by a table
+_SPAN = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Long:
+    """One line a value, as read: a column a role, all of them text or whole numbers.
+
+    `line` says where in the file a value stands, counted from 1; `empty` where records without
+    values stand. `unit` is a column as any other: a format of one record a line numbers the lines.
+    """
+
+    where: str
+    columns: Mapping[str, pl.Series]
+    line: Integers
+    empty: Integers
+
+    @classmethod
+    def of_records(
+        cls, where: str, role: str, values: pl.Series, sizes: Integers, line: Integers
+    ) -> Long:
+        """Hold records that stand on a line each, `sizes` values long; `line` is where."""
+        record = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+        columns = {"unit": pl.Series("unit", record), role: values}
+        return cls(where, columns, line[record], line[sizes == 0])
+
+    def fail(self, line: int, what: str) -> ReadError:
+        """Make the error for a line; it says where, and never what stands there."""
+        return ReadError(f"{self.where}:{line}: {what}")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is written: distinct rows as lists of values, and how often each is repeated.
+
+    `codes[starts[r] : starts[r + 1]]` are the positions in `values` of row `r`.
+    """
+
+    role: str
+    values: Sequence[Value]
+    starts: Integers
+    codes: Integers
+    counts: Integers
+
+    def lists(self) -> list[tuple[list[Value], int]]:
+        """List each distinct row with its count."""
+        named: list[Value] = [self.values[code] for code in self.codes.tolist()]
+        ends = self.starts.tolist()
+        return [
+            (named[start:end], count)
+            for start, end, count in zip(ends[:-1], ends[1:], self.counts.tolist(), strict=True)
+        ]
+
+    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
+        """Lay all rows out as a long table, units numbered afresh from 1."""
+        sizes = np.diff(self.starts)
+        row = np.repeat(np.arange(len(sizes)), self.counts)
+        unit = np.repeat(np.arange(1, len(row) + 1, dtype=np.int64), sizes[row])
+        shift = self.starts[:-1][row] - (np.cumsum(sizes[row]) - sizes[row])
+        code = self.codes[np.arange(len(unit)) + shift[unit - 1]]
+        column = pl.Series(list(self.values)).gather(code)
+        return pl.DataFrame({names["unit"]: unit, names[self.role]: column})
+
+
+def numbered(column: pl.Series) -> tuple[Integers, list[Value]]:
+    """Number the distinct values of a column in the order they first occur."""
+    if column.dtype == pl.Int64 and len(column):
+        numbers = column.to_numpy()
+        low, span = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1
+        if span <= max(_SPAN, len(numbers)):
+            return _numbered_closely(numbers - low, span, low)
+    found = column.unique(maintain_order=True)
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(found)).to_physical()
+    else:
+        place = pl.Series(np.arange(len(found), dtype=np.int64))
+        codes = column.replace_strict(found, place, return_dtype=pl.Int64)
+    values: list[Any] = found.to_list()
+    return codes.cast(pl.Int64).to_numpy(), values
+
+
+def _numbered_closely(numbers: Integers, span: int, low: int) -> tuple[Integers, list[Value]]:
+    """Number whole numbers from 0 on that lie close together, by a table of them."""
+    first = np.full(span, len(numbers), np.int64)
+    # the last one written stays: the first occurrence
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1, dtype=np.int64)
+    seen = np.flatnonzero(first < len(numbers))
+    seen = seen[np.argsort(first[seen])]
+    codes = np.empty(span, np.int64)
+    codes[seen] = np.arange(len(seen))
+    return codes[numbers], (seen + low).tolist()
+
+
+def require_text(where: str, content: bytes) -> bytes:
+    """Refuse what is not UTF-8 text; return it without a byte order mark."""
+    if b"\0" in content:
+        msg = f"{where} is not a text file; name its format by the ending, or by --format"
+        raise ReadError(msg)
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        msg = f"{where}:{line}: not UTF-8 text; convert the file"
+        raise ReadError(msg) from None
+    return content.removeprefix(codecs.BOM_UTF8)

@@ -1,0 +1,180 @@
+"""One way to read: a file, a table or plain lists in, a data set out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from hedgerow.data import Dataset, Domain, Sets, Source
+from hedgerow.errors import ParameterError, ReadError
+from hedgerow.io import sets
+from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
+from hedgerow.io.long import Long, Rows
+from hedgerow.io.tables import as_frame, long_from
+
+__all__ = ["COMMON_OPTIONS", "FORMATS", "KINDS", "Format", "Kind", "find_kind", "format_of", "read"]
+
+
+class Format(Protocol):
+    """How a file is laid out: a module with these two."""
+
+    def read(self, where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
+        """Turn bytes into a long table."""
+        ...
+
+    def write(self, rows: Rows, columns: Mapping[str, str]) -> bytes:
+        """Turn rows into bytes."""
+        ...
+
+
+class Kind(NamedTuple):
+    """How a kind of data is made of a long table, and laid out again."""
+
+    data: type[Dataset]
+    role: str
+    roles: tuple[str, ...]
+    options: Mapping[str, str]
+    make: Callable[[Long, Domain | None, Source, Mapping[str, str]], Dataset]
+    rows: Callable[[Any], Rows]
+
+
+KINDS: dict[str, Kind] = {
+    "sets": Kind(
+        Sets, sets.ROLE, ("unit", "item", "person"), sets.OPTIONS, sets.sets_from, sets.rows_of
+    ),
+}
+
+#: every layout, the endings that mean it first
+FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "lines": ("hedgerow.io.lines", ("dat", "txt", "seq")),
+    "csv": ("hedgerow.io.delimited", ("csv",)),
+    "jsonl": ("hedgerow.io.jsonl", ("jsonl", "ndjson")),
+    "parquet": ("hedgerow.io.parquet", ("parquet",)),
+}
+
+COMMON_OPTIONS = {"most_bytes": "how large a compressed file may grow"}
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def find_kind(kind: str) -> Kind:
+    """Return how a kind is read."""
+    if kind not in KINDS:
+        msg = f"there is no kind {kind!r} of data; there are: {', '.join(KINDS)}"
+        raise ParameterError(msg)
+    return KINDS[kind]
+
+
+def format_of(name: str | None, ending: Ending) -> tuple[str, Format]:
+    """Find the layout that was asked for, or that the ending means."""
+    if name is None:
+        found = [held for held, (_, endings) in FORMATS.items() if ending.form in endings]
+        if not found:
+            msg = (
+                f"a file that ends in {'.' + str(ending) if str(ending) else 'nothing'} may be "
+                f"anything; say its format: {', '.join(FORMATS)}"
+            )
+            raise ParameterError(msg)
+        name = found[0]
+    if name not in FORMATS:
+        msg = f"there is no format {name!r}; there are: {', '.join(FORMATS)}"
+        raise ParameterError(msg)
+    return name, cast("Format", import_module(FORMATS[name][0]))
+
+
+def read(
+    source: Any,
+    *,
+    kind: str,
+    domain: Domain | None = None,
+    assert_public_domain: bool = False,
+    format: str | None = None,  # noqa: A002 - the word of the command line
+    columns: Mapping[str, str] = _NOTHING,
+    options: Mapping[str, str] = _NOTHING,
+) -> Any:
+    """Read private data.
+
+    Parameters
+    ----------
+    source
+        The path of a file; or a polars, pandas or Arrow table; or a list of records.
+    kind
+        What the data is: `sets`.
+    domain
+        Public knowledge. Without it the values seen are taken and the domain is marked as inferred,
+        which a differentially private method refuses, unless `assert_public_domain` says
+        that what the data shows is public.
+    format
+        The layout of a file, if its ending does not tell.
+    columns
+        The name of the column of each role, where it is not the role's own.
+    options
+        The reading options of the kind, as texts.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"basket": [1, 1, 2], "item": ["tea", "milk", "tea"]})
+    >>> data = read(table, kind="sets", columns={"unit": "basket"})
+    >>> data.domain.values("item"), data.domain.source.value
+    (('milk', 'tea'), 'inferred from the data')
+    """
+    held = find_kind(kind)
+    _require_names("column", columns, held.roles)
+    _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
+    names = {role: columns.get(role, role) for role in held.roles}
+    long = _long(source, held.role, names, format, options)
+    seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
+    return held.make(long, domain, seen, options)
+
+
+def _long(
+    source: Any,
+    role: str,
+    columns: Mapping[str, str],
+    form: str | None,
+    options: Mapping[str, str],
+) -> Long:
+    if isinstance(source, (str, PathLike)):
+        path = Path(cast("str", source))
+        _, layout = format_of(form, ending_of(path))
+        return layout.read(str(path), read_bytes(path, most=_most(options)), role, columns)
+    frame = as_frame(source)
+    if frame is not None:
+        return long_from("the table", frame, role, columns, np.arange(1, len(frame) + 1))
+    if isinstance(source, (list, tuple)):
+        return _from_lists(cast("list[Any]", source), role, columns)
+    msg = f"read takes a path, a table or a list of records; got {type(source).__name__}"
+    raise ReadError(msg)
+
+
+def _from_lists(records: list[Any], role: str, columns: Mapping[str, str]) -> Long:
+    """Read plain lists by way of a table with a list column."""
+    import polars as pl  # noqa: PLC0415 - as everywhere in this package, but the name is used here only
+
+    try:
+        frame = pl.DataFrame({columns[role]: [list(record) for record in records]})
+    except (TypeError, pl.exceptions.PolarsError):
+        msg = "a list of records must hold one collection of texts or of whole numbers a record"
+        raise ReadError(msg) from None
+    return long_from("the list", frame, role, columns, np.arange(1, len(frame) + 1))
+
+
+def _most(options: Mapping[str, str]) -> int:
+    text = str(options.get("most_bytes", MOST_BYTES))
+    if not (text.isascii() and text.isdigit()):
+        msg = f"most_bytes must be a whole number of bytes; got {text!r}"
+        raise ParameterError(msg)
+    return int(text)
+
+
+def _require_names(what: str, given: Mapping[str, str], known: Any) -> None:
+    for name in given:
+        if name not in known:
+            msg = f"there is no {what} {name!r}; there are: {', '.join(known)}"
+            raise ParameterError(msg)
