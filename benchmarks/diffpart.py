@@ -53,6 +53,7 @@ def scores(release: Any, data: Sets, seed: int) -> dict[str, dict[str, float]]:
     return {
         score.name: {"value": score.value, **dict(score.controls)}
         for score in evaluate(release, data, seed=seed)
+        if "original" not in dict(score.controls)  # itemset by itemset: for a picture, not a table
     }
 
 

@@ -39,7 +39,7 @@ def five_groups(scores: dict[str, dict[str, float]]) -> float:
 
 def msnbc(name: str, held: dict[str, Any]) -> str:
     """Write one setting on MSNBC."""
-    kind = SETTINGS.get(name.split()[-1], "default parameters: all itemsets at once")
+    kind = SETTINGS.get(name.rsplit(maxsplit=1)[-1], "default parameters: all itemsets at once")
     return (
         f"## MSNBC as sets, epsilon {name.split()[1]}, {kind}\n\n"
         f"{held['runs']} runs; published in {held['seconds']:.2f} s, {held['ratio']:.2f} times the "

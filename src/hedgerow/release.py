@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from typing import Any
 
 import msgspec
 
-from hedgerow.data import Dataset, Domain, Source
+from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import Evidence, Guarantee, PureDP, Verdict
-from hedgerow.privacy.guarantee import show
+from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
+from hedgerow.privacy.guarantee import restore
+from hedgerow.statement import File, statement_of
 
-__all__ = ["Recipe", "Release"]
+__all__ = ["Recipe", "Release", "Written"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,34 @@ class Recipe:
 
     method: str
     parameters: tuple[tuple[str, int | float | str | bool], ...]
+
+
+class _Question(msgspec.Struct, frozen=True):
+    label: str
+    share: str
+    asked: tuple[str, ...]
+    mechanisms: tuple[str, ...]
+
+
+class _Verification(msgspec.Struct, frozen=True):
+    satisfied: bool
+    how: str
+
+
+class Written(msgspec.Struct, frozen=True):
+    """The content of `release.json`, in its order."""
+
+    hedgerow: str
+    kind: str
+    for_publication: bool
+    guarantee: dict[str, str]
+    method: str
+    parameters: dict[str, int | float | str | bool]
+    questions: tuple[_Question, ...]
+    notes: dict[str, int]
+    verification: _Verification
+    files: tuple[File, ...]
+    domain: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,110 +81,69 @@ class Release:
             raise ParameterError(msg)
         return self.outputs[""]
 
-    def to_json(self) -> bytes:
-        """The content of `release.json`."""
-        return msgspec.json.format(
-            msgspec.json.encode(
-                {
-                    "hedgerow": _version(),
-                    "kind": next(iter(self.outputs.values())).kind,
-                    "data": list(self.outputs) if list(self.outputs) != [""] else None,
-                    "for_publication": self.publishable,
-                    "guarantee": {"name": self.guarantee.name, **self.guarantee.fields()},
-                    "domain": self.domain.source.value,
-                    "records_per_person": self.domain.records_per_person,
-                    "method": self.recipe.method,
-                    "parameters": dict(self.recipe.parameters),
-                    "questions": [
-                        {
-                            "label": entry.label,
-                            "share": str(entry.spend),
-                            "asked": entry.questions,
-                            "mechanisms": entry.mechanisms,
-                        }
-                        for entry in self.evidence.entries
-                    ],
-                    "notes": dict(self.evidence.notes),
-                    "verification": {
-                        "satisfied": self.verdict.satisfied,
-                        "how": self.verdict.checked,
-                    },
-                }
-            )
+    @property
+    def kind(self) -> str:
+        """What the data is."""
+        return next(iter(self.outputs.values())).kind
+
+    def written(self, files: Sequence[File] = ()) -> Written:
+        """Lay out everything but the data itself."""
+        questions = (
+            _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
+            for entry in self.evidence.entries
+        )
+        return Written(
+            hedgerow=_version(),
+            kind=self.kind,
+            for_publication=self.publishable,
+            guarantee={"name": self.guarantee.name, **self.guarantee.fields()},
+            method=self.recipe.method,
+            parameters=dict(self.recipe.parameters),
+            questions=tuple(questions),
+            notes=dict(self.evidence.notes),
+            verification=_Verification(self.verdict.satisfied, self.verdict.checked),
+            files=tuple(files),
+            domain=self.domain.to_plain(),
         )
 
-    def statement(self) -> str:
+    @classmethod
+    def restored(cls, held: Written, domain: Domain, outputs: Mapping[str, Dataset]) -> Release:
+        """Put a release together again from what was written; its promise is checked again."""
+        fields = dict(held.guarantee)
+        guarantee = restore(fields.pop("name", ""), fields)
+        entries = tuple(
+            Entry(asked.label, Fraction(asked.share), asked.asked, asked.mechanisms)
+            for asked in held.questions
+        )
+        return cls(
+            outputs=outputs,
+            domain=domain,
+            guarantee=guarantee,
+            evidence=Evidence(entries, tuple(held.notes.items())),
+            recipe=Recipe(held.method, tuple(held.parameters.items())),
+            verdict=guarantee.verify(outputs),
+            publishable=held.for_publication,
+        )
+
+    def to_json(self, files: Sequence[File] = ()) -> bytes:
+        """The content of `release.json`."""
+        return msgspec.json.format(msgspec.json.encode(self.written(files))) + b"\n"
+
+    def statement(self, files: Sequence[File] = ()) -> str:
         """The content of `STATEMENT.md`: the same for people."""
-        return "\n\n".join(part for part in self._statement_parts() if part) + "\n"
-
-    def _statement_parts(self) -> list[str]:
-        return [
-            "# Privacy statement",
-            "" if self.publishable else _NOT_FOR_PUBLICATION,
-            self.guarantee.sentence(),
-            _unit(self.guarantee, self.domain),
-            _DOMAIN[self.domain.source],
-            _questions(self.evidence, self.guarantee),
-            f"Verification: {self.verdict.checked}.",
-            _method(self.recipe),
-        ]
-
-
-_NOT_FOR_PUBLICATION = (
-    "**Not for publication.** The noise of this run is repeatable: whoever knows the seed can "
-    "take it off again, so none of the promises below holds."
-)
-
-_DOMAIN = {
-    Source.DECLARED: (
-        "The domain (which values exist) was declared from public knowledge and is not protected."
-    ),
-    Source.ASSERTED: (
-        "Whoever publishes asserts that the domain (which values exist) is public although it was "
-        "read off the data; which values occur at all is not protected."
-    ),
-    Source.INFERRED: (
-        "The domain (which values exist) was read off the data; which values occur at all is not "
-        "protected."
-    ),
-}
+        given = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
+        method = f"{self.recipe.method}{f' ({given})' if given else ''}"
+        return statement_of(
+            guarantee=self.guarantee,
+            domain=self.domain,
+            evidence=self.evidence,
+            verdict=self.verdict,
+            made=f"{method}, Hedgerow {_version()}",
+            publishable=self.publishable,
+            files=files,
+        )
 
 
 @cache
 def _version() -> str:
     return metadata.version("hedgerow")
-
-
-def _unit(guarantee: Guarantee, domain: Domain) -> str:
-    if not guarantee.units:
-        return ""
-    if "person" in guarantee.units:
-        return (
-            "The unit is one person with all their records; at most "
-            f"{domain.records_per_person} of them were used, chosen without regard to what they "
-            "hold."
-        )
-    return (
-        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in "
-        "proportion to their number."
-    )
-
-
-def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
-    if not evidence.entries:
-        return ""
-    budgets = [part.epsilon for part in guarantee.parts() if isinstance(part, PureDP)]
-    of = f" of {show(budgets[0])}" if budgets else ""
-    lines = [
-        f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"
-        for entry in evidence.entries
-    ]
-    notes = [f"- {label}: {value}" for label, value in evidence.notes]
-    return "Questions asked of the data, with their share of epsilon:\n\n" + "\n".join(
-        lines + notes
-    )
-
-
-def _method(recipe: Recipe) -> str:
-    given = ", ".join(f"{name} = {value}" for name, value in recipe.parameters)
-    return f"Method: {recipe.method}{f' ({given})' if given else ''}, Hedgerow {_version()}."

@@ -28,6 +28,8 @@ class Score:
         published. `public`: it was computed from the release alone.
     controls
         The same measure of trivial releases, to stand beside the value.
+    chart, at
+        The picture the number belongs to, if any, and its place there.
 
     Examples
     --------
@@ -42,6 +44,8 @@ class Score:
     better: Literal["higher", "lower", "neither"]
     scope: Literal["owner", "public"]
     controls: tuple[tuple[str, float], ...] = ()
+    chart: str = ""
+    at: str = ""
 
     def __post_init__(self) -> None:
         if not (math.isnan(self.value) or self.low <= self.value <= self.high):

@@ -57,6 +57,26 @@ class Axis:
     def __len__(self) -> int:
         return len(self.values)
 
+    def to_plain(self) -> dict[str, Any]:
+        """Lay the axis out as plain values; whole numbers in a row as their ends."""
+        first, last = self.values[0], self.values[-1]
+        paths = {"paths": [list(path) for path in self.paths]} if self.paths else {}
+        if isinstance(first, int) and isinstance(last, int) and last - first == len(self) - 1:
+            spans = self.values == tuple(range(first, last + 1))
+        else:
+            spans = False
+        if spans:
+            return {"low": first, "high": last, **paths}
+        return {"values": list(self.values), **paths}
+
+    @classmethod
+    def from_plain(cls, held: Mapping[str, Any]) -> Axis:
+        """Take back what `to_plain` laid out."""
+        values = held.get("values")
+        if values is None:
+            values = range(held["low"], held["high"] + 1)
+        return cls(tuple(values), tuple(tuple(path) for path in held.get("paths", ())))
+
 
 def _plain(value: Any) -> Any:
     """Turn a NumPy scalar into the Python value it is."""
@@ -141,6 +161,23 @@ class Domain:
     def with_records_per_person(self, most: int) -> Domain:
         """The same domain with a declared maximum of records a person."""
         return replace(self, records_per_person=most)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Lay out what is public about the domain: all of it, unless it was inferred."""
+        public = self.source is not Source.INFERRED
+        return {
+            "source": self.source.value,
+            "records_per_person": self.records_per_person,
+            "axes": {name: axis.to_plain() for name, axis in self.axes} if public else None,
+        }
+
+    @classmethod
+    def from_plain(cls, held: Mapping[str, Any]) -> Domain | None:
+        """Take back what `to_plain` laid out; None where it was not public."""
+        if held["axes"] is None:
+            return None
+        axes = tuple((name, Axis.from_plain(axis)) for name, axis in held["axes"].items())
+        return cls(axes, Source(held["source"]), held["records_per_person"])
 
     def said_by(self, source: Source) -> Domain:
         """The same domain on somebody else's word."""

@@ -13,6 +13,8 @@ from hedgerow.engines.base import Codes
 __all__ = ["distinct_rows", "sorted_order"]
 
 _KEY_BITS = 63
+_BITS = 62
+_PAIR = 2
 
 
 def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
@@ -44,12 +46,31 @@ def distinct_rows(keys: Sequence[Codes]) -> list[Codes]:
         new = np.ones(len(order), np.bool_)
         new[1:] = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
         return [key[order[new]] for key in keys]
+    if len(keys) == _PAIR and keys[1].min() >= 0 and keys[1].max() < _BITS and _ascending(keys[0]):
+        return _distinct_bits(*keys)
     packed = word.pack(keys)
     if not _ascending(packed):
         packed.sort()
     new = np.ones(len(packed), np.bool_)
     np.not_equal(packed[1:], packed[:-1], out=new[1:])
     return word.unpack(packed[new])
+
+
+def _distinct_bits(first: Codes, second: Codes) -> list[Codes]:
+    """Do without sorting where the first key ascends and the second is a small number.
+
+    The second keys of a run are gathered as the bits of one word, which forgets repeats.
+    """
+    starts = np.flatnonzero(np.concatenate(([True], first[1:] != first[:-1])))
+    words = np.bitwise_or.reduceat(np.int64(1) << second.astype(np.int64, copy=False), starts)
+    sizes = np.bitwise_count(words)
+    place = np.cumsum(sizes, dtype=np.int64) - sizes
+    values = np.empty(int(sizes.sum(dtype=np.int64)), second.dtype)
+    for bit in range(int(second.max()) + 1):
+        having = np.flatnonzero(words >> bit & 1)
+        values[place[having]] = bit
+        place[having] += 1
+    return [np.repeat(first[starts], sizes), values]
 
 
 class _Word(NamedTuple):
@@ -82,5 +103,5 @@ class _Word(NamedTuple):
         return keys[::-1]
 
 
-def _ascending(packed: NDArray[np.int64]) -> bool:
-    return bool(np.all(packed[1:] >= packed[:-1]))
+def _ascending(key: Codes) -> bool:
+    return bool(np.all(key[1:] >= key[:-1]))

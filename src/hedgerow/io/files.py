@@ -20,7 +20,16 @@ if sys.version_info >= (3, 14):  # pragma: no cover - the library of newer versi
 else:
     from backports import zstd
 
-__all__ = ["MOST_BYTES", "Ending", "ending_of", "pack", "read_bytes", "reason", "write_file"]
+__all__ = [
+    "MOST_BYTES",
+    "Ending",
+    "ending_of",
+    "pack",
+    "read_bytes",
+    "reason",
+    "umask",
+    "write_file",
+]
 
 #: what a compressed file may grow to, unless the reader is told otherwise
 MOST_BYTES = 4 * 2**30
@@ -98,7 +107,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
             file.flush()
             os.fsync(file.fileno())
         if not private:
-            part.chmod(0o666 & ~_umask())
+            part.chmod(0o666 & ~umask())
         part.replace(path)
     except OSError as error:
         msg = f"{path} could not be written ({reason(error)})"
@@ -108,7 +117,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
             part.unlink(missing_ok=True)
 
 
-def _umask() -> int:
+def umask() -> int:
     """What the user's settings take off the permissions of a new file."""
     mask = os.umask(0o022)
     os.umask(mask)

@@ -28,14 +28,16 @@ _DIGITS = 18
 def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
     del columns
-    content = require_text(where, content) + b"\n"
-    text = np.frombuffer(content, np.uint8).copy()
+    content = require_text(where, content)
+    content = content if content.endswith(b"\n") else content + b"\n"
+    text = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(text == _NEWLINE)
     starts = _starts(text)
     sizes = np.diff(np.searchsorted(starts, ends), prepend=0)
     comment = _comments(content, text, starts, sizes)
     if comment.any():
         lengths = np.diff(ends, prepend=-1)
+        text = text.copy()
         text[np.repeat(comment, lengths) & (text != _NEWLINE)] = _SPACE
         starts, content = starts[~np.repeat(comment, sizes)], text.tobytes()
     values = _values(content, text, starts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -93,6 +94,7 @@ def read(
     kind: str,
     domain: Domain | None = None,
     assert_public_domain: bool = False,
+    records_per_person: int | None = None,
     format: str | None = None,  # noqa: A002 - the word of the command line
     columns: Mapping[str, str] = _NOTHING,
     options: Mapping[str, str] = _NOTHING,
@@ -109,6 +111,9 @@ def read(
         Public knowledge. Without it the values seen are taken and the domain is marked as inferred,
         which a differentially private method refuses, unless `assert_public_domain` says
         that what the data shows is public.
+    records_per_person
+        The declared maximum of records a person may own, for unit `person`; it may also stand in
+        the domain.
     format
         The layout of a file, if its ending does not tell.
     columns
@@ -130,7 +135,10 @@ def read(
     names = {role: columns.get(role, role) for role in held.roles}
     long = _long(source, held.role, names, format, options)
     seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
-    return held.make(long, domain, seen, options)
+    data = held.make(long, domain, seen, options)
+    if records_per_person is None:
+        return data
+    return replace(data, domain=data.domain.with_records_per_person(records_per_person))
 
 
 def _long(

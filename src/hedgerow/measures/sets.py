@@ -11,18 +11,24 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hedgerow.data import Sets, Taxonomy
+from hedgerow.data import Sets, Taxonomy, Value
 from hedgerow.measures.itemsets import Itemset, Postings
 from hedgerow.score import Score
 
 __all__ = ["measure_sets", "usefulness_bound"]
 
+UNIFORM, DRAWN = "uniform queries", "queries of records,"
+_CHARTS = {
+    UNIFORM: "mean relative error of uniform queries, by their length",
+    DRAWN: "mean relative error of queries drawn from records, by how common they are",
+}
 _GROUPS = 5
 _QUERIES = 2_000
 _LONGEST = 4
 _SANITY = 0.001
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
 _TOPS = (20, 100)
+_SHOWN = 20
 _NORMAL = 1.96
 
 
@@ -60,6 +66,7 @@ def measure_sets(
     ]
     for most in _TOPS:
         scores += _top_scores(most, truth, ours, beside)
+    scores += _support_scores(original.domain.values("item"), truth, ours, beside)
     return [*scores, _size_score(truth, ours, beside)]
 
 
@@ -79,7 +86,7 @@ def uniform_queries(
     for group in range(1, _GROUPS + 1):
         longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
         lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
-        workloads[f"uniform queries up to {longest} items"] = [
+        workloads[f"{UNIFORM} up to {longest} items"] = [
             tuple(sorted(rng.permutation(truth.size)[:length].tolist())) for length in lengths
         ]
     return workloads
@@ -100,7 +107,7 @@ def drawn_queries(
         drawn.append(tuple(sorted(rng.choice(items, length, replace=False).tolist())))
     shares = truth.supports(drawn) / truth.records
     return {
-        f"queries of records, {100 * low:g}% to {100 * high:g}% of all": [
+        f"{DRAWN} {100 * low:g}% to {100 * high:g}% of all": [
             query for query, share in zip(drawn, shares, strict=True) if low < share <= high
         ]
         for low, high in _BUCKETS
@@ -170,6 +177,8 @@ def _query_score(
         better="lower",
         scope="owner",
         controls=tuple(others.items()),
+        chart=next(chart for kind, chart in _CHARTS.items() if name.startswith(kind)),
+        at=next(name.removeprefix(kind) for kind in _CHARTS if name.startswith(kind)).strip(),
     )
 
 
@@ -197,6 +206,33 @@ def _top_scores(
         controls=tuple((name, gone) for name, (_, gone) in others.items()),
     )
     return [loss, false_drops]
+
+
+def _support_scores(
+    values: Sequence[Value], truth: Postings, ours: Postings, beside: Mapping[str, Postings]
+) -> list[Score]:
+    """How many records hold each of the most frequent itemsets, before and after."""
+    before = truth.top(_SHOWN)
+    after = ours.supports(list(before)).tolist()
+    others = {name: held.supports(list(before)).tolist() for name, held in beside.items()}
+    scores: list[Score] = []
+    for number, (itemset, support) in enumerate(before.items()):
+        named = ", ".join(str(values[item]) for item in itemset)
+        controls = ((name, held[number]) for name, held in others.items())
+        scores.append(
+            Score(
+                name=f"records with {named}",
+                value=after[number],
+                low=after[number],
+                high=after[number],
+                better="neither",
+                scope="owner",
+                controls=(("original", support), *controls),
+                chart="records that hold the most frequent itemsets",
+                at=named,
+            )
+        )
+    return scores
 
 
 def _size_score(truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> Score:

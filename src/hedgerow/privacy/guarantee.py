@@ -8,14 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 from hedgerow.data import Dataset
-from hedgerow.errors import ParameterError
+from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.questions import Answers
 
-__all__ = ["All", "Exactly", "Guarantee", "PureDP", "Verdict", "read_number", "show"]
+__all__ = [
+    "All",
+    "Exactly",
+    "Guarantee",
+    "PureDP",
+    "Verdict",
+    "read_number",
+    "restore",
+    "restore_options",
+    "show",
+]
 
 _SAYING = 14
 _EXTREME = Fraction(10**9)
@@ -40,6 +51,8 @@ class Guarantee(ABC):
     """A promise and its unit."""
 
     name: ClassVar[str]
+    #: its fields as options of the command line, with what they mean
+    options: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @abstractmethod
     def open(self, data: Dataset, answers: Answers) -> Ledger:
@@ -56,6 +69,10 @@ class Guarantee(ABC):
     @abstractmethod
     def fields(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what the promise does not cover, a sentence each."""
+        return ()
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -80,6 +97,12 @@ class PureDP(Guarantee):
     """
 
     name: ClassVar[str] = "PureDP"
+    options: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "epsilon": "how much any outcome may depend on one unit; smaller protects more",
+            "unit": "who or what is protected: record, or person",
+        }
+    )
 
     epsilon: Fraction
     unit: str
@@ -115,6 +138,14 @@ class PureDP(Guarantee):
             f"nearly the same probability had any one {self.unit} been left out of the data or "
             f"put into it: no outcome is more than e^{epsilon}{about} times as likely one way as "
             f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove)."
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what differential privacy does not cover."""
+        return (
+            "What is true of people in general, and so of each, in the data or not.",
+            "Other releases. The epsilons of all releases made of the same data add up.",
+            "What is public anyway: the domain, the method and its parameters.",
         )
 
     def fields(self) -> dict[str, str]:
@@ -169,6 +200,10 @@ class All(Guarantee):
         """Say all promises."""
         return " ".join(part.sentence() for part in self.guarantees)
 
+    def limits(self) -> tuple[str, ...]:
+        """Say what none of the promises covers."""
+        return tuple(dict.fromkeys(limit for part in self.guarantees for limit in part.limits()))
+
     def fields(self) -> dict[str, str]:
         """The numbers of all parts."""
         return {
@@ -185,6 +220,22 @@ class All(Guarantee):
     def parts(self) -> tuple[Guarantee, ...]:
         """The promises this one is made of."""
         return self.guarantees
+
+
+def restore_options(given: Mapping[str, str]) -> Guarantee:
+    """Make the guarantee that has just these options."""
+    if set(given) == set(PureDP.options):
+        return PureDP(epsilon=given["epsilon"], unit=given["unit"])
+    msg = f"no guarantee has just the fields {', '.join(given)}; PureDP has epsilon and unit"
+    raise UnsupportedGuarantee(msg)
+
+
+def restore(name: str, fields: Mapping[str, str]) -> Guarantee:
+    """Make the guarantee of that name again from its fields, as they stand in `release.json`."""
+    if name == PureDP.name and set(fields) == {"epsilon", "unit"}:
+        return PureDP(epsilon=fields["epsilon"], unit=fields["unit"])
+    msg = f"there is no guarantee {name!r} with these fields"
+    raise ParameterError(msg)
 
 
 def read_number(what: str, value: object) -> Fraction:

@@ -1,0 +1,114 @@
+"""The command `hedgerow`: its commands, its errors and its exit codes.
+
+Nothing heavy is imported here: `hedgerow --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from hedgerow.errors import HedgerowError
+
+__all__ = ["app", "main"]
+
+#: the commands in the order they are used, with what each is for
+COMMANDS = {
+    "methods": "What exists: kind, guarantee, unit, parameters, paper.",
+    "describe": "What will be read and how it looks; for the owner only.",
+    "publish": "Turn private data into a release.",
+    "evaluate": "Measure what a release kept and lost; for the owner only.",
+    "report": "Make one page, offline, of one or more releases.",
+    "verify": "Check a release, or a file, independently: 0 satisfied, 3 not.",
+    "demo": "The main job on built-in data, in under a minute.",
+}
+
+_INTERRUPTED, _USAGE, _ENGINE, _OURS = 130, 2, 4, 70
+
+
+class _Commands(click.Group):
+    """Finds a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"hedgerow.cli.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hedgerow", message="hedgerow %(version)s")
+def app() -> None:
+    """Publish rich data, not the people in it."""
+
+
+def main() -> NoReturn:
+    """Run the command line; every way out has its code, and an error is one line."""
+    try:
+        code = app.main(standalone_mode=False, prog_name="hedgerow")
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as error:
+        _leave(error.format_message(), _USAGE, error)
+    except HedgerowError as error:
+        if error.exit_code != _OURS:
+            _leave(str(error), error.exit_code, error)
+        _leave(_place(error), _OURS, error)
+    except (KeyboardInterrupt, click.Abort):
+        _leave("interrupted; nothing was published", _INTERRUPTED, None)
+    except BrokenPipeError:
+        # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError as error:
+        _leave("there is not enough memory for this data", _ENGINE, error)
+    except OSError as error:
+        _leave(f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE, error)
+    except Exception as error:  # noqa: BLE001 - ours: say where, and nothing of the data
+        _leave(_place(error), _OURS, error)
+
+
+def _leave(message: str, code: int, error: BaseException | None) -> NoReturn:
+    """Say what is wrong in one line; with --json also as a document."""
+    line = " ".join(message.split())
+    if "--json" in sys.argv:
+        import msgspec  # noqa: PLC0415 - not needed for help
+
+        kind = type(error).__name__ if error else "Interrupted"
+        document = {"error": {"kind": kind, "message": line, "exit_code": code}}
+        click.echo(msgspec.json.encode(document))
+    click.echo(f"hedgerow: {line}", err=True)
+    sys.exit(code)
+
+
+def _place(error: BaseException) -> str:
+    """Name the line a bug of ours shows itself at: no values, no locals."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if f"{os.sep}hedgerow{os.sep}" in frame.filename]
+    at = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
+    version = metadata.version("hedgerow")
+    return f"a bug of ours ({type(error).__name__} at {at}, version {version}); please report it"
+
+
+def emit(document: Any, text: str, *, as_json: bool) -> None:
+    """Print a result: one JSON document and nothing else, or a text for people."""
+    import msgspec  # noqa: PLC0415 - not needed for help
+
+    click.echo(msgspec.json.format(msgspec.json.encode(document)) if as_json else text)

@@ -1,0 +1,57 @@
+"""hedgerow describe: what will be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hedgerow.cli.app import emit
+from hedgerow.cli.options import columns_given, json_option, pairs, reading_options, shown
+
+__all__ = ["command"]
+
+
+@click.command("describe")
+@click.argument("data", type=click.Path())
+@reading_options
+@click.option("--domain", type=click.Path(), help="Declared values (TOML); else those seen.")
+@click.option("--draft-domain", type=click.Path(), help="Write a domain file for you to check.")
+@json_option
+def command(data: str, *, as_json: bool, **given: Any) -> None:
+    """Say what will be read from DATA and how it looks. For the owner only."""
+    from hedgerow.job import Reading, read_data  # noqa: PLC0415
+    from hedgerow.measures.describe import describe  # noqa: PLC0415
+
+    if given["kind"] is None:
+        msg = "say what the data is: --kind sets"
+        raise click.UsageError(msg)
+    reading = Reading(
+        data=data,
+        kind=given["kind"],
+        format=given["form"],
+        columns=columns_given(given["columns"]),
+        read=pairs("--read", given["read_options"]),
+        domain=given["domain"],
+    )
+    with shown():
+        held = read_data(reading)
+        facts = describe(held)
+    if given["draft_domain"]:
+        _draft(Path(given["draft_domain"]), held)
+        facts["draft of the domain"] = given["draft_domain"]
+    width = max(map(len, facts))
+    lines = [f"{name:{width}}  {value}" for name, value in facts.items()]
+    text = "\n".join(["For the owner only: every line is about the private data.", "", *lines])
+    emit({"scope": "for the owner only", **facts}, text, as_json=as_json)
+
+
+def _draft(path: Path, data: Any) -> None:
+    from hedgerow.io.domains import draft_domain  # noqa: PLC0415
+    from hedgerow.io.files import write_file  # noqa: PLC0415
+
+    if path.exists():
+        msg = f"{path} is there already; a draft does not replace it"
+        raise click.UsageError(msg)
+    write_file(path, draft_domain(data.domain).encode(), private=True)

@@ -1,0 +1,106 @@
+"""Options that several commands have, stated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "PROMISE",
+    "json_option",
+    "pairs",
+    "promise_given",
+    "promise_options",
+    "reading_options",
+    "shown",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: the fields of the guarantees; a test holds this against the guarantees themselves
+PROMISE = {
+    "epsilon": "how much any outcome may depend on one unit; smaller protects more",
+    "unit": "who or what is protected: record, or person",
+}
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """Read `name=value`, several split by commas or given one by one."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            msg = f"{what} takes name=value; got {text!r}"
+            raise click.UsageError(msg)
+        found[name.strip()] = value
+    return found
+
+
+def reading_options(command: Command) -> Command:
+    """Add what says how data is read."""
+    options = [
+        click.option("--kind", required=False, help="What the data is: sets."),
+        click.option("--format", "form", help="lines, csv, jsonl or parquet; else by the ending."),
+        click.option(
+            "--columns",
+            "columns",
+            multiple=True,
+            metavar="ROLE=NAME,...",
+            help="Which column holds the unit, the item, the person.",
+        ),
+        click.option(
+            "--read",
+            "read_options",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="on_unknown=drop, on_empty=drop (sets); most_bytes=N (compressed files).",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def promise_options(command: Command) -> Command:
+    """Add the fields of the guarantees."""
+    for name, text in reversed(PROMISE.items()):
+        command = click.option(f"--{name}", name, help=f"{text[0].upper()}{text[1:]}.")(command)
+    return command
+
+
+def promise_given(given: dict[str, Any]) -> dict[str, str]:
+    """Take the promise out of all options given."""
+    return {name: given[name] for name in PROMISE if given.get(name) is not None}
+
+
+def columns_given(texts: tuple[str, ...]) -> dict[str, str]:
+    """Read `role=name,role=name`."""
+    return pairs("--columns", tuple(part for text in texts for part in text.split(",")))
+
+
+@contextmanager
+def shown() -> Generator[None]:
+    """Show how far the work has come, on a terminal; be quiet in a pipe."""
+    stderr = click.get_text_stream("stderr")
+    if not stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - not needed for help, nor in a pipe
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from hedgerow import progress  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def listen(stage: str, done: int, total: int) -> None:
+            bar.update(task, description=stage, completed=done, total=total or None)
+
+        with progress.listening(listen):
+            yield

@@ -1,0 +1,99 @@
+"""hedgerow publish: private data in, release out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hedgerow.cli.app import emit
+from hedgerow.cli.options import (
+    columns_given,
+    json_option,
+    pairs,
+    promise_given,
+    promise_options,
+    reading_options,
+    shown,
+)
+
+__all__ = ["command"]
+
+#: options that stand in a recipe under the same name
+_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account")
+
+
+@click.command("publish")
+@click.argument("data", type=click.Path(), required=False)
+@reading_options
+@click.option("--method", help="How: see hedgerow methods.")
+@promise_options
+@click.option("--out", type=click.Path(), help="The folder of the release; it must not exist.")
+@click.option("--domain", type=click.Path(), help="Public knowledge: which values exist (TOML).")
+@click.option("--assert-public-domain", is_flag=True, help="What the data shows is public.")
+@click.option("--records-per-person", type=int, help="Of one person at most this many are used.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+@click.option("--seed", type=int, help="Repeatable, and therefore not for publication.")
+@click.option("--engine", type=click.Choice(["local"]), default="local", help="Where to count.")
+@click.option("--overwrite", is_flag=True, help="Replace a release of ours.")
+@click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")
+@click.option("--recipe", type=click.Path(), help="Take all of this from a TOML file.")
+@click.option("--save-recipe", type=click.Path(), help="Write that file.")
+@click.option("--account", type=click.Path(), help="Sums epsilon over releases, up to a total.")
+@json_option
+def command(*, as_json: bool, **given: Any) -> None:
+    """Turn private DATA into a release.
+
+    Epsilon and the unit have no default: whoever publishes says what is promised, and to whom.
+    """
+    from hedgerow.job import plan_job, run_job, save_job  # noqa: PLC0415
+
+    job = _job(given)
+    if given["dry_run"]:
+        with shown():
+            plan = plan_job(job)
+        text = f"Nothing was published. It would be:\n{plan.guarantee.sentence()}"
+        emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
+        return
+    with shown():
+        release, folder = run_job(job)
+    if given["save_recipe"]:
+        save_job(job, Path(given["save_recipe"]))
+    promise = release.guarantee.sentence()
+    warning = "" if release.publishable else "\nNot for publication: the run is repeatable."
+    text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
+    held = {"published": True, "for_publication": release.publishable, "out": str(folder)}
+    emit({**held, "promise": promise}, text, as_json=as_json)
+
+
+def _job(given: dict[str, Any]) -> Any:
+    """Gather the options; a recipe gives the rest."""
+    import msgspec  # noqa: PLC0415
+
+    from hedgerow.job import Job, load_job  # noqa: PLC0415
+
+    held: dict[str, Any] = {name: given[name] for name in _SAME if given[name] is not None}
+    more = {
+        "data": given["data"],
+        "format": given["form"],
+        "columns": columns_given(given["columns"]),
+        "read": pairs("--read", given["read_options"]),
+        "set": pairs("--set", given["settings"]),
+        "promise": promise_given(given),
+        "assert_public_domain": given["assert_public_domain"],
+        "overwrite": given["overwrite"],
+    }
+    held |= {name: value for name, value in more.items() if value}
+    if given["recipe"]:
+        return load_job(Path(given["recipe"]), **held)
+    for name, option in (
+        ("data", "DATA"),
+        ("kind", "--kind"),
+        ("method", "--method"),
+        ("out", "--out"),
+    ):
+        if name not in held:
+            msg = f"{option} is missing; see hedgerow publish --help"
+            raise click.UsageError(msg)
+    return msgspec.convert(held, Job)

@@ -1,0 +1,124 @@
+"""Domain files: public knowledge in TOML, one section an axis."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from hedgerow.data import Axis, Domain, Source, Value
+from hedgerow.errors import DomainError
+from hedgerow.io.files import read_bytes
+
+__all__ = ["draft_domain", "read_domain"]
+
+_MOST = 10_000_000
+_KEYS = {"values", "file", "low", "high", "step", "paths"}
+
+
+def read_domain(path: Path) -> Domain:
+    """Read a declared domain.
+
+    A section an axis. Its values are listed (`values`), or stand in a text file beside the domain
+    (`file`, one a line), or are whole numbers (`low`, `high`, `step`). A taxonomy is a path a
+    value: a list `paths` of texts such as `"food/dairy"`, or further columns of the file, split by
+    tabs.
+    `records_per_person` before the sections declares how many records one person may own.
+    """
+    try:
+        held = tomllib.loads(read_bytes(path).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        where = re.search(r"line \d+", str(error))
+        msg = f"{path} is not a TOML file{f' ({where.group()})' if where else ''}"
+        raise DomainError(msg) from None
+    most = held.pop("records_per_person", None)
+    if not held:
+        msg = f"{path} declares no axis; write a section such as [item] with values = [...]"
+        raise DomainError(msg)
+    axes = tuple((name, _axis(path, name, section)) for name, section in held.items())
+    return Domain(axes, Source.DECLARED, most)
+
+
+def draft_domain(domain: Domain) -> str:
+    """Write a domain file for the owner to check against public knowledge.
+
+    Examples
+    --------
+    >>> print(draft_domain(Domain.declare(item=[1, 2, 3])))
+    # A draft. What the data shows is private: before you declare this, make sure that every
+    # value is public knowledge, and add the values that could occur but do not.
+    <BLANKLINE>
+    [item]
+    low = 1
+    high = 3
+    <BLANKLINE>
+    """
+    head = (
+        "# A draft. What the data shows is private: before you declare this, make sure that every\n"
+        "# value is public knowledge, and add the values that could occur but do not.\n"
+    )
+    return head + "".join(f"\n[{name}]\n{_draft(axis)}" for name, axis in domain.axes)
+
+
+def _axis(path: Path, name: str, section: Any) -> Axis:
+    if not isinstance(section, dict):
+        msg = f"{path}: {name!r} must be a section [{name}] with values, a file or low and high"
+        raise DomainError(msg)
+    given = cast("dict[str, Any]", section)
+    unknown = [key for key in given if key not in _KEYS]
+    if unknown or sum(key in given for key in ("values", "file", "low")) != 1:
+        what = f"does not know {unknown[0]!r}; it" if unknown else ""
+        msg = f"{path}: section [{name}] {what} needs one of values, file, or low and high"
+        raise DomainError(re.sub(" +", " ", msg))
+    if "file" in given:
+        return _from_file(path.parent / str(given["file"]))
+    values, paths = _values(given, f"{path}: section [{name}]"), given.get("paths", [])
+    if not isinstance(paths, list) or not all(isinstance(held, str) for held in cast("Any", paths)):
+        msg = f"{path}: section [{name}]: paths must be a list of texts such as 'food/dairy'"
+        raise DomainError(msg)
+    return Axis(values, tuple(tuple(text.split("/")) for text in cast("list[str]", paths)))
+
+
+def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Value, ...]:
+    if "values" in section:
+        values = section["values"]
+        if not isinstance(values, list):
+            msg = f"{where}: values must be a list"
+            raise DomainError(msg)
+        return tuple(cast("list[Value]", values))
+    low, high, step = section.get("low"), section.get("high"), section.get("step", 1)
+    if type(low) is not int or type(high) is not int or type(step) is not int or step < 1:
+        msg = f"{where}: low, high and step must be whole numbers, and step at least 1"
+        raise DomainError(msg)
+    values = range(low, high + 1, step)
+    if not 0 < len(values) <= _MOST:
+        msg = f"{where}: low to high must hold between 1 and {_MOST:,} values"
+        raise DomainError(msg)
+    return tuple(values)
+
+
+def _from_file(path: Path) -> Axis:
+    """Read values, one a line; further columns, split by tabs, are the path of a value."""
+    try:
+        lines = read_bytes(path).decode().splitlines()
+    except UnicodeDecodeError:
+        msg = f"{path} is not UTF-8 text"
+        raise DomainError(msg) from None
+    rows = [line.split("\t") for line in lines if line.strip()]
+    texts = [row[0].strip() for row in rows]
+    whole = all(re.fullmatch(r"-?[1-9][0-9]{0,17}|0", text) for text in texts)
+    paths = tuple(tuple(row[1:]) for row in rows)
+    return Axis(tuple(map(int, texts)) if whole else tuple(texts), paths if any(paths) else ())
+
+
+def _draft(axis: Axis) -> str:
+    span = axis.to_plain()
+    if "low" in span:
+        return f"low = {span['low']}\nhigh = {span['high']}\n"
+    # a text of JSON is a text of TOML, and so is a whole number
+    listed = ",\n".join(f"  {msgspec.json.encode(value).decode()}" for value in axis.values)
+    return f"values = [\n{listed},\n]\n"

@@ -1,0 +1,213 @@
+"""The release folder: written aside, read again and verified there, then renamed into place."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from hedgerow.data import Dataset, Domain
+from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
+from hedgerow.io.files import Ending, pack, read_bytes, reason, umask
+from hedgerow.io.read import KINDS, format_of, read
+from hedgerow.release import Release, Written
+from hedgerow.statement import File
+
+__all__ = ["Layout", "check_free", "read_release", "write_release"]
+
+_RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
+_PREFIX, _SUFFIX = ".hedgerow-", ".part"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Layout(NamedTuple):
+    """How the data of a release is written: as its input was."""
+
+    format: str
+    ending: Ending
+    columns: Mapping[str, str] = _NOTHING
+
+    def name(self, output: str) -> str:
+        """The name of the file of an output."""
+        return f"data.{output}.{self.ending}" if output else f"data.{self.ending}"
+
+
+def check_free(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a place that is taken, before any work is done; only a release may be replaced."""
+    if not folder.name or not folder.parent.is_dir():
+        msg = f"{folder} cannot be made: there is no folder {folder.parent}; create it first"
+        raise ParameterError(msg)
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
+        msg = f"{folder} is there already; choose another name, or pass --overwrite"
+        raise ParameterError(msg)
+    if folder.is_symlink() or not (folder / _RELEASE).is_file():
+        msg = f"{folder} is there and is not a release of ours; it will not be replaced"
+        raise ParameterError(msg)
+
+
+def write_release(
+    release: Release, folder: Path, layout: Layout, *, overwrite: bool = False
+) -> Path:
+    """Write a release folder, all or nothing.
+
+    It is written beside its place under another name, readable by its owner only, read again by the
+    public reader, compared, verified, and renamed. What earlier runs left behind when they were
+    killed is removed first.
+
+    Returns
+    -------
+    The folder.
+    """
+    try:
+        _remove_leftovers(folder)
+        check_free(folder, overwrite=overwrite)
+        with _part_of(folder) as part:
+            contents, files = _write(release, part, layout)
+            _verify(release, part, contents, files)
+            part.chmod(0o777 & ~umask())
+            _rename(part, folder, overwrite=overwrite)
+    except OSError as error:
+        msg = f"{folder} could not be written ({reason(error)}); nothing was published"
+        raise WriteError(msg) from None
+    return folder
+
+
+def read_release(folder: Path) -> tuple[Release, Written]:
+    """Read a release folder with the public reader, and check its promise again."""
+    if not (folder / _RELEASE).is_file():
+        msg = f"{folder} is not a release: it holds no {_RELEASE}"
+        raise ReadError(msg)
+    try:
+        held = msgspec.json.decode(read_bytes(folder / _RELEASE), type=Written)
+        domain = Domain.from_plain(held.domain)
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
+        raise ReadError(msg) from None
+    outputs = {file.data: _read_output(folder, held.kind, file, domain) for file in held.files}
+    if not outputs:
+        msg = f"{folder / _RELEASE} names no data"
+        raise ReadError(msg)
+    domain = domain or next(iter(outputs.values())).domain
+    return Release.restored(held, domain, outputs), held
+
+
+def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> Dataset:
+    if Path(file.file).name != file.file or not file.file.startswith("data."):
+        msg = f"{folder / _RELEASE} names a file outside the release"
+        raise ReadError(msg)
+    return read(
+        folder / file.file, kind=kind, domain=domain, format=file.format, columns=file.columns
+    ).canonical()
+
+
+def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, bytes], list[File]]:
+    """Write data, release and statement; return what was written, and the files of the data."""
+    _, form = format_of(layout.format, layout.ending)
+    kind = KINDS[release.kind]
+    columns = {role: layout.columns.get(role, role) for role in kind.roles}
+    written = {role: columns[role] for role in ("unit", kind.role)}
+    contents = {
+        name: form.write(kind.rows(data), columns) for name, data in release.outputs.items()
+    }
+    files: list[File] = []
+    for name, content in contents.items():
+        _write_file(part / layout.name(name), pack(content, layout.ending.compression))
+        files.append(File(name, layout.name(name), layout.format, written))
+    _write_file(part / _RELEASE, release.to_json(files))
+    _write_file(part / _STATEMENT, release.statement(files).encode())
+    return contents, files
+
+
+def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
+    """Read the folder as a receiver would: the same data, the same promise, still kept."""
+    again, _ = read_release(part)
+    rows = KINDS[release.kind].rows
+    for file in files:
+        _, form = format_of(file.format, Ending("", ""))
+        if form.write(rows(again.outputs[file.data]), file.columns) != contents[file.data]:
+            msg = f"the data in {file.file} does not come back as it was written"
+            raise InternalError(msg)
+    if again.guarantee != release.guarantee or again.to_json(files) != release.to_json(files):
+        msg = f"{_RELEASE} does not come back as it was written"
+        raise InternalError(msg)
+    if not again.verdict.satisfied:
+        msg = f"the written data does not keep {release.guarantee.name}; nothing was published"
+        raise NotSatisfied(msg)
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _part_of(folder: Path) -> Generator[Path]:
+    """Make a folder beside the place, locked as long as its maker lives, and remove it at last."""
+    part, lock = _locked_part(folder.parent)
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # it is gone already if it was renamed
+        os.close(lock)
+
+
+def _locked_part(parent: Path) -> tuple[Path, int]:
+    while True:
+        part = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, parent))
+        with suppress(FileNotFoundError, BlockingIOError):  # somebody tidied up just now
+            lock = os.open(part, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if part.is_dir():
+                return part, lock
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove parts whose maker is dead: nobody holds their lock."""
+    for part in folder.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):  # somebody else removed it, or its maker is alive
+            lock = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(part, ignore_errors=True)
+            finally:
+                os.close(lock)
+    old = _old(folder)
+    if old.is_dir():  # its replacement was killed half-way
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(folder)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f"{_PREFIX}{folder.name}.old")
+
+
+def _rename(part: Path, folder: Path, *, overwrite: bool) -> None:
+    """Put the finished folder in its place; of two at once, one wins."""
+    try:
+        if overwrite and folder.exists():
+            check_free(folder, overwrite=True)
+            folder.rename(_old(folder))
+        part.rename(folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        msg = f"{folder} was made by somebody else in the meantime; this release was not written"
+        raise WriteError(msg) from None
+    if overwrite:
+        shutil.rmtree(_old(folder), ignore_errors=True)

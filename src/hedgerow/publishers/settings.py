@@ -1,0 +1,109 @@
+"""Parameters as texts, and promises as options: how a method is set up from outside."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.privacy import Guarantee
+from hedgerow.publishers.base import Publisher
+
+__all__ = ["Parameter", "configure", "parameters_of", "promise"]
+
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Parameter(NamedTuple):
+    """What `param` states about one parameter."""
+
+    name: str
+    default: int | float | str | bool
+    help: str
+    range: str
+
+
+def parameters_of(method: type[Publisher[Any]]) -> list[Parameter]:
+    """List the parameters of a method.
+
+    Examples
+    --------
+    >>> from hedgerow import FlatLaplace
+    >>> parameters_of(FlatLaplace)[0].range
+    'a number, at least 0'
+    """
+    return [
+        Parameter(field.name, cast("Any", field.default), field.metadata["help"], _range(field))
+        for field in dataclasses.fields(method)
+    ]
+
+
+def configure(method: type[Publisher[Any]], texts: Mapping[str, Any]) -> Publisher[Any]:
+    """Make a method with parameters given as texts.
+
+    Examples
+    --------
+    >>> from hedgerow import FlatLaplace
+    >>> configure(FlatLaplace, {"threshold": "3"})
+    FlatLaplace(threshold=3.0)
+    """
+    known = {field.name: field for field in dataclasses.fields(method)}
+    for name in texts:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            msg = f"{method.name} has no parameter {name!r}; it has: {has}"
+            raise ParameterError(msg)
+    return method(**{name: _value(text, known[name].default) for name, text in texts.items()})
+
+
+def promise(method: type[Publisher[Any]], given: Mapping[str, str]) -> Guarantee:
+    """Make the promise that the options given mean for this method.
+
+    Raises
+    ------
+    UnsupportedGuarantee
+        If none of what the method keeps has just these options.
+    """
+    fitting = [kept for kept in method.keeps if set(kept.options) == set(given)]
+    if len(fitting) == 1:
+        return cast("Any", fitting[0])(**given)
+    keeps = "; or ".join(
+        f"{kept.name}: {' '.join(f'--{name}' for name in kept.options)}" for kept in method.keeps
+    )
+    asked = " ".join(f"--{name}" for name in given) or "nothing"
+    msg = f"{method.name} keeps {keeps}; got {asked}"
+    raise UnsupportedGuarantee(msg)
+
+
+def _value(text: Any, default: object) -> Any:
+    """Read a text as the type of the default; what does not fit is refused by the method."""
+    if not isinstance(text, str):
+        return text
+    if isinstance(default, bool):
+        return _WORDS.get(text.lower(), text)
+    if isinstance(default, int):
+        return int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else text
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _range(field: dataclasses.Field[Any]) -> str:
+    kinds: dict[type, str] = {
+        bool: "yes or no",
+        int: "a whole number",
+        float: "a number",
+        str: "a text",
+    }
+    parts = [kinds[cast("type", type(field.default))]]
+    if field.metadata["choices"]:
+        parts = [" or ".join(field.metadata["choices"])]
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    limits: dict[str, float | None] = field.metadata["limits"]
+    parts += [f"{words[name]} {limit:g}" for name, limit in limits.items() if limit is not None]
+    return ", ".join(parts)

@@ -1,0 +1,121 @@
+"""The privacy statement: what a receiver, a lawyer and an engineer read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from hedgerow.data import Domain, Source
+from hedgerow.privacy import Evidence, Guarantee, PureDP, Verdict
+from hedgerow.privacy.guarantee import show
+
+__all__ = ["File", "statement_of"]
+
+
+class File(msgspec.Struct, frozen=True):
+    """One file of a release: which data set it holds, and how it is read."""
+
+    data: str
+    file: str
+    format: str
+    columns: dict[str, str]
+
+
+def statement_of(
+    *,
+    guarantee: Guarantee,
+    domain: Domain,
+    evidence: Evidence,
+    verdict: Verdict,
+    made: str,
+    publishable: bool,
+    files: Sequence[File],
+) -> str:
+    """Write the statement of a release."""
+    sections = [
+        "# Privacy statement",
+        "" if publishable else _NOT_FOR_PUBLICATION,
+        "## What is promised",
+        guarantee.sentence(),
+        _unit(guarantee, domain),
+        "## What is not covered",
+        "\n".join(f"- {limit}" for limit in (*guarantee.limits(), _DOMAIN[domain.source])),
+        _questions(evidence, guarantee),
+        _reading(files),
+        f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+_NOT_FOR_PUBLICATION = (
+    "**Not for publication.** The noise of this run is repeatable: whoever knows the seed can "
+    "take it off again, so none of the promises below holds."
+)
+
+_DOMAIN = {
+    Source.DECLARED: (
+        "Which values exist at all (the domain): it was declared from public knowledge."
+    ),
+    Source.ASSERTED: (
+        "Which values exist at all (the domain): it was read off the data, and whoever publishes "
+        "asserts that it is public knowledge."
+    ),
+    Source.INFERRED: ("Which values exist at all (the domain): it was read off the data."),
+}
+
+_LAYOUTS = {
+    "lines": "one record a line, its values split by blanks",
+    "csv": "a comma-separated table with a header: one value a line, beside the record it is of",
+    "jsonl": "one record a line, a JSON array of its values",
+    "parquet": "a Parquet table: one value a row, beside the record it is of",
+}
+
+
+def _unit(guarantee: Guarantee, domain: Domain) -> str:
+    if not guarantee.units:
+        return ""
+    if "person" in guarantee.units:
+        return (
+            "The unit is one person with all their records; at most "
+            f"{domain.records_per_person} of them were used, chosen without regard to what they "
+            "hold."
+        )
+    return (
+        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in "
+        "proportion to their number."
+    )
+
+
+def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
+    if not evidence.entries:
+        return ""
+    budgets = [part.epsilon for part in guarantee.parts() if isinstance(part, PureDP)]
+    of = f" of {show(budgets[0])}" if budgets else ""
+    lines = [
+        f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"
+        for entry in evidence.entries
+    ]
+    notes = [f"- {label}: {value}" for label, value in evidence.notes]
+    listed = "\n".join(lines + notes)
+    return f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
+
+
+def _reading(files: Sequence[File]) -> str:
+    if not files:
+        return ""
+    lines = [f"- `{file.file}`: {_LAYOUTS[file.format]}.{_columns(file)}" for file in files]
+    return (
+        "## How to read the data\n\n"
+        + "\n".join(lines)
+        + "\n\nRecords are numbered afresh and stand in an order that says nothing about the "
+        "original. The values that may occur, whether they do or not, are listed in "
+        "`release.json` where they are public."
+    )
+
+
+def _columns(file: File) -> str:
+    if file.format not in {"csv", "parquet"}:
+        return ""
+    named = ", ".join(f"`{name}` is the {role}" for role, name in file.columns.items())
+    return f" Column {named}."
