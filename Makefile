@@ -49,7 +49,7 @@ docs: .venv/.test  ## run every block of code in the documents
 	$(RUN) pytest -q tests/test_docs.py tests/test_adding_a_method.py
 
 demo: .venv/.core  ## the main job on built-in data
-	$(BIN)/python examples/first_release.py
+	$(BIN)/hedgerow demo --out out/demo
 
 ci: lint types test slow  ## what runs before anything lands
 

@@ -28,6 +28,7 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results" / "diffpart.json"
 EXPERIMENTS = [
     *("msnbc 1", "msnbc 1 tree", "msnbc 1 narrow"),
     *("msnbc 0.5", "msnbc 0.5 tree", "msnbc 0.5 narrow"),
+    *("sample 100000", "sample 100000 narrow", "sample 10000", "sample 10000 narrow"),
     *("retail", "generated", "records", "items", "foodmart"),
 ]
 #: besides the default, which counts a universe of 17 items at once
@@ -123,6 +124,21 @@ def run_msnbc(folder: Path, epsilon: str, runs: int, parameters: dict[str, Any])
     }
 
 
+def sample(data: Sets, records: int) -> Sets:
+    """Draw so many records of small sets, with replacement; the same ones every time."""
+    masks, counts = data.histogram()
+    drawn = np.random.default_rng(20_112).multinomial(records, counts / counts.sum())
+    return Sets.from_masks(masks[drawn > 0], drawn[drawn > 0], data.domain)
+
+
+def run_sample(folder: Path, records: int, runs: int, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The same on a sample: how much of it needs a million records."""
+    data = sample(read_sets(folder, "msnbc"), records)
+    releases = [publish(data, **parameters)[0] for _ in range(runs)]
+    held = [scores(release, data, seed) for seed, release in enumerate(releases)]
+    return {"runs": runs, "scores": mean(held)}
+
+
 def run_large(data: Sets) -> dict[str, Any]:
     """Time, memory and what survives of a large universe."""
     release, taken = publish(data)
@@ -168,6 +184,9 @@ def run(name: str, folder: Path, runs: int) -> Any:
     if name.startswith("msnbc"):
         _, epsilon, *setting = name.split()
         return run_msnbc(folder, epsilon, runs, SETTINGS[setting[0]] if setting else {})
+    if name.startswith("sample"):
+        _, records, *setting = name.split()
+        return run_sample(folder, int(records), runs, SETTINGS[setting[0]] if setting else {})
     return {
         "retail": lambda: run_large(read_sets(folder, "retail")),
         "generated": lambda: run_large(generate(1_200_000, 1_012)),

@@ -180,7 +180,7 @@ def test_two_stage_has_the_closed_form(count):
 
 
 MODES = [
-    DiffPart(fanout=2, c1=1.0, tau_split=0.0),
+    DiffPart(fanout=2, c1=1.0, tau_split=0.0, **RAW),
     DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0),
     DiffPart(fanout=2, leaf_mode="two-stage", c1=1.2, c2=0.8, tau_split=1.0),
 ]
@@ -335,10 +335,10 @@ def test_the_shipped_class_passes_the_call_of_the_mutants(unit, mode):
             "loses 2",
         ),
         (
-            "leaf = families.leaf[grown.at]",
-            "leaf = families.leaf[grown.at] | (counted.find(owner, masks) == 0)",
+            "kept = cuts.size_after(owner, masks) <= self.longest",
+            "kept = counted.find(owner, masks) > 0",
             "merged",
-            "outside the domain|asked differently|publishes something else",
+            "asked differently|publishes something else",
         ),
         (
             "spend=share,\n                label",

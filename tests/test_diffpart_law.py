@@ -7,6 +7,9 @@ import math
 
 import pytest
 
+from hedgerow.publishers.sets.diffpart import DiffPart
+from test_diffpart import RAW, published_law
+
 COUNTS = range(30)
 HIGH = 60
 
@@ -59,3 +62,16 @@ def test_both_modes_keep_the_promise_and_the_mix_loses_half_as_much_again(epsilo
 def test_the_laws_add_up():
     for count in COUNTS:
         assert math.fsum(leaf_law(count, test=(0.5, 4), leaf=(0.5, 3))) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_the_shipped_code_has_this_law(count):
+    """Epsilon 1: cutoffs 2 for merged leaves, and 4 and 3 in two stages."""
+    merged = published_law(DiffPart(fanout=2, c1=1.0, tau_split=0.0, **RAW), count, high=5)
+    below, *values = leaf_law(count, test=None, leaf=(1.0, 2))
+    assert merged[None] == pytest.approx(below, abs=1e-6)
+    for value, chance in zip(range(2, 5), values, strict=False):
+        assert merged[value] == pytest.approx(chance, abs=1e-6)
+    method = DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0, **RAW)
+    staged = leaf_law(count, test=(0.5, 4), leaf=(0.5, 3))
+    assert published_law(method, count, high=3)[None] == pytest.approx(staged[0], abs=1e-6)

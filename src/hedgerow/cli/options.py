@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -86,7 +87,7 @@ def columns_given(texts: tuple[str, ...]) -> dict[str, str]:
 @contextmanager
 def shown() -> Generator[None]:
     """Show how far the work has come, on a terminal; be quiet in a pipe."""
-    stderr = click.get_text_stream("stderr")
+    stderr = sys.stderr
     if not stderr.isatty():
         yield
         return

@@ -86,7 +86,7 @@ def uniform_queries(
     for group in range(1, _GROUPS + 1):
         longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
         lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
-        workloads[f"{UNIFORM} up to {longest} items"] = [
+        workloads[f"{UNIFORM} up to {longest} item{'s' if longest > 1 else ''}"] = [
             tuple(sorted(rng.permutation(truth.size)[:length].tolist())) for length in lengths
         ]
     return workloads

@@ -12,6 +12,9 @@ __all__ = ["round_together", "share_out"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
+#: standard deviations of the noise a difference must exceed to be taken for bias
+_SURE = 2.0
+
 
 def share_out(
     mass: Floats, spread: Floats, parent: Integers, noisy: Integers, noise: Floats
@@ -21,7 +24,8 @@ def share_out(
     A child below its threshold is lost, and with it what it held; a spurious one adds what nobody
     has. So the sum of the kept children is biased by an unknown amount, and the parent's own noisy
     count, one number, is not. Both are averaged by their precision, the squared bias being what
-    of their squared difference the noise does not explain.
+    of their squared difference is beyond two standard deviations of the noise. Where nothing was
+    lost this makes the children somewhat noisier; where much was, it gives it back.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def share_out(
     total = np.maximum(np.bincount(parent, noisy, len(mass)), 1.0)
     own = np.bincount(parent, noise, len(mass))
     known = np.where(np.isinf(spread), 0.0, spread)
-    bias = np.maximum(0.0, (mass - total) ** 2 - known - own)
+    bias = np.maximum(0.0, (mass - total) ** 2 - _SURE**2 * (known + own))
     trust = np.where(np.isinf(spread), 0.0, (own + bias) / np.maximum(known + own + bias, 1e-12))
     target = trust * mass + (1 - trust) * total
     return noisy * (np.maximum(target, 0.0) / total)[parent]

@@ -14,28 +14,30 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 #: of what is published, at most this part may be expected to be noise on itemsets nobody has
-_SPURIOUS = 1 / 300
+_SPURIOUS = 1 / 100
 _LARGEST_QUERY = 3
 _SWEEPS = 10
+#: standard deviations of the noise a difference must exceed to be believed
+_SURE = 1.5
 #: a sweep goes half of the way to a query's target, and no further than this factor: the queries
 #: of an itemset pull it in several directions, and the targets of rare ones are mostly noise
 _STEP = 1.4
 
 
-def spare_cutoff(noisy: Integers, spend: float) -> int:
-    r"""Return the least cutoff that keeps little but noise out, by the noisy total.
+def spare_cutoff(noisy: Integers, cells: int, spend: float) -> int:
+    r"""Return the least cutoff that keeps out nearly all that is noise alone.
 
     Discrete Laplace noise with $a = e^{-spend}$ is at least $t$ with an expected excess over 0 of
     $a^t (t (1 - a) + a) / (1 - a^2)$ a cell. The cutoff is the least $t$ at which all cells
-    together expect at most one 300th of the noisy total.
+    together expect at most one 100th of the noisy total.
 
     Examples
     --------
-    >>> spare_cutoff(np.array([0, 90, 60, 0, 0, 0, 0, 0]), spend=1.0)
-    4
+    >>> spare_cutoff(np.array([0, 90, 60, 0, 0, 0, 0, 0]), 7, spend=1.0)
+    3
     """
     a = math.exp(-spend)
-    allowed = _SPURIOUS * max(1.0, float(noisy.sum())) * (1 - a * a) / len(noisy)
+    allowed = _SPURIOUS * max(1.0, float(noisy.sum())) * (1 - a * a) / cells
     low, high = 1, 2
     while _excess(high, a) > allowed:
         low, high = high, 2 * high
@@ -45,23 +47,27 @@ def spare_cutoff(noisy: Integers, spend: float) -> int:
     return low
 
 
-def rake(noisy: Integers, cutoff: int, variance: float) -> tuple[Integers, Floats]:
+def rake(noisy: Integers, cells: int, cutoff: int, spend: float) -> tuple[Integers, Floats]:
     r"""Keep the itemsets that reach a cutoff, and scale them to unbiased counts of small queries.
 
     The records that hold all items of a query are those of every itemset above it. Summed over
     *all* noisy itemsets, negative ones too, that number is unbiased; summed over the kept ones it
     is not, by what thresholds lose and by what they let through. The difference is the noise and
-    the records of the lost ones; of its square the noise explains `variance` a lost itemset, and
-    what is left is corrected, by scaling the kept itemsets query by query, again and again.
+    the records of the lost ones. Where it is more than one and a half standard deviations of the
+    noise, the kept itemsets are scaled towards the unbiased number, query by query, again and
+    again, and the query of no item, which is the number of records, last.
 
     Parameters
     ----------
     noisy
-        The noisy count of every itemset, at the position of its mask; the first is of no record.
+        The noisy count of every itemset, at the position of its mask; the first is of no record,
+        and those that cannot occur are 0.
+    cells
+        How many itemsets can occur.
     cutoff
         The least count that is kept.
-    variance
-        The variance of the noise.
+    spend
+        What every count was asked with, of sensitivity 1.
 
     Returns
     -------
@@ -69,30 +75,45 @@ def rake(noisy: Integers, cutoff: int, variance: float) -> tuple[Integers, Float
 
     Examples
     --------
-    >>> masks, held = rake(np.array([0, 900, 600, 41, 2, -3, 30, 29]), cutoff=35, variance=2.0)
+    >>> masks, held = rake(np.array([0, 900, 600, 41, 2, -3, 30, 29]), 7, cutoff=35, spend=1.0)
     >>> masks.tolist(), held.round(1).tolist()
-    ([1, 2, 3], [897.2, 630.2, 69.8])
+    ([1, 2, 3], [897.7, 630.6, 69.8])
     """
     masks = np.flatnonzero(noisy >= cutoff)
     masks = masks[masks > 0]
     held = noisy[masks].astype(np.float64)
     items = len(noisy).bit_length() - 1
-    queries = [query for size in range(_LARGEST_QUERY, 0, -1) for query in _queries(items, size)]
-    sums = _sums_above(noisy)
+    queries = [query for size in range(_LARGEST_QUERY, -1, -1) for query in _queries(items, size)]
     members = [np.flatnonzero((masks & query) == query) for query in queries]
-    targets: list[float] = []
-    for query, rows in zip(queries, members, strict=True):
-        kept = float(held[rows].sum())
-        lost = float(sums[query]) - kept
-        noise = variance * (len(noisy) / 2 ** query.bit_count() - len(rows))
-        known = max(0.0, 1 - noise / lost**2) if lost else 0.0
-        targets.append(max(1.0, kept + known * lost))
+    targets = _targets(noisy, cells, spend, held, queries, members)
     for _ in range(_SWEEPS):
         for rows, target in zip(members, targets, strict=True):
             now = float(held[rows].sum())
             if now > 0:
                 held[rows] *= min(max(math.sqrt(target / now), 1 / _STEP), _STEP)
     return masks, held
+
+
+def _targets(
+    noisy: Integers,
+    cells: int,
+    spend: float,
+    held: Floats,
+    queries: list[int],
+    members: list[NDArray[np.intp]],
+) -> list[float]:
+    """What the kept itemsets of each query should sum up to."""
+    a = math.exp(-spend)
+    variance = 2 * a / (1 - a) ** 2
+    sums = _sums_above(noisy)
+    targets: list[float] = []
+    for query, rows in zip(queries, members, strict=True):
+        kept = float(held[rows].sum())
+        lost = float(sums[query]) - kept
+        noise = variance * max(0.0, cells / 2 ** query.bit_count() - len(rows))
+        known = max(0.0, 1 - _SURE**2 * noise / lost**2) if lost else 0.0
+        targets.append(max(1.0, kept + known * lost))
+    return targets
 
 
 def _excess(t: int, a: float) -> float:

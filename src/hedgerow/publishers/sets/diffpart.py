@@ -55,8 +55,10 @@ class DiffPart(Publisher[Sets]):
     partitions: a record walks down one path of partitions (L1 = 1, one token), since at every
     split it is in exactly one sub-partition. Half of the budget is for splits: a partition with
     $e$ of it left and at most $n$ splits to come spends $e / n$; a leaf spends the rest of its
-    path, so every path spends at most the budget. Which partitions live, and what they spend,
-    depends on noisy answers only.
+    path, so every path spends at most the budget. Counted at once, a record is in exactly one
+    itemset (L1 = 1), and all are asked for once with the whole budget. leaf counts: in two stages
+    a leaf that passed its test is asked for again with the rest of its path. Which partitions
+    live, what they spend, cutoffs and raking depend on noisy answers only.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class DiffPart(Publisher[Sets]):
 
     fanout: int = param(
         0,
-        "children a node of the taxonomy has at most; 0: all items if they are up to 20, else 10",
+        "children a node of the taxonomy has at most; 0: 10, or all of up to 20 items at once",
         ge=0,
         le=30,
     )
@@ -99,7 +101,10 @@ class DiffPart(Publisher[Sets]):
     c1: float = param(2.0, "noise standard deviations a leaf must reach", ge=0)
     c2: float = param(1.0, "noise standard deviations a split must reach, a level", ge=0)
     tau_split: float = param(
-        0.5, "spurious parts a split may be expected to give; 0: no bound on them", ge=0, le=1
+        0.5,
+        "spurious parts a split may be expected to give (at once: a 100th of all); 0: no bound",
+        ge=0,
+        le=1,
     )
     consistent: bool = param(True, "share out what a partition holds among its kept parts")
     most: int = param(2_000_000, "live partitions before the run is given up", ge=1)
@@ -170,28 +175,31 @@ class DiffPart(Publisher[Sets]):
         noisy[leaf], kept[leaf] = counts, counts >= self._cutoff(share)
         return noisy, kept
 
+    @property
+    def _may_rake(self) -> bool:
+        return self.consistent and self.leaf_mode == "merged"
+
     def _is_one_split(self, tree: Taxonomy) -> bool:
         """Whether all itemsets are leaves of one split, and few enough to look at each."""
-        few = tree.inner == 1 and tree.leaves <= _AT_ONCE
-        return few and self.consistent and self.leaf_mode == "merged"
+        return self._may_rake and tree.inner == 1 and tree.leaves <= _AT_ONCE
 
     def _publish_at_once(self, data: Sets, ledger: Ledger) -> Sets:
         """Count every itemset with the whole budget, and rake the kept ones to small queries."""
         kept = data.truncated(self.longest)
-        masks, counts = kept.histogram()
+        masks, counts = kept.histogram()  # L1 = 1: a record is one itemset
         exact = np.zeros(2 ** data.domain.size("item"), np.int64)
         exact[masks] = counts
         noisy = np.zeros_like(exact)
         # mask 0, no item at all, is no record
         noisy[1:] = ledger.ask(exact[1:], Laplace(l1=1), spend=ledger.budget, label="partitions")
         # a set of more items than a record has is nobody's
-        noisy[np.bitwise_count(np.arange(len(noisy))) > self.longest] = 0
-        share = Shares.of([ledger.budget])
-        spend = float(share.floats()[0])
-        cutoff = int(self._cutoff(share)[0])
-        if self.tau_split > 0:
-            cutoff = max(cutoff, spare_cutoff(noisy, spend))
-        masks, held = rake(noisy, cutoff, variance=2 / spend**2)
+        possible = np.bitwise_count(np.arange(len(noisy))) <= self.longest
+        noisy[~possible] = 0
+        cells, spend = int(possible.sum()) - 1, float(ledger.budget)
+        cutoff = int(self._cutoff(Shares.of([ledger.budget]))[0])
+        if self.tau_split > 0 and cells > 1:
+            cutoff = max(cutoff, spare_cutoff(noisy, cells, spend))
+        masks, held = rake(noisy, cells, cutoff, spend)
         counts = round_together(held)
         return Sets.from_masks(masks[counts > 0], counts[counts > 0], data.domain)
 
@@ -214,7 +222,7 @@ class DiffPart(Publisher[Sets]):
     def _tree(self, domain: Domain) -> Taxonomy:
         """Build the taxonomy, and refuse settings whose spurious partitions breed."""
         declared = self.taxonomy == "declared"
-        small = domain.size("item") <= _AT_ONCE and not declared
+        small = self._may_rake and domain.size("item") <= _AT_ONCE and not declared
         fanout = self.fanout or (_AT_ONCE if small else _FANOUT)
         tree = domain.taxonomy("item", fanout, declared=declared)
         widest = int(tree.width.max(initial=0))

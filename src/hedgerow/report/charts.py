@@ -1,0 +1,252 @@
+"""Pictures as Vega-Lite specifications, readable in light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from hedgerow.data import Dataset, Sets
+from hedgerow.privacy import Evidence
+from hedgerow.score import Score
+
+__all__ = ["Chart", "budget_chart", "data_charts", "score_charts"]
+
+Chart: TypeAlias = dict[str, Any]
+
+OURS = "this release"
+_ORIGINAL = "original"
+_COLOURS = {OURS: "#2a9d5c", _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
+_OTHERS = ("#e0a030", "#5b8def", "#a066c9")
+_MOST = 15
+
+
+def budget_chart(evidence: Evidence) -> Chart | None:
+    """How the promise was shared among the questions."""
+    rows = [
+        {"question": entry.label, "epsilon": float(entry.spend)}
+        for entry in evidence.entries
+        if entry.spend > Fraction(0)
+    ]
+    if not rows:
+        return None
+    return _chart(
+        "How epsilon was spent, by question",
+        rows,
+        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        height=26 * len(rows),
+        encoding={
+            "y": {"field": "question", "type": "nominal", "sort": None, "title": None},
+            "x": {"field": "epsilon", "type": "quantitative", "title": "epsilon"},
+            "tooltip": [{"field": "question"}, {"field": "epsilon"}],
+        },
+    )
+
+
+def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
+    """What a release holds, drawn from the release alone: anyone may see it.
+
+    Where it is `compared` with the original, what the comparison shows is not shown twice.
+    """
+    charts = _sets_charts(data) if isinstance(data, Sets) else []
+    return charts[1:] if compared else charts
+
+
+def score_charts(scores: Sequence[Score]) -> list[Chart]:
+    """Draw the scores that belong to a picture, controls beside them."""
+    named: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.chart:
+            named.setdefault(score.chart, []).append(score)
+    return [
+        _pairs(name, held) if _ORIGINAL in dict(held[0].controls) else _groups(name, held)
+        for name, held in named.items()
+    ]
+
+
+def _groups(name: str, scores: Sequence[Score]) -> Chart:
+    """One place a score: our value with its interval, and the controls."""
+    rows = [
+        {"at": score.at, "series": series, "value": value, "low": low, "high": high}
+        for score in scores
+        for series, value, low, high in (
+            (OURS, score.value, score.low, score.high),
+            *((control, held, held, held) for control, held in score.controls),
+        )
+    ]
+    place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
+    place["axis"] = {"labelAngle": -30, "labelLimit": 120}
+    shared = {"x": place, "xOffset": {"field": "series", "sort": None}}
+    better = {"lower": " (lower is better)", "higher": " (higher is better)"}
+    return _chart(
+        _sentence(name) + better.get(scores[0].better, ""),
+        rows,
+        height=240,
+        layer=[
+            {
+                "mark": {"type": "bar", "cornerRadiusEnd": 2},
+                "encoding": {
+                    **shared,
+                    "y": {"field": "value", "type": "quantitative", "title": None},
+                    "color": _colour(rows),
+                    "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
+                },
+            },
+            {
+                "transform": [{"filter": "datum.low < datum.high"}],
+                "mark": {"type": "rule", "color": "currentColor", "strokeWidth": 1.5},
+                "encoding": {
+                    **shared,
+                    "y": {"field": "low", "type": "quantitative"},
+                    "y2": {"field": "high"},
+                },
+            },
+        ],
+    )
+
+
+def _pairs(name: str, scores: Sequence[Score]) -> Chart:
+    """One line a score: the original and the release as two points."""
+    ends = [
+        {"at": score.at, "from": dict(score.controls)[_ORIGINAL], "to": score.value}
+        for score in scores
+    ]
+    rows = [
+        {"at": end["at"], "series": series, "value": end[key]}
+        for end in ends
+        for series, key in ((_ORIGINAL, "from"), (OURS, "to"))
+    ]
+    place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
+    place["axis"] = {"labelLimit": 150}
+    return _chart(
+        _sentence(name),
+        rows,
+        height=20 * len(ends),
+        layer=[
+            {
+                "data": {"values": ends},
+                "mark": {"type": "rule", "color": "#8888", "strokeWidth": 3},
+                "encoding": {
+                    "y": place,
+                    "x": {"field": "from", "type": "quantitative", "title": "records"},
+                    "x2": {"field": "to"},
+                },
+            },
+            _points(rows, place, _ORIGINAL, {"filled": False, "size": 150, "strokeWidth": 2}),
+            _points(rows, place, OURS, {"filled": True, "size": 60}),
+        ],
+    )
+
+
+def _points(
+    rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "transform": [{"filter": {"field": "series", "equal": series}}],
+        "mark": {"type": "point", "opacity": 1, **mark},
+        "encoding": {
+            "y": place,
+            "x": {"field": "value", "type": "quantitative"},
+            "color": _colour(rows),
+            "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
+        },
+    }
+
+
+def _sets_charts(data: Sets) -> list[Chart]:
+    from hedgerow.measures.itemsets import Postings  # noqa: PLC0415 - a measure of the release
+
+    held = Postings.of(data)
+    values = data.domain.values("item")
+    top = [
+        {"item": ", ".join(str(values[code]) for code in itemset), "records": support}
+        for itemset, support in held.top(_MOST).items()
+    ]
+    if not top:
+        return []
+    return [
+        _bars("The most frequent itemsets of the release", top, "item", "records"),
+        _columns("Items a record in the release", _sizes(data), "items", "records"),
+    ]
+
+
+def _sizes(data: Sets) -> list[dict[str, Any]]:
+    counts: dict[int, int] = {}
+    for itemset, count in data.itemsets():
+        counts[len(itemset)] = counts.get(len(itemset), 0) + count
+    return [{"items": size, "records": count} for size, count in sorted(counts.items())]
+
+
+def _bars(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+    return _chart(
+        title,
+        rows,
+        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        height=20 * len(rows),
+        encoding={
+            "y": {"field": name, "type": "nominal", "sort": None, "title": None}
+            | {"axis": {"labelLimit": 150}},
+            "x": {"field": value, "type": "quantitative", "title": value},
+            "tooltip": [{"field": name}, {"field": value}],
+        },
+    )
+
+
+def _columns(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+    return _chart(
+        title,
+        rows,
+        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        height=200,
+        encoding={
+            "x": {"field": name, "type": "ordinal", "title": name, "axis": {"labelAngle": 0}},
+            "y": {"field": value, "type": "quantitative", "title": value},
+            "tooltip": [{"field": name}, {"field": value}],
+        },
+    )
+
+
+def _colour(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    others = iter(_OTHERS * len(series))
+    colours = [_COLOURS.get(name) or next(others) for name in series]
+    return {
+        "field": "series",
+        "scale": {"domain": series, "range": colours},
+        "legend": {"title": None, "orient": "top", "columns": 2, "labelLimit": 160},
+    }
+
+
+def _rounded(field: str) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", "format": ".4~g"}
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
+    """Put what all pictures share around one; colours of text come from the page."""
+    quiet = {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "#8888",
+        "tickColor": "#8888",
+        "gridColor": "#8883",
+    }
+    return {
+        "title": title,
+        "spec": {
+            "width": "container",
+            "background": "transparent",
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            "data": {"values": rows},
+            "config": {
+                "view": {"stroke": None},
+                "axis": quiet,
+                "legend": {"labelColor": "currentColor"},
+                "font": "system-ui, sans-serif",
+            },
+            **more,
+        },
+    }

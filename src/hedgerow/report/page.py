@@ -1,0 +1,149 @@
+"""The report page: releases, and scores for the owner, in one file that needs no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from hedgerow.errors import ParameterError
+from hedgerow.privacy import PureDP
+from hedgerow.privacy.guarantee import show
+from hedgerow.release import Release
+from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
+from hedgerow.score import Score
+
+__all__ = ["report"]
+
+_SCRIPTS = ("vega", "vega-lite", "vega-embed")
+
+
+def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Score]] = ()) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    releases
+        Each release with the name it is shown under.
+    scores
+        The scores of each, in the same order; with them the page is for the owner only.
+    """
+    import jinja2  # noqa: PLC0415 - only a report needs it
+
+    if scores and len(scores) != len(releases):
+        msg = (
+            f"{len(releases)} releases need as many score files, in their order; got {len(scores)}"
+        )
+        raise ParameterError(msg)
+    charts: list[Chart] = []
+    pages = [
+        _page(name, release, scores[number] if scores else (), charts)
+        for number, (name, release) in enumerate(releases)
+    ]
+    owner = any(score.scope == "owner" for held in scores for score in held)
+    held = resources.files("hedgerow.report")
+    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
+        held.joinpath("page.html").read_text()
+    )
+    return page.render(
+        title=_title(releases),
+        owner=owner,
+        pages=pages,
+        version=releases[0][1].written().hedgerow,
+        style=_Safe(held.joinpath("page.css").read_text()),
+        scripts=[
+            _Safe(_closed(held.joinpath("vendor", f"{name}.min.js").read_text()))
+            for name in _SCRIPTS
+        ],
+        charts=_Safe(_json([chart["spec"] for chart in charts])),
+    )
+
+
+class _Safe(str):
+    """Text of our own that stands in the page as it is."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+
+def _closed(script: str) -> str:
+    """Keep a script from ending its element early, and from naming a file that is not there."""
+    script = re.sub(r"//# sourceMappingURL=.*", "", script)
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _json(value: Any) -> str:
+    """Write JSON that cannot end its element, whatever the data is called."""
+    return msgspec.json.encode(value).decode().replace("<", "\\u003c")
+
+
+def _title(releases: Sequence[tuple[str, Release]]) -> str:
+    if len(releases) > 1:
+        return f"{len(releases)} releases compared"
+    _, release = releases[0]
+    return f"A release of {release.kind} by {release.recipe.method}"
+
+
+def _page(
+    name: str, release: Release, scores: Sequence[Score], charts: list[Chart]
+) -> dict[str, Any]:
+    """Gather what the page says of one release; its pictures are added to `charts`."""
+    private = [part for part in release.guarantee.parts() if isinstance(part, PureDP)]
+    figures = [("promise", release.guarantee.name)]
+    figures += [("epsilon", show(part.epsilon)) for part in private]
+    figures += [("unit", unit) for unit in release.guarantee.units]
+    parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
+    compared = bool(score_charts(scores))
+    public = [
+        chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)
+    ]
+    budget = budget_chart(release.evidence)
+    plain = [score for score in scores if not score.chart or score.better != "neither"]
+    return {
+        "name": name,
+        "publishable": release.publishable,
+        "figures": figures,
+        "sentence": release.guarantee.sentence(),
+        "limits": release.guarantee.limits(),
+        "budget": _numbered(budget, charts) if budget else None,
+        "summary": [_figure(score) for score in scores if not score.chart],
+        "charts": [_numbered(chart, charts) for chart in public],
+        "score_charts": [_numbered(chart, charts) for chart in score_charts(scores)],
+        "controls": list(dict.fromkeys(held for score in plain for held, _ in score.controls)),
+        "scores": [_row(score) for score in plain],
+        "facts": [
+            ("method", release.recipe.method),
+            ("parameters", parameters or "none"),
+            ("domain", release.domain.source.value),
+            ("verification", release.verdict.checked),
+        ],
+    }
+
+
+def _numbered(chart: Chart, charts: list[Chart]) -> dict[str, Any]:
+    charts.append(chart)
+    return {"title": chart["title"], "id": len(charts) - 1}
+
+
+def _figure(score: Score) -> tuple[str, str, str]:
+    beside = ", ".join(f"{name} {_number(value)}" for name, value in score.controls)
+    return score.name, _number(score.value), beside
+
+
+def _row(score: Score) -> dict[str, Any]:
+    wide = score.low < score.high
+    return {
+        "name": score.name,
+        "value": _number(score.value),
+        "interval": f"{_number(score.low)} to {_number(score.high)}" if wide else "",
+        "controls": [_number(value) for _, value in score.controls],
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) >= 1 else f"{value:.3g}"
