@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -14,7 +13,7 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
-from hedgerow.privacy.guarantee import restore
+from hedgerow.privacy.guarantee import read_number, restore
 from hedgerow.statement import File, statement_of
 
 __all__ = ["Recipe", "Release", "Written"]
@@ -112,7 +111,7 @@ class Release:
         fields = dict(held.guarantee)
         guarantee = restore(fields.pop("name", ""), fields)
         entries = tuple(
-            Entry(asked.label, Fraction(asked.share), asked.asked, asked.mechanisms)
+            Entry(asked.label, read_number("share", asked.share), asked.asked, asked.mechanisms)
             for asked in held.questions
         )
         return cls(

@@ -93,7 +93,7 @@ def _leave(message: str, code: int, error: BaseException | None) -> NoReturn:
 
         kind = type(error).__name__ if error else "Interrupted"
         document = {"error": {"kind": kind, "message": line, "exit_code": code}}
-        click.echo(msgspec.json.encode(document))
+        click.echo(msgspec.json.encode(document).decode())
     click.echo(f"hedgerow: {line}", err=True)
     sys.exit(code)
 
@@ -111,4 +111,4 @@ def emit(document: Any, text: str, *, as_json: bool) -> None:
     """Print a result: one JSON document and nothing else, or a text for people."""
     import msgspec  # noqa: PLC0415 - not needed for help
 
-    click.echo(msgspec.json.format(msgspec.json.encode(document)) if as_json else text)
+    click.echo(msgspec.json.format(msgspec.json.encode(document)).decode() if as_json else text)

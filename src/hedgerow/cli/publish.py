@@ -61,7 +61,7 @@ def command(*, as_json: bool, **given: Any) -> None:
     if given["save_recipe"]:
         save_job(job, Path(given["save_recipe"]))
     promise = release.guarantee.sentence()
-    warning = "" if release.publishable else "\nNot for publication: the run is repeatable."
+    warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
     text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
     held = {"published": True, "for_publication": release.publishable, "out": str(folder)}
     emit({**held, "promise": promise}, text, as_json=as_json)

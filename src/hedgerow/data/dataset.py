@@ -74,7 +74,7 @@ class Dataset(ABC):
         if most is None:
             msg = (
                 "unit 'person' needs a declared maximum of records a person; "
-                "give the domain records_per_person"
+                "give the domain records_per_person, or --records-per-person N"
             )
             raise DomainError(msg)
         return most

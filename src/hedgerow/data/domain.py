@@ -194,7 +194,7 @@ class Domain:
         if self.source is Source.INFERRED:
             msg = (
                 "the domain was inferred from the data, and what was seen in the data is private; "
-                "declare it (Domain.declare) or, if what the data shows is public knowledge, "
-                "say so (assert_public_domain=True)"
+                "declare it (Domain.declare, --domain FILE) or, if what the data shows is public "
+                "knowledge, say so (assert_public_domain=True, --assert-public-domain)"
             )
             raise UndeclaredDomain(msg)

@@ -1,0 +1,5 @@
+"""Run the command line: `python -m hedgerow`."""
+
+from hedgerow.cli.app import main
+
+main()

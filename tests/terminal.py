@@ -1,0 +1,37 @@
+"""The command line as a user sees it: what is printed, and the exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import sys
+from typing import NamedTuple
+
+from hedgerow.cli.app import main
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(line: str | list[str], folder) -> Ran:
+    """Run a command in this process, in a folder."""
+    words = shlex.split(line) if isinstance(line, str) else line
+    out, err = io.StringIO(), io.StringIO()
+    before, argv = os.getcwd(), sys.argv  # noqa: PTH109 - the old place is put back
+    code = 0
+    try:
+        os.chdir(folder)
+        sys.argv = ["hedgerow", *words]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    finally:
+        os.chdir(before)
+        sys.argv = argv
+    return Ran(code, out.getvalue(), err.getvalue())

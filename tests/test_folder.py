@@ -1,0 +1,254 @@
+"""The release folder: all or nothing, verified before it has its name, nothing private inside."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from hedgerow import Domain, FlatLaplace, PureDP, Sets
+from hedgerow.audit.folder import verify_data, verify_folder
+from hedgerow.errors import (
+    GuaranteeError,
+    InternalError,
+    ParameterError,
+    ReadError,
+    UnsupportedGuarantee,
+    WriteError,
+)
+from hedgerow.io import folder as folder_module
+from hedgerow.io.files import Ending
+from hedgerow.io.folder import Layout, read_release, write_release
+from hedgerow.io.scores import check_apart, read_scores
+from toys import MinimumSupport, PassOn
+
+DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
+DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)
+LAYOUT = Layout("csv", Ending("csv", "gz"), {"unit": "basket"})
+
+
+def release(**parameters):
+    return FlatLaplace(**parameters).publish(DATA, PureDP(epsilon=1, unit="record"))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        LAYOUT,
+        Layout("lines", Ending("seq", "")),
+        Layout("jsonl", Ending("jsonl", "zst")),
+        Layout("parquet", Ending("parquet", "")),
+    ],
+    ids=["csv", "lines", "jsonl", "parquet"],
+)
+def test_a_folder_comes_back_as_the_release_it_was(tmp_path, layout):
+    held = release()
+    place = write_release(held, tmp_path / "out", layout)
+    names = {path.name for path in place.iterdir()}
+    assert names == {layout.name(""), "release.json", "STATEMENT.md"}
+    again, written = read_release(place)
+    assert again.data.itemsets() == held.data.itemsets()
+    assert again.to_json(written.files) == (place / "release.json").read_bytes()
+    assert again.statement(written.files) == (place / "STATEMENT.md").read_text()
+    assert all(verify_folder(place).values())
+
+
+def test_nothing_private_is_inside(tmp_path):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    held = json.loads((place / "release.json").read_bytes())
+    assert "seed" not in json.dumps(held)
+    assert str(tmp_path) not in (place / "release.json").read_text()
+    content = gzip.decompress((place / "data.csv.gz").read_bytes()).decode().splitlines()
+    assert content[0] == "basket,item"
+    numbers = [int(line.split(",")[0]) for line in content[1:]]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(1, max(numbers) + 1))
+
+
+def test_an_inferred_domain_does_not_leave():
+    data = Sets.from_records([["tea"]] * 9 + [["rare"]])
+    held = PassOn().publish(data, MinimumSupport(1))
+    assert held.written().domain["axes"] is None
+
+
+def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    with pytest.raises(ParameterError, match="is there already; choose another name, or pass"):
+        write_release(release(), place, LAYOUT)
+    before = (place / "data.csv.gz").read_bytes()
+    write_release(release(threshold=50), place, LAYOUT, overwrite=True)
+    assert (place / "data.csv.gz").read_bytes() != before
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(ParameterError, match="is not a release of ours; it will not be replaced"):
+        write_release(release(), tmp_path / "mine", LAYOUT, overwrite=True)
+    (tmp_path / "link").symlink_to(place)
+    with pytest.raises(ParameterError, match="is not a release of ours"):
+        write_release(release(), tmp_path / "link", LAYOUT, overwrite=True)
+    with pytest.raises(ParameterError, match=r"there is no folder .*nowhere; create it first"):
+        write_release(release(), tmp_path / "nowhere" / "out", LAYOUT)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "mine", "out"]
+
+
+def test_data_that_does_not_come_back_is_not_published(tmp_path, monkeypatch):
+    """The guard of the guard: a writer that loses a line is caught before the folder has a name."""
+    right = folder_module.pack
+    monkeypatch.setattr(folder_module, "pack", lambda text, how: right(text[:-7], how))
+    with pytest.raises((InternalError, ReadError)):
+        write_release(release(), tmp_path / "out", LAYOUT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path):
+    dead = tmp_path / ".hedgerow-dead.part"
+    dead.mkdir()
+    (dead / "data.csv").write_text("half")
+    with folder_module._part_of(tmp_path / "other") as alive:
+        write_release(release(), tmp_path / "out", LAYOUT)
+        assert alive.is_dir()
+        assert not dead.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_release_whose_replacement_was_killed_comes_back(tmp_path):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place.rename(tmp_path / ".hedgerow-out.old")
+    with pytest.raises(ParameterError, match="is there already"):
+        write_release(release(), place, LAYOUT)
+    assert all(verify_folder(place).values())
+
+
+def test_of_two_at_once_one_wins(tmp_path, monkeypatch):
+    """The other one finishes while this one verifies."""
+    right = folder_module._verify
+
+    def slow(*arguments):
+        right(*arguments)
+        monkeypatch.setattr(folder_module, "_verify", right)
+        write_release(release(threshold=9), tmp_path / "out", LAYOUT)
+
+    monkeypatch.setattr(folder_module, "_verify", slow)
+    with pytest.raises(WriteError, match="was made by somebody else in the meantime"):
+        write_release(release(), tmp_path / "out", LAYOUT)
+    assert read_release(tmp_path / "out")[0].recipe.parameters == (("threshold", 9.0),)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    """A process that may write files of 1,000 bytes only."""
+    code = """
+        import resource, signal, sys
+        from pathlib import Path
+        sys.path.insert(0, sys.argv[2])
+        from test_folder import LAYOUT, release
+        from hedgerow.io.folder import write_release
+        held = release()
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+        write_release(held, Path(sys.argv[1]) / "out", LAYOUT)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "could not be written (file too large); nothing was published" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may write everywhere")
+def test_a_place_without_permission(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(WriteError, match="permission denied"):
+        write_release(release(), tmp_path / "out", LAYOUT)
+
+
+# ---- verifying
+
+
+def changed(place, name, old, new):
+    path = place / name
+    path.write_text(path.read_text().replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "failing"),
+    [
+        ("STATEMENT.md", "e^1", "e^0.1", "the statement says what release.json says"),
+        ("release.json", '"share": "1"', '"share": "2"', "the questions spend no more"),
+        ("release.json", '"for_publication": true', '"for_publication": false', "it is for pub"),
+    ],
+)
+def test_a_folder_that_was_changed_is_not_satisfied(tmp_path, name, old, new, failing):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    changed(place, name, old, new)
+    failed = [check for check, passed in verify_folder(place).items() if not passed]
+    assert any(check.startswith(failing) for check in failed)
+
+
+def test_more_ways_to_spoil_a_folder(tmp_path):
+    layout = Layout("lines", Ending("dat", ""))
+    place = write_release(release(), tmp_path / "out", layout)
+    checks = verify_folder(place, PureDP(epsilon=2, unit="record"))
+    assert [check for check, passed in checks.items() if not passed] == [
+        "the promise is the one asked for"
+    ]
+    (place / "scores.json").write_text("{}")
+    assert not verify_folder(place)["nothing else is in the folder"]
+    lines = (place / "data.dat").read_text().splitlines()
+    (place / "data.dat").write_text("\n".join(reversed(lines)) + "\n")
+    assert not verify_folder(place)["the order of records says nothing"]
+    (place / "data.dat").write_text("wine\n")
+    with pytest.raises(ReadError, match="an item is not in the domain"):
+        verify_folder(place)
+    (place / "data.dat").unlink()
+    with pytest.raises(ReadError, match="there is no file"):
+        verify_folder(place)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"kind": "sets"', '"kind": 3'),
+        ('"axes"', '"axs"'),
+        ('"name": "PureDP"', '"name": "Sure"'),
+        ('"file": "data.', '"file": "../data.'),
+        ('"share": "1"', '"share": "much"'),
+        ('"kind": "sets"', '"kind": "dreams"'),
+    ],
+)
+def test_a_release_json_that_is_not_ours(tmp_path, old, new):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    changed(place, "release.json", old, new)
+    with pytest.raises((ReadError, ParameterError)):
+        read_release(place)
+
+
+def test_a_folder_that_is_no_release(tmp_path):
+    with pytest.raises(ReadError, match=r"is not a release: it holds no release\.json"):
+        read_release(tmp_path)
+
+
+def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
+    with pytest.raises(UnsupportedGuarantee, match="cannot be seen in a file; verify the release"):
+        verify_data(DATA, PureDP(epsilon=1, unit="record"))
+    assert not any(verify_data(DATA, MinimumSupport(64)).values())
+    with pytest.raises(GuaranteeError, match="MinimumSupport is not satisfied: 1 x"):
+        verify_data(DATA, MinimumSupport(65))
+
+
+def test_scores_stay_out_of_the_release(tmp_path):
+    place = write_release(release(), tmp_path / "out", LAYOUT)
+    for path in (place / "scores.json", place / ".." / "out" / "x"):
+        with pytest.raises(GuaranteeError, match="scores are for the owner only"):
+            check_apart(path, place)
+    check_apart(tmp_path / "scores.json", place)
+    with pytest.raises(ReadError, match="is not a score file"):
+        read_scores(place / "release.json")

@@ -1,0 +1,353 @@
+"""Reading and writing sets: every format gives the same data, and bad input one clear line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow import Domain
+from hedgerow.errors import DomainError, EngineError, HedgerowError, ParameterError, ReadError
+from hedgerow.io import read
+from hedgerow.io.domains import draft_domain, read_domain
+from hedgerow.io.files import Ending, ending_of, pack, write_file
+from hedgerow.io.long import numbered
+from hedgerow.io.read import FORMATS, KINDS, format_of
+from hedgerow.testing import sets_of
+
+RECORDS = [["tea", "milk"], ["bread"], ["milk", "tea"], ["bread", "milk", "tea"]]
+EXPECTED = [(("bread",), 1), (("milk", "tea"), 2), (("bread", "milk", "tea"), 1)]
+LONG = pl.DataFrame(
+    {
+        "unit": [number for number, record in enumerate(RECORDS) for _ in record],
+        "item": [item for record in RECORDS for item in record],
+    }
+)
+
+
+def files() -> dict[str, bytes]:
+    parquet, lists = io.BytesIO(), io.BytesIO()
+    LONG.write_parquet(parquet)
+    pl.DataFrame({"item": RECORDS}).write_parquet(lists)
+    return {
+        "a.dat": b"tea milk\nbread\nmilk tea tea\nbread  milk\ttea\n",
+        "b.txt": b"# head\n\ntea milk\r\n  % note\nbread\r\nmilk tea\nbread milk tea\n\n",
+        "c.csv": LONG.write_csv().encode(),
+        "d.jsonl": b'["tea","milk"]\n["bread"]\n\n["milk","tea"]\n{"item":["bread","milk","tea"]}',
+        "e.parquet": parquet.getvalue(),
+        "f.parquet": lists.getvalue(),
+    }
+
+
+@pytest.mark.parametrize("compression", ["", "gz", "zst"])
+@pytest.mark.parametrize("name", files())
+def test_every_format_gives_the_same_sets(tmp_path, name, compression):
+    path = tmp_path / (f"{name}.{compression}" if compression else name)
+    path.write_bytes(pack(files()[name], compression))
+    assert read(path, kind="sets").itemsets() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        LONG,
+        LONG.lazy(),
+        LONG.to_arrow(),
+        LONG.to_pandas(),
+        LONG.with_columns(pl.col("item").cast(pl.Categorical)),
+        RECORDS,
+        pl.DataFrame({"item": RECORDS}),
+    ],
+    ids=["polars", "lazy", "arrow", "pandas", "categorical", "lists", "list column"],
+)
+def test_tables_in_memory_are_read_as_well(table):
+    assert read(table, kind="sets").itemsets() == EXPECTED
+
+
+def test_columns_are_named_by_role():
+    table = LONG.rename({"unit": "basket", "item": "product"}).with_columns(other=pl.lit("x"))
+    columns = {"unit": "basket", "item": "product"}
+    assert read(table, kind="sets", columns=columns).itemsets() == EXPECTED
+
+
+def test_owners_are_read_where_they_are(tmp_path):
+    table = LONG.with_columns(person=pl.Series([5, 5, 6, 5, 5, 5, 5, 5]))
+    data = read(table, kind="sets", records_per_person=2)
+    assert data.count_units("person") == 2
+    assert data.domain.records_per_person == 2
+    assert len(data.bounded("person")) == 3
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"item":["x"],"person":"p"}\n{"item":["y"],"person":"q"}\n')
+    assert read(path, kind="sets").count_units("person") == 2
+    with pytest.raises(ReadError, match="the table:1: the record that stands here has two owners"):
+        read(LONG.with_columns(person=pl.Series(range(8))), kind="sets")
+
+
+def test_numbers_stay_numbers_unless_written_as_names(tmp_path):
+    path = tmp_path / "a.dat"
+    for text, values in (
+        ("10 9\n2\n", (2, 9, 10)),
+        ("10 09\n2\n", ("09", "10", "2")),
+        ("1 x\n", ("1", "x")),
+        (f"1 {10**20}\n", ("1", str(10**20))),
+        ("-1 2\n", (-1, 2)),
+    ):
+        path.write_text(text)
+        assert read(path, kind="sets").domain.values("item") == values
+
+
+def test_a_declared_domain_is_met_by_what_is_written(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("unit,item\n1,2\n1,3\n")
+    data = read(path, kind="sets", domain=Domain.declare(item=range(5)))
+    assert data.itemsets() == [((2, 3), 1)]
+
+
+def test_the_head_of_a_web_log_is_skipped(tmp_path):
+    path = tmp_path / "a.seq"
+    path.write_text(
+        "% Different categories found in input file:\n\nfront news\n\n\n% Sequences:\n\n1 1 \n2 \n"
+    )
+    assert read(path, kind="sets").itemsets() == [((1,), 1), ((2,), 1)]
+
+
+word = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6)
+
+
+@given(st.lists(st.sets(word, min_size=1, max_size=4), min_size=1, max_size=8), st.data())
+def test_what_is_written_comes_back(records, data):
+    name = data.draw(st.sampled_from(list(FORMATS)))
+    held = read([sorted(record) for record in records], kind="sets")
+    _, form = format_of(name, Ending("", ""))
+    columns = {role: role for role in KINDS["sets"].roles}
+    try:
+        content = form.write(KINDS["sets"].rows(held.canonical()), columns)
+    except HedgerowError as error:
+        assert name == "lines"
+        assert "do not fit lines" in str(error)  # noqa: PT017 - only lines may refuse
+        return
+    again = form.read("there", content, "item", columns)
+    back = KINDS["sets"].make(again, held.domain, held.domain.source, {})
+    assert back.itemsets() == held.itemsets()
+
+
+def test_equal_content_gives_equal_bytes():
+    assert pack(b"abc", "gz") == pack(b"abc", "gz")
+    assert pack(b"abc", "gz")[4:8] == bytes(4)  # no time
+    assert pack(b"abc", "gz")[3] == 0  # no name
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.String])
+@given(held=st.lists(st.sampled_from([3, -7, 10**12, 0, 5]), max_size=12))
+def test_values_are_numbered_as_they_first_occur(kind, held):
+    codes, values = numbered(pl.Series(held, dtype=pl.Int64).cast(kind))
+    assert [int(values[code]) for code in codes] == held
+    assert [int(value) for value in values] == list(dict.fromkeys(held))
+
+
+BAD = {
+    "unknown item": (
+        "a.dat",
+        b"a b\na z\n",
+        ReadError,
+        r"a\.dat:2: an item is not in the domain; decl",
+    ),
+    "empty record": (
+        "a.dat",
+        b"a\n\nb\n",
+        ReadError,
+        r":2: a record without items; remove it, or pass",
+    ),
+    "empty array": ("a.jsonl", b'["a"]\n[]\n', ReadError, r":2: a record without items"),
+    "binary": ("a.dat", b"a\0b\n", ReadError, r"a\.dat is not a text file; name its format"),
+    "not UTF-8": ("a.dat", b"a\nb\xff\n", ReadError, r":2: not UTF-8 text; convert"),
+    "cut gzip": ("a.dat.gz", gzip.compress(b"a b\n" * 999)[:-20], ReadError, "cut off or damaged"),
+    "no gzip": ("a.dat.gz", b"a b\n", ReadError, "cut off or damaged"),
+    "cut zstd": ("a.dat.zst", zstd.compress(b"a b\n" * 99)[:-3], ReadError, "cut off or damaged"),
+    "missing column": ("a.csv", b"unit,x\n1,a\n", ReadError, "has no column 'item'; say which one"),
+    "missing unit": (
+        "a.csv",
+        b"u,item\n1,a\n",
+        ReadError,
+        "has no column 'unit'; .*--columns unit=NAME",
+    ),
+    "empty cell": ("a.csv", b"unit,item\n1,a\n2,\n", ReadError, ":3: column 'item' is empty; fill"),
+    "crooked": (
+        "a.csv",
+        b"unit,item\n1,a\n2,b,SECRET\n",
+        ReadError,
+        ":3 is not a table of equally",
+    ),
+    "no table": ("a.csv", b"", ReadError, "is empty; its first line must name the columns"),
+    "no JSON": ("a.jsonl", b'["a"]\n["SECRET\n', ReadError, ":2: not a JSON array of texts or"),
+    "floats": ("a.jsonl", b"[1.5]\n", ReadError, ":1: not a JSON array"),
+    "mixed": ("a.jsonl", b'["a"]\n[1]\n', ReadError, "mixes texts and whole numbers"),
+    "no Parquet": (
+        "a.parquet",
+        b"PAR1SECRETPAR1",
+        ReadError,
+        "is not a Parquet file, or it is damaged",
+    ),
+    "no records": ("a.dat", b"# nothing\n", ReadError, "there are no records"),
+    "ending": (
+        "a.xyz",
+        b"a\n",
+        ParameterError,
+        r"ends in \.xyz may be anything; say its format: lines",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_one_line_that_shows_no_cell(tmp_path, case):
+    name, content, error, message = BAD[case]
+    (tmp_path / name).write_bytes(content)
+    domain = None if case == "no records" else Domain.declare(item=["a", "b"])
+    with pytest.raises(error, match=message) as caught:
+        read(tmp_path / name, kind="sets", domain=domain)
+    assert "SECRET" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_small_file_that_grows_without_end_is_refused(tmp_path):
+    for name in ("a.dat.gz", "a.dat.zst"):
+        (tmp_path / name).write_bytes(pack(bytes(50_000_000), name.rsplit(".", 1)[1]))
+        assert (tmp_path / name).stat().st_size < 100_000
+        with pytest.raises(ReadError, match="holds more than 1,000,000 bytes when decompressed"):
+            read(tmp_path / name, kind="sets", options={"most_bytes": "1000000"})
+
+
+def test_places_that_are_no_files(tmp_path):
+    with pytest.raises(ReadError, match="there is no file"):
+        read(tmp_path / "a.dat", kind="sets")
+    (tmp_path / "d.dat").mkdir()
+    with pytest.raises(ReadError, match=r"d\.dat is a folder; give the file in it"):
+        read(tmp_path / "d.dat", kind="sets")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"kind": "sots"}, "there is no kind 'sots' of data; there are: sets"),
+        ({"format": "xml"}, "there is no format 'xml'; there are: lines, csv, jsonl, parquet"),
+        ({"columns": {"who": "x"}}, "there is no column 'who'; there are: unit, item, person"),
+        ({"options": {"x": "y"}}, "there is no reading option 'x'; there are: on_unknown"),
+        ({"options": {"on_empty": "y"}}, "on_empty must be error or drop; got 'y'"),
+        ({"options": {"most_bytes": "many"}}, "most_bytes must be a whole number of bytes"),
+    ],
+)
+def test_what_is_typed_wrongly_is_said(tmp_path, given, message):
+    (tmp_path / "a.dat").write_text("a\n")
+    with pytest.raises(ParameterError, match=message):
+        read(tmp_path / "a.dat", **{"kind": "sets", **given})
+
+
+def test_unknown_and_empty_can_be_dropped(tmp_path):
+    (tmp_path / "a.dat").write_text("a z\n\nz\nb\n")
+    options = {"on_unknown": "drop", "on_empty": "drop"}
+    domain = Domain.declare(item=["a", "b"])
+    held = read(tmp_path / "a.dat", kind="sets", domain=domain, options=options)
+    assert held.itemsets() == [(("a",), 1), (("b",), 1)]
+
+
+@pytest.mark.parametrize("held", [{1: 2}, [[1.5]], [1], object(), [[None]], [[b"x"]]])
+def test_what_is_no_data_is_refused(held):
+    with pytest.raises(ReadError):
+        read(held, kind="sets")
+
+
+def test_a_table_without_text_or_numbers_is_refused():
+    with pytest.raises(
+        ReadError, match="column 'item' must hold text or whole numbers; it holds F"
+    ):
+        read(LONG.with_columns(item=pl.lit(0.5)), kind="sets")
+
+
+# ---- domain files
+
+
+def test_domain_files(tmp_path):
+    path = tmp_path / "domain.toml"
+    (tmp_path / "items.txt").write_text("tea\tdrinks\nbread\tfood\tbaked\n")
+    for text, values, paths in (
+        ('[item]\nvalues = ["tea", "bread"]\n', ("tea", "bread"), ()),
+        ("[item]\nlow = 1\nhigh = 5\nstep = 2\n", (1, 3, 5), ()),
+        ('[item]\nfile = "items.txt"\n', ("tea", "bread"), (("drinks",), ("food", "baked"))),
+        ('[item]\nvalues = [1, 2]\npaths = ["a/b", "a"]\n', (1, 2), (("a", "b"), ("a",))),
+    ):
+        path.write_text(f"records_per_person = 3\n{text}")
+        domain = read_domain(path)
+        assert domain.values("item") == values
+        assert domain.axis("item").paths == paths
+        assert domain.records_per_person == 3
+
+
+@pytest.mark.parametrize("values", [["tea", 'br"ea\\d', "ü\n"], [1, 2, 3], [3, 1], [-4]])
+def test_a_draft_is_a_domain_file(tmp_path, values):
+    path = tmp_path / "domain.toml"
+    path.write_text(draft_domain(Domain.declare(item=values)))
+    assert read_domain(path).values("item") == tuple(values)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[item", "is not a TOML file"),
+        ("", "declares no axis; write a section such as"),
+        ("item = 3\n", "'item' must be a section"),
+        ("[item]\nlow = 1\n", "low, high and step must be whole numbers"),
+        ("[item]\nlow = 1\nhigh = 0\n", "must hold between 1 and"),
+        ("[item]\nlow = 1\nhigh = 99999999999\n", "must hold between 1 and"),
+        ("[item]\nvalues = 3\n", "values must be a list"),
+        ("[item]\nvalues = [1.5]\n", "must be all text or all whole numbers"),
+        ("[item]\nvalues = [1, 1]\n", "must be distinct"),
+        ("[item]\nvalues = [1]\nlow = 1\n", "needs one of values, file, or low and high"),
+        ("[item]\nvalue = [1]\n", "does not know 'value'"),
+        ('[item]\nfile = "nowhere"\n', "there is no file"),
+        ("[item]\nvalues = [1]\npaths = [1]\n", "paths must be a list of texts"),
+        ('[item]\nvalues = [1]\npaths = ["a", "b"]\n', "needs as many paths"),
+        ("records_per_person = 0\n[item]\nvalues = [1]\n", "records_per_person must be a whole"),
+    ],
+)
+def test_bad_domain_files(tmp_path, text, message):
+    path = tmp_path / "domain.toml"
+    path.write_text(text)
+    with pytest.raises((DomainError, ReadError), match=message):
+        read_domain(path)
+
+
+# ---- files
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [("a.csv", ("csv", "")), ("a.b.dat.gz", ("dat", "gz")), ("a", ("", "")), ("x.gz", ("", "gz"))],
+)
+def test_endings(name, ending):
+    assert ending_of(Path(name)) == ending
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    write_file(tmp_path / "a", b"one", private=True)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    write_file(tmp_path / "a", b"two")
+    assert (tmp_path / "a").read_bytes() == b"two"
+    with pytest.raises(EngineError, match="could not be written"):
+        write_file(tmp_path / "none" / "a", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_rows_are_laid_out_with_fresh_numbers():
+    rows = KINDS["sets"].rows(sets_of([[1], [0, 2], [1]], 3).canonical())
+    frame = rows.frame({"unit": "u", "item": "i"})
+    assert frame["u"].to_list() == [1, 2, 3, 3]
+    assert frame["i"].to_list() == [1, 1, 0, 2]
+    assert np.array_equal(rows.counts, [2, 1])
