@@ -26,7 +26,7 @@ PERSONS = (
 
 #: what is typed, one transcript each; files are those of `desk`
 SESSIONS = {
-    "help": ["--help", "publish --help", "--version", "sing"],
+    "help": ["", "publish --help", "--version", "sing"],
     "methods": [
         "methods",
         "methods flat-laplace",

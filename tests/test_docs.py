@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import hedgerow
+from terminal import run
 
 ROOT = Path(__file__).parents[1]
 MODULES = [found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.")]
@@ -36,6 +37,16 @@ def test_documents_run(path, capsys):
         exec(compile(code, str(path), "exec"), names)  # noqa: S102 - our own documents
         output = capsys.readouterr().out
         assert not printed or output == printed
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_consoles_run(path, tmp_path):
+    """Commands of a document run one after the other in an empty folder."""
+    for block in re.findall(r"^```console\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            assert line.startswith("$ hedgerow ")
+            ran = run(line.removeprefix("$ hedgerow "), tmp_path)
+            assert (ran.code, ran.err) == (0, ""), line
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

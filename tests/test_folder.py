@@ -24,7 +24,7 @@ from hedgerow.errors import (
 )
 from hedgerow.io import folder as folder_module
 from hedgerow.io.files import Ending
-from hedgerow.io.folder import Layout, read_release, write_release
+from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.scores import check_apart, read_scores
 from toys import MinimumSupport, PassOn
 
@@ -49,10 +49,10 @@ def release(**parameters):
 )
 def test_a_folder_comes_back_as_the_release_it_was(tmp_path, layout):
     held = release()
-    place = write_release(held, tmp_path / "out", layout)
+    place = write_folder(held, tmp_path / "out", layout)
     names = {path.name for path in place.iterdir()}
     assert names == {layout.name(""), "release.json", "STATEMENT.md"}
-    again, written = read_release(place)
+    again, written = open_folder(place)
     assert again.data.itemsets() == held.data.itemsets()
     assert again.to_json(written.files) == (place / "release.json").read_bytes()
     assert again.statement(written.files) == (place / "STATEMENT.md").read_text()
@@ -60,7 +60,7 @@ def test_a_folder_comes_back_as_the_release_it_was(tmp_path, layout):
 
 
 def test_nothing_private_is_inside(tmp_path):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     held = json.loads((place / "release.json").read_bytes())
     assert "seed" not in json.dumps(held)
     assert str(tmp_path) not in (place / "release.json").read_text()
@@ -78,21 +78,21 @@ def test_an_inferred_domain_does_not_leave():
 
 
 def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     with pytest.raises(ParameterError, match="is there already; choose another name, or pass"):
-        write_release(release(), place, LAYOUT)
+        write_folder(release(), place, LAYOUT)
     before = (place / "data.csv.gz").read_bytes()
-    write_release(release(threshold=50), place, LAYOUT, overwrite=True)
+    write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert (place / "data.csv.gz").read_bytes() != before
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(ParameterError, match="is not a release of ours; it will not be replaced"):
-        write_release(release(), tmp_path / "mine", LAYOUT, overwrite=True)
+        write_folder(release(), tmp_path / "mine", LAYOUT, overwrite=True)
     (tmp_path / "link").symlink_to(place)
     with pytest.raises(ParameterError, match="is not a release of ours"):
-        write_release(release(), tmp_path / "link", LAYOUT, overwrite=True)
+        write_folder(release(), tmp_path / "link", LAYOUT, overwrite=True)
     with pytest.raises(ParameterError, match=r"there is no folder .*nowhere; create it first"):
-        write_release(release(), tmp_path / "nowhere" / "out", LAYOUT)
+        write_folder(release(), tmp_path / "nowhere" / "out", LAYOUT)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "mine", "out"]
 
 
@@ -101,7 +101,7 @@ def test_data_that_does_not_come_back_is_not_published(tmp_path, monkeypatch):
     right = folder_module.pack
     monkeypatch.setattr(folder_module, "pack", lambda text, how: right(text[:-7], how))
     with pytest.raises((InternalError, ReadError)):
-        write_release(release(), tmp_path / "out", LAYOUT)
+        write_folder(release(), tmp_path / "out", LAYOUT)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -110,17 +110,17 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_p
     dead.mkdir()
     (dead / "data.csv").write_text("half")
     with folder_module._part_of(tmp_path / "other") as alive:
-        write_release(release(), tmp_path / "out", LAYOUT)
+        write_folder(release(), tmp_path / "out", LAYOUT)
         assert alive.is_dir()
         assert not dead.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_release_whose_replacement_was_killed_comes_back(tmp_path):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     place.rename(tmp_path / ".hedgerow-out.old")
     with pytest.raises(ParameterError, match="is there already"):
-        write_release(release(), place, LAYOUT)
+        write_folder(release(), place, LAYOUT)
     assert all(verify_folder(place).values())
 
 
@@ -131,12 +131,12 @@ def test_of_two_at_once_one_wins(tmp_path, monkeypatch):
     def slow(*arguments):
         right(*arguments)
         monkeypatch.setattr(folder_module, "_verify", right)
-        write_release(release(threshold=9), tmp_path / "out", LAYOUT)
+        write_folder(release(threshold=9), tmp_path / "out", LAYOUT)
 
     monkeypatch.setattr(folder_module, "_verify", slow)
     with pytest.raises(WriteError, match="was made by somebody else in the meantime"):
-        write_release(release(), tmp_path / "out", LAYOUT)
-    assert read_release(tmp_path / "out")[0].recipe.parameters == (("threshold", 9.0),)
+        write_folder(release(), tmp_path / "out", LAYOUT)
+    assert open_folder(tmp_path / "out")[0].recipe.parameters == (("threshold", 9.0),)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -147,11 +147,11 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         from pathlib import Path
         sys.path.insert(0, sys.argv[2])
         from test_folder import LAYOUT, release
-        from hedgerow.io.folder import write_release
+        from hedgerow.io.folder import write_folder
         held = release()
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
-        write_release(held, Path(sys.argv[1]) / "out", LAYOUT)
+        write_folder(held, Path(sys.argv[1]) / "out", LAYOUT)
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(Path(__file__).parent)],
@@ -167,7 +167,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
 def test_a_place_without_permission(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(WriteError, match="permission denied"):
-        write_release(release(), tmp_path / "out", LAYOUT)
+        write_folder(release(), tmp_path / "out", LAYOUT)
 
 
 # ---- verifying
@@ -187,7 +187,7 @@ def changed(place, name, old, new):
     ],
 )
 def test_a_folder_that_was_changed_is_not_satisfied(tmp_path, name, old, new, failing):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     changed(place, name, old, new)
     failed = [check for check, passed in verify_folder(place).items() if not passed]
     assert any(check.startswith(failing) for check in failed)
@@ -195,7 +195,7 @@ def test_a_folder_that_was_changed_is_not_satisfied(tmp_path, name, old, new, fa
 
 def test_more_ways_to_spoil_a_folder(tmp_path):
     layout = Layout("lines", Ending("dat", ""))
-    place = write_release(release(), tmp_path / "out", layout)
+    place = write_folder(release(), tmp_path / "out", layout)
     checks = verify_folder(place, PureDP(epsilon=2, unit="record"))
     assert [check for check, passed in checks.items() if not passed] == [
         "the promise is the one asked for"
@@ -225,15 +225,15 @@ def test_more_ways_to_spoil_a_folder(tmp_path):
     ],
 )
 def test_a_release_json_that_is_not_ours(tmp_path, old, new):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     changed(place, "release.json", old, new)
     with pytest.raises((ReadError, ParameterError)):
-        read_release(place)
+        open_folder(place)
 
 
 def test_a_folder_that_is_no_release(tmp_path):
     with pytest.raises(ReadError, match=r"is not a release: it holds no release\.json"):
-        read_release(tmp_path)
+        open_folder(tmp_path)
 
 
 def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
@@ -245,7 +245,7 @@ def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
 
 
 def test_scores_stay_out_of_the_release(tmp_path):
-    place = write_release(release(), tmp_path / "out", LAYOUT)
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
     for path in (place / "scores.json", place / ".." / "out" / "x"):
         with pytest.raises(GuaranteeError, match="scores are for the owner only"):
             check_apart(path, place)

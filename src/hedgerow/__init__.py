@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow.data import Domain, Sets
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
+    from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
@@ -38,11 +39,16 @@ __all__ = [
     "Shares",
     "find_method",
     "param",
+    "read",
+    "read_domain",
+    "read_release",
+    "write_release",
 ]
 
 _HOMES = {
     "hedgerow.data": ("Domain", "Sets"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
+    "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),

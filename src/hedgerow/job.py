@@ -16,7 +16,7 @@ from hedgerow.errors import InputError, ParameterError
 from hedgerow.io.account import Account, charged
 from hedgerow.io.domains import read_domain
 from hedgerow.io.files import ending_of, read_bytes, write_file
-from hedgerow.io.folder import Layout, check_free, write_release
+from hedgerow.io.folder import Layout, check_free, write_folder
 from hedgerow.io.read import format_of, read
 from hedgerow.privacy import Guarantee
 from hedgerow.publishers import Publisher, find_method
@@ -109,7 +109,7 @@ def run_job(job: Job) -> tuple[Release, Path]:
         "made": datetime.now(UTC).date().isoformat(),
     }
     with charged(Path(job.account) if job.account else None, plan.guarantee, made):
-        folder = write_release(release, Path(job.out), plan.layout, overwrite=job.overwrite)
+        folder = write_folder(release, Path(job.out), plan.layout, overwrite=job.overwrite)
     return release, folder
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hedgerow.data import Dataset
 from hedgerow.errors import NotSatisfied, UnsupportedGuarantee
 from hedgerow.io.files import ending_of, read_bytes
-from hedgerow.io.folder import read_release
+from hedgerow.io.folder import open_folder
 from hedgerow.io.read import KINDS, format_of
 from hedgerow.privacy import Guarantee, PureDP
 
@@ -24,7 +24,7 @@ def verify_folder(folder: Path, expected: Guarantee | None = None) -> dict[str, 
     expected
         The promise the receiver was told, if any.
     """
-    release, held = read_release(folder)
+    release, held = open_folder(folder)
     spent = sum((Fraction(asked.share) for asked in held.questions), Fraction(0))
     budgets = [part.epsilon for part in release.guarantee.parts() if isinstance(part, PureDP)]
     statement = read_bytes(folder / "STATEMENT.md").decode(errors="replace")

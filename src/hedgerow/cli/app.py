@@ -51,10 +51,17 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="hedgerow", message="hedgerow %(version)s")
-def app() -> None:
+@click.pass_context
+def app(ctx: click.Context) -> None:
     """Publish rich data, not the people in it."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
@@ -65,34 +72,41 @@ def main() -> NoReturn:
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
-    except click.ClickException as error:
-        _leave(error.format_message(), _USAGE, error)
-    except HedgerowError as error:
-        if error.exit_code != _OURS:
-            _leave(str(error), error.exit_code, error)
-        _leave(_place(error), _OURS, error)
-    except (KeyboardInterrupt, click.Abort):
-        _leave("interrupted; nothing was published", _INTERRUPTED, None)
     except BrokenPipeError:
         # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except MemoryError as error:
-        _leave("there is not enough memory for this data", _ENGINE, error)
-    except OSError as error:
-        _leave(f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE, error)
-    except Exception as error:  # noqa: BLE001 - ours: say where, and nothing of the data
-        _leave(_place(error), _OURS, error)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - every way out is one line
+        _leave(*_explain(error), error)
 
 
-def _leave(message: str, code: int, error: BaseException | None) -> NoReturn:
+def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a way out
+    """Say what is wrong, and which exit code that has."""
+    match error:
+        case click.ClickException():
+            return error.format_message(), _USAGE
+        case HedgerowError() if error.exit_code != _OURS:
+            return str(error), error.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            return "interrupted; nothing was published", _INTERRUPTED
+        case MemoryError():
+            return "there is not enough memory for this data", _ENGINE
+        case OSError():
+            return f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE
+        case ValueError() if "null byte" in str(error):
+            return "the name of a file holds a zero byte", _USAGE
+        case _:
+            return _place(error), _OURS
+
+
+def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     """Say what is wrong in one line; with --json also as a document."""
     line = " ".join(message.split())
     if "--json" in sys.argv:
         import msgspec  # noqa: PLC0415 - not needed for help
 
-        kind = type(error).__name__ if error else "Interrupted"
-        document = {"error": {"kind": kind, "message": line, "exit_code": code}}
+        held = {"kind": type(error).__name__, "message": line, "exit_code": code}
+        document = {"error": held}
         click.echo(msgspec.json.encode(document).decode())
     click.echo(f"hedgerow: {line}", err=True)
     sys.exit(code)

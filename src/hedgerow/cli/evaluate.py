@@ -26,7 +26,7 @@ def command(folder: str, *, as_json: bool, **given: Any) -> None:
 
     from hedgerow import progress  # noqa: PLC0415
     from hedgerow.evaluate import evaluate  # noqa: PLC0415
-    from hedgerow.io.folder import read_release  # noqa: PLC0415
+    from hedgerow.io.folder import open_folder  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
     from hedgerow.io.scores import check_apart, write_scores  # noqa: PLC0415
 
@@ -34,7 +34,7 @@ def command(folder: str, *, as_json: bool, **given: Any) -> None:
     check_apart(path, Path(folder))
     with shown():
         progress.tell("reading the release")
-        release, held = read_release(Path(folder))
+        release, held = open_folder(Path(folder))
         progress.tell("reading the data")
         original = read(
             given["against"],

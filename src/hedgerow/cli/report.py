@@ -35,7 +35,7 @@ def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, as_
             check_apart(Path(html), Path(folder))
     with shown():
         progress.tell("reading")
-        releases = [(folder, read_release(Path(folder))[0]) for folder in folders]
+        releases = [(folder, read_release(folder)) for folder in folders]
         measured = [read_scores(Path(held)).scores for held in scores]
         progress.tell("drawing")
         page = report(releases, measured)

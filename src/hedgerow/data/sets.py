@@ -315,7 +315,10 @@ class Sets(Dataset):
 
     def _require_owners(self) -> None:
         if "person" not in self.rows.names:
-            msg = "unit 'person' needs the owner of each record; pass persons=..., or --columns person=NAME"
+            msg = (
+                "unit 'person' needs the owner of each record; "
+                "pass persons=..., or --columns person=NAME"
+            )
             raise DomainError(msg)
 
 

@@ -16,12 +16,19 @@ import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
-from hedgerow.io.files import Ending, pack, read_bytes, reason, umask
+from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, umask
 from hedgerow.io.read import KINDS, format_of, read
 from hedgerow.release import Release, Written
 from hedgerow.statement import File
 
-__all__ = ["Layout", "check_free", "read_release", "write_release"]
+__all__ = [
+    "Layout",
+    "check_free",
+    "open_folder",
+    "read_release",
+    "write_folder",
+    "write_release",
+]
 
 _RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
 _PREFIX, _SUFFIX = ".hedgerow-", ".part"
@@ -56,9 +63,38 @@ def check_free(folder: Path, *, overwrite: bool) -> None:
 
 
 def write_release(
-    release: Release, folder: Path, layout: Layout, *, overwrite: bool = False
+    release: Release,
+    folder: str | Path,
+    *,
+    like: str | Path,
+    columns: Mapping[str, str] = _NOTHING,
+    overwrite: bool = False,
 ) -> Path:
     """Write a release folder, all or nothing.
+
+    Parameters
+    ----------
+    folder
+        Where; it must not exist, unless `overwrite` says that a release may be replaced.
+    like
+        A name of a file whose ending says how the data is written: `baskets.csv.gz`.
+    columns
+        The names of the columns by role, where they are not the roles' own.
+    """
+    ending = ending_of(Path(like))
+    name, _ = format_of(None, ending)
+    return write_folder(release, Path(folder), Layout(name, ending, columns), overwrite=overwrite)
+
+
+def read_release(folder: str | Path) -> Release:
+    """Read a release folder with the public reader, and check its promise again."""
+    return open_folder(Path(folder))[0]
+
+
+def write_folder(
+    release: Release, folder: Path, layout: Layout, *, overwrite: bool = False
+) -> Path:
+    """Write a release folder in a layout.
 
     It is written beside its place under another name, readable by its owner only, read again by the
     public reader, compared, verified, and renamed. What earlier runs left behind when they were
@@ -82,8 +118,8 @@ def write_release(
     return folder
 
 
-def read_release(folder: Path) -> tuple[Release, Written]:
-    """Read a release folder with the public reader, and check its promise again."""
+def open_folder(folder: Path) -> tuple[Release, Written]:
+    """Read a release folder: the release, and what its `release.json` says."""
     if not (folder / _RELEASE).is_file():
         msg = f"{folder} is not a release: it holds no {_RELEASE}"
         raise ReadError(msg)
@@ -132,7 +168,7 @@ def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, byte
 
 def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
-    again, _ = read_release(part)
+    again, _ = open_folder(part)
     rows = KINDS[release.kind].rows
     for file in files:
         _, form = format_of(file.format, Ending("", ""))
