@@ -8,7 +8,7 @@ export UV_SYSTEM_CERTS := 1
 RUN := $(BIN)/python -m
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --compile-bytecode
 
-.PHONY: setup lint types test slow golden bench docs demo ci clean
+.PHONY: setup lint types test browser slow golden bench docs demo ci clean
 .DEFAULT_GOAL := test
 
 $(BIN)/uv: ; $(PYTHON) -m venv .venv && $(RUN) pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
@@ -32,7 +32,13 @@ types: .venv/.lint  ## strict types; this is what keeps data out of labels
 test: .venv/.test  ## the fast set: nothing but Python is needed
 	$(RUN) pytest -q -n auto -m "not slow"
 
-slow: .venv/.test  ## real data (HEDGEROW_DATA), real components, minutes
+browser:  ## the tests of the report need one; installed where that is allowed
+	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0
+	@echo "installing chromium for the browser tests"
+	@(apt-get install -qq -y chromium || (apt-get update -qq && apt-get install -qq -y chromium)) >/dev/null 2>&1 \
+	  || { echo "no browser, and no permission to install one: install chromium, then make slow"; exit 1; }
+
+slow: .venv/.test browser  ## real data (HEDGEROW_DATA), real components, minutes
 	$(RUN) pytest -q -n auto -m slow
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
@@ -43,6 +49,7 @@ bench: .venv/.test  ## ratios measured in one run
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/flat_laplace.py
 	$(BIN)/python benchmarks/diffpart.py
+	$(BIN)/python benchmarks/end_to_end.py
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents

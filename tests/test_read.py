@@ -18,7 +18,7 @@ from hedgerow.errors import DomainError, EngineError, HedgerowError, ParameterEr
 from hedgerow.io import read
 from hedgerow.io.domains import draft_domain, read_domain
 from hedgerow.io.files import Ending, ending_of, pack, write_file
-from hedgerow.io.long import numbered
+from hedgerow.io.long import first_seen, numbered
 from hedgerow.io.read import FORMATS, KINDS, format_of
 from hedgerow.testing import sets_of
 
@@ -150,6 +150,11 @@ def test_values_are_numbered_as_they_first_occur(kind, held):
     codes, values = numbered(pl.Series(held, dtype=pl.Int64).cast(kind))
     assert [int(values[code]) for code in codes] == held
     assert [int(value) for value in values] == list(dict.fromkeys(held))
+    assert np.array_equal(first_seen(pl.Series(held, dtype=pl.Int64).cast(kind)), codes)
+    ordered = sorted(held)
+    seen = list(dict.fromkeys(ordered))
+    column = pl.Series(ordered, dtype=pl.Int64)
+    assert first_seen(column).tolist() == [seen.index(value) for value in ordered]
 
 
 BAD = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
 
-__all__ = ["Integers", "Long", "Rows", "numbered", "require_text"]
+__all__ = ["Integers", "Long", "Rows", "first_seen", "numbered", "require_text"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -97,6 +97,14 @@ def numbered(column: pl.Series) -> tuple[Integers, list[Value]]:
         codes = column.replace_strict(found, place, return_dtype=pl.Int64)
     values: list[Any] = found.to_list()
     return codes.cast(pl.Int64).to_numpy(), values
+
+
+def first_seen(column: pl.Series) -> Integers:
+    """Number the distinct values of a column as `numbered` does; the values are not wanted."""
+    if column.dtype == pl.Int64 and column.is_sorted():
+        numbers = column.to_numpy()
+        return np.cumsum(np.diff(numbers, prepend=numbers[:1]) != 0, dtype=np.int64)
+    return numbered(column)[0]
 
 
 def _numbered_closely(numbers: Integers, span: int, low: int) -> tuple[Integers, list[Value]]:

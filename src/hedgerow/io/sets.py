@@ -9,7 +9,7 @@ import polars as pl
 
 from hedgerow.data import Domain, Sets, Source, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long import Integers, Long, Rows, numbered
+from hedgerow.io.long import Integers, Long, Rows, first_seen, numbered
 
 __all__ = ["OPTIONS", "ROLE", "rows_of", "sets_from"]
 
@@ -49,7 +49,7 @@ def sets_from(
     domain = domain or _seen(values, source)
     known = _codes(values, domain)
     item = known[codes]
-    row, _ = numbered(long.columns["unit"])
+    row = first_seen(long.columns["unit"])
     kept = item >= 0
     if not kept.all() and options.get("on_unknown") != "drop":
         what = (
@@ -94,7 +94,7 @@ def _codes(values: list[Value], domain: Domain) -> Integers:
 
 def _owners(long: Long, row: Integers) -> Integers:
     """Number the owner of each record; two owners of one are refused."""
-    person, _ = numbered(long.columns["person"])
+    person = first_seen(long.columns["person"])
     held = pl.DataFrame({"row": row, "person": person}).unique()
     if len(held) != held["row"].n_unique():
         twice = held["row"].filter(held["row"].is_duplicated()).min()

@@ -1,0 +1,64 @@
+"""The whole job on MSNBC as sets: read, publish, write, verify, against the floor.
+
+Process start apart, as the floor has none; the commands are timed besides, with theirs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from floor import best, data_folder, floor
+
+from hedgerow.job import Job, run_job
+
+FILE = "msnbc/msnbc990928.seq.gz"
+
+
+def job(source: Path, out: Path) -> Job:
+    """The publication that is timed."""
+    return Job(
+        data=str(source),
+        kind="sets",
+        method="diffpart",
+        promise={"epsilon": "1", "unit": "record"},
+        assert_public_domain=True,
+        out=str(out),
+        overwrite=True,
+    )
+
+
+def timed(*words: str) -> float:
+    """Run a command, and time it."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "hedgerow", *words]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - ourselves
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print ratios measured in one run."""
+    source = data_folder() / FILE
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        least, _ = best(lambda: floor(source), 5)
+        taken, _ = best(lambda: run_job(job(source, folder / "release")), 5)
+        ratio = f"{taken / least:.2f} times the floor ({least:.2f} s)"
+        print(f"publish end to end: {taken:.2f} s, {ratio}")
+        release, scores = str(folder / "release"), str(folder / "scores.json")
+        options = "--kind sets --method diffpart --epsilon 1 --unit record --assert-public-domain"
+        commands = {
+            "help": ["--help"],
+            "publish": ["publish", str(source), *options.split(), "--out", str(folder / "other")],
+            "evaluate": ["evaluate", release, "--against", str(source), "--scores", scores],
+            "report": ["report", release, "--scores", scores, "--html", str(folder / "page.html")],
+        }
+        for command, words in commands.items():
+            print(f"hedgerow {command}: {timed(*words):.2f} s, process start included")
+
+
+if __name__ == "__main__":
+    main()
