@@ -178,7 +178,7 @@ def test_built_in_data_is_the_same_every_time():
 
 
 def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         held = "SECRET"
         raise ZeroDivisionError(held)
 
@@ -195,13 +195,13 @@ def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (KeyboardInterrupt, 130, "interrupted; nothing was published"),
+        (KeyboardInterrupt, 130, "interrupted; nothing went out"),
         (MemoryError, 4, "there is not enough memory"),
         (OSError(28, "x"), 4, "the system refused: no space left on device"),
     ],
 )
 def test_other_ways_out(desk, monkeypatch, error, code, message):
-    def stop(*_):
+    def stop(*_, **__):
         raise error
 
     monkeypatch.setattr("hedgerow.job.plan_job", stop)

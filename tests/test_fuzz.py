@@ -12,12 +12,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hedgerow import Domain
+from hedgerow import Domain, FlatLaplace, PureDP
+from hedgerow.audit.folder import verify_folder
 from hedgerow.errors import HedgerowError
+from hedgerow.evaluate import evaluate
 from hedgerow.io import read
+from hedgerow.io.account import Account
 from hedgerow.io.domains import read_domain
-from hedgerow.io.files import pack
+from hedgerow.io.files import Ending, pack
+from hedgerow.io.folder import Layout, open_folder, write_folder
+from hedgerow.io.scores import read_scores, write_scores
 from hedgerow.job import load_job
+from hedgerow.report import report
 from hedgerow.testing import sets_of
 from terminal import run
 
@@ -103,6 +109,37 @@ def test_no_domain_or_recipe_is_too_broken(tmp_path):
             load_job(path) if number % 2 else read_domain(path)
         except HedgerowError as error:
             check(error)
+
+
+def test_no_release_scores_or_account_is_too_broken(tmp_path):
+    """3,000 files that a stranger may have changed."""
+    draw = random.Random("received")
+    data = read([["a"], ["b"]] * 40, kind="sets", assert_public_domain=True)
+    held = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
+    place = write_folder(held, tmp_path / "R", Layout("lines", Ending("dat", "")))
+    write_scores(tmp_path / "s", evaluate(held, data), kind="sets", method="m", guarantee={})
+    account = b'total = "2"\nunit = "record"\n[[releases]]\nepsilon = "1/2"\n'
+    sound = {"release": (place / "release.json").read_bytes(), "s": (tmp_path / "s").read_bytes()}
+    outcomes = {"read": 0, "refused": 0}
+    for number in range(3_000):
+        try:
+            match number % 3:
+                case 0:
+                    (place / "release.json").write_bytes(broken(sound["release"], draw))
+                    verify_folder(place)
+                    report([("R", open_folder(place)[0])])
+                case 1:
+                    (tmp_path / "s").write_bytes(broken(sound["s"], draw))
+                    report([("R", held)], [read_scores(tmp_path / "s").scores])
+                case _:
+                    (tmp_path / "a").write_bytes(broken(account, draw))
+                    Account.read(tmp_path / "a")
+        except HedgerowError as error:
+            outcomes["refused"] += 1
+            check(error)
+        else:
+            outcomes["read"] += 1
+    assert min(outcomes.values()) > 200, outcomes
 
 
 WORDS = [
@@ -219,10 +256,6 @@ def test_names_of_items_do_no_harm(tmp_path):
         [[value] for value in values for _ in range(50)], kind="sets", assert_public_domain=True
     )
     assert sets_of([[0]], 1).kind == data.kind
-    from hedgerow import FlatLaplace, PureDP
-    from hedgerow.io.files import Ending
-    from hedgerow.io.folder import Layout, open_folder, write_folder
-
     held = FlatLaplace().publish(data, PureDP(epsilon=9, unit="record"))
     for name, ending in (("csv", "csv"), ("jsonl", "jsonl"), ("parquet", "parquet")):
         place = write_folder(held, tmp_path / name, Layout(name, Ending(ending, "")))

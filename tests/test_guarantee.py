@@ -39,7 +39,7 @@ def test_numbers_of_a_promise_are_read_as_written(written, exact):
     assert PureDP(epsilon=written, unit="record").epsilon == exact
 
 
-@pytest.mark.parametrize("bad", ["1e-20", "1e400", 10**10])
+@pytest.mark.parametrize("bad", ["1e-20", "1e80", 10**10])
 def test_epsilon_is_no_absurd_number(bad):
     with pytest.raises(ParameterError, match="epsilon must be between 1e-9 and 1e9"):
         PureDP(epsilon=bad, unit="record")
@@ -116,7 +116,7 @@ def test_a_method_refuses_another_kind():
         FlatLaplace().publish([["tea"]], PureDP(epsilon=1, unit="record"))
     with pytest.raises(ParameterError, match="state a guarantee such as PureDP"):
         FlatLaplace().publish(sets_of([[0]], 1), 1)
-    with pytest.raises(ParameterError, match="seed must be a whole number; got 'x'"):
+    with pytest.raises(ParameterError, match="seed must be a whole number of at least 0; got 'x'"):
         FlatLaplace().publish(sets_of([[0]], 1), PureDP(epsilon=1, unit="record"), seed="x")
 
 

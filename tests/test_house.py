@@ -46,6 +46,7 @@ def test_randomness_comes_from_the_samplers_only(path):
         "engines/loopback.py",
         "evaluate.py",  # draws workloads, which are no noise
         "samples/shopping.py",  # makes data up
+        "samples/walks.py",
     }
     if str(path.relative_to(ROOT / "src" / "hedgerow")) in allowed:
         return

@@ -9,16 +9,31 @@ import pytest
 
 from hedgerow import PureDP, find_method
 from hedgerow.cli.options import PROMISE
+from hedgerow.demo import run_demo
 from hedgerow.errors import (
     BudgetExceeded,
+    DomainError,
+    GuaranteeError,
     InputError,
+    Interrupted,
     ParameterError,
     ReadError,
     UndeclaredDomain,
     UnsupportedGuarantee,
+    WriteError,
 )
+from hedgerow.io import folder as folder_module
 from hedgerow.io.account import Account, charged
-from hedgerow.job import Job, load_job, plan_job, run_job, save_job
+from hedgerow.job import (
+    Job,
+    Reading,
+    load_job,
+    plan_job,
+    run_evaluation,
+    run_job,
+    run_report,
+    save_job,
+)
 from hedgerow.publishers.settings import configure, parameters_of, promise
 from toys import MinimumSupport
 
@@ -164,8 +179,22 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(tmp_path):
             PureDP(epsilon=1, unit="record"),
             "there is no account .*; write one with two lines",
         ),
-        ("total = 1", PureDP(epsilon=1, unit="record"), "is not an account: it needs total, unit"),
-        ("x = [", PureDP(epsilon=1, unit="record"), "is not an account"),
+        (
+            "total = 1",
+            PureDP(epsilon=1, unit="record"),
+            "is not an account: it needs total and unit",
+        ),
+        ("x = [", PureDP(epsilon=1, unit="record"), "is not a TOML file"),
+        (
+            'total = 1\nunit = "record"\nreleases = []',
+            PureDP(epsilon=1, unit="record"),
+            "is not an account",
+        ),
+        (
+            'total = 1\nunit = "record"\n[[releases]]\nepsilon = -9',
+            PureDP(epsilon=1, unit="record"),
+            "an epsilon greater than 0",
+        ),
         ('total = 1\nunit = "person"', PureDP(epsilon=1, unit="record"), "is for unit 'person'"),
         ('total = 1\nunit = "record"', MinimumSupport(2), "an account sums epsilons"),
     ],
@@ -177,6 +206,134 @@ def test_accounts_that_do_not_fit(tmp_path, text, guarantee, message):
     with pytest.raises((ParameterError, UnsupportedGuarantee), match=message):
         with charged(path, guarantee, {}):
             pass
+
+
+def test_a_link_to_an_account_charges_the_account(tmp_path):
+    account, link = tmp_path / "account.toml", tmp_path / "link.toml"
+    account.write_text('total = "1"\nunit = "record"\n')
+    link.symlink_to(account)
+    with charged(link, PureDP(epsilon=1, unit="record"), {}):
+        pass
+    assert link.is_symlink()
+    assert Account.read(account).spent == 1
+    (tmp_path / "second.toml").hardlink_to(account)
+    with pytest.raises((BudgetExceeded, ParameterError)):
+        with charged(account, PureDP(epsilon="0.1", unit="record"), {}):
+            pass
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_whatever_happens_once_it_is_out_it_stays_charged(tmp_path, monkeypatch, error):
+    account = tmp_path / "account.toml"
+    account.write_text('total = "2"\nunit = "record"\n')
+
+    def late(*_, **__):
+        raise error
+
+    monkeypatch.setattr(folder_module, "sync_folder", late)
+    with pytest.raises((Interrupted, WriteError)) as caught:
+        run_job(job(tmp_path, account=str(account)))
+    assert (tmp_path / "out").is_dir()
+    assert Account.read(account).spent == Fraction(1, 2)
+    if error is KeyboardInterrupt:
+        assert str(caught.value).endswith("out; interrupted while tidying up")
+
+
+def test_an_interrupt_before_it_is_out_is_not_charged(tmp_path, monkeypatch):
+    account = tmp_path / "account.toml"
+    account.write_text('total = "2"\nunit = "record"\n')
+
+    def early(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder_module, "_verify", early)
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job(tmp_path, account=str(account)))
+    assert not (tmp_path / "out").exists()
+    assert Account.read(account).spent == 0
+
+
+# ---- the owner's files
+
+
+def test_the_owners_files_stay_out_of_releases_and_are_not_written_over(tmp_path):
+    held = job(tmp_path)
+    run_job(held, tmp_path / "recipe.toml")
+    assert (tmp_path / "recipe.toml").stat().st_mode & 0o777 == 0o600
+    reading = Reading(data=held.data, kind="sets")
+    out = tmp_path / "out"
+    run_evaluation(out, reading, tmp_path / "scores.json")
+    again = {"out": str(tmp_path / "again")}
+    refused = [
+        lambda: run_job(job(tmp_path, **again), tmp_path / "again" / "r.toml"),
+        lambda: run_job(job(tmp_path, **again), out / "recipe.toml"),
+        lambda: run_job(job(tmp_path, **again), tmp_path / "a.dat"),
+        lambda: run_evaluation(out, reading, tmp_path / "a.dat"),
+        lambda: run_evaluation(out, reading, out / "scores.json"),
+        lambda: run_evaluation(out, reading, tmp_path / "recipe.toml"),
+        lambda: run_evaluation(out, reading, tmp_path / "none" / "scores.json"),
+        lambda: run_report([out], [], out / "page.html"),
+        lambda: run_report([out], [], out / "STATEMENT.md"),
+        lambda: run_report([out], [tmp_path / "scores.json"], tmp_path / "scores.json"),
+    ]
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for attempt in refused:
+        with pytest.raises((GuaranteeError, ParameterError)):
+            attempt()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    run_evaluation(out, reading, tmp_path / "scores.json")  # scores replace scores
+    run_report([out], [tmp_path / "scores.json"], tmp_path / "page.html")
+    run_report([out], [tmp_path / "scores.json"], tmp_path / "page.html")
+
+
+def test_the_input_is_not_replaced_by_the_release(tmp_path):
+    run_job(job(tmp_path))
+    inside = tmp_path / "out" / "a.dat"
+    inside.write_text(TEXT)
+    with pytest.raises((GuaranteeError, ParameterError)):
+        run_job(job(tmp_path, data=str(inside), overwrite=True))
+    assert inside.read_text() == TEXT
+
+
+def test_scores_belong_to_their_release(tmp_path):
+    run_job(job(tmp_path))
+    run_job(job(tmp_path, out=str(tmp_path / "other"), promise={"epsilon": "2", "unit": "record"}))
+    run_evaluation(tmp_path / "out", Reading(data=str(tmp_path / "a.dat"), kind=""), tmp_path / "s")
+    with pytest.raises(ParameterError, match="was measured on another release"):
+        run_report([tmp_path / "other"], [tmp_path / "s"], tmp_path / "page.html")
+
+
+def test_options_besides_a_recipe_are_added_to_its_tables(tmp_path):
+    save_job(job(tmp_path, set={"threshold": 3.0}), tmp_path / "r.toml")
+    again = load_job(tmp_path / "r.toml", promise={"epsilon": "2"})
+    assert again.promise == {"epsilon": "2", "unit": "record"}
+    assert again.set == {"threshold": 3.0}
+
+
+def test_a_plan_finds_what_writing_would(tmp_path):
+    (tmp_path / "d.toml").write_text('[item]\nvalues = ["tea", "milk", "bread", "whole milk"]\n')
+    held = job(tmp_path, domain=str(tmp_path / "d.toml"), assert_public_domain=False)
+    with pytest.raises(DomainError, match="do not fit lines; use CSV"):
+        plan_job(held)
+
+
+def test_of_the_name_of_the_input_nothing_goes_out(tmp_path):
+    (tmp_path / "ward7.patients-of-dr-x").write_text(TEXT)
+    run_job(job(tmp_path, data=str(tmp_path / "ward7.patients-of-dr-x"), format="lines"))
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "STATEMENT.md",
+        "data.dat",
+        "release.json",
+    ]
+
+
+def test_the_demo_does_not_write_over_what_is_not_its_own(tmp_path):
+    (tmp_path / "domain.toml").write_text("mine")
+    with pytest.raises(ParameterError, match="is not empty and was not made by the demo"):
+        run_demo(tmp_path)
+    with pytest.raises(ParameterError, match="is a file"):
+        run_demo(tmp_path / "domain.toml")
+    assert (tmp_path / "domain.toml").read_text() == "mine"
 
 
 # ---- settings

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from hedgerow.audit.folder import verify_folder
+from hedgerow.io.account import Account
 from hedgerow.samples import shopping_baskets
 
 pytestmark = pytest.mark.slow
@@ -17,10 +18,10 @@ pytestmark = pytest.mark.slow
 MOMENTS = 50
 
 
-def start(folder, out, stderr=subprocess.DEVNULL):
+def start(folder, out, stderr=subprocess.DEVNULL, more=""):
     line = f"publish a.csv --kind sets --method flat-laplace --epsilon 1 --unit record --out {out} --assert-public-domain"
     return subprocess.Popen(
-        [sys.executable, "-m", "hedgerow", *line.split()],
+        [sys.executable, "-m", "hedgerow", *line.split(), *more.split()],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
@@ -57,7 +58,29 @@ def test_a_kill_leaves_no_part_under_the_name(desk):
             assert all(verify_folder(out).values())
     print(f"{alive} of {MOMENTS} hit a live process, {whole} had finished, {left} left parts")
     assert alive >= 40
+    assert left > 0  # else nothing shows that they are removed
     assert start(desk, "last").wait() == 0
+    assert not list(desk.glob(".hedgerow-*"))
+
+
+def test_killed_while_replacing_and_charging(desk):
+    """A release stays under its name whatever happens, and no release goes out uncharged."""
+    (desk / "account.toml").write_text('total = "1000"\nunit = "record"\n')
+    more = "--overwrite --account account.toml --seed"
+    begin = time.monotonic()
+    assert start(desk, "R", more=f"{more} 0").wait() == 0
+    length = time.monotonic() - begin
+    for moment in range(20):
+        process = start(desk, "R", more=f"{more} {moment + 1}")
+        # the last half of a run is what writes
+        time.sleep(length * (0.5 + 0.5 * (moment + 0.5) / 20))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        checks = verify_folder(desk / "R")
+        assert [name for name, passed in checks.items() if not passed] == ["it is for publication"]
+    charged = len(Account.read(desk / "account.toml").releases)
+    assert 1 <= charged <= 21
+    assert start(desk, "R", more=f"{more} 99").wait() == 0
     assert not list(desk.glob(".hedgerow-*"))
 
 

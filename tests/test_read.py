@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_what_is_written_comes_back(records, data):
         assert name == "lines"
         assert "do not fit lines" in str(error)  # noqa: PT017 - only lines may refuse
         return
-    again = form.read("there", content, "item", columns)
+    again = form.read("there", content, "item", columns, 10**9)
     back = KINDS["sets"].make(again, held.domain, held.domain.source, {})
     assert back.itemsets() == held.itemsets()
 
@@ -200,6 +201,15 @@ BAD = {
         ReadError,
         "is not a Parquet file, or it is damaged",
     ),
+    "empty gzip": ("a.dat.gz", b"", ReadError, "cut off or damaged"),
+    "twice": ("a.csv", b"unit,item,item\n1,a,b\n", ReadError, "has two columns of one name"),
+    "quoted newline": (
+        "a.csv",
+        b'unit,item\n"1\n1",a\n2,SECRET\n',
+        ReadError,
+        r":4: an item is not",
+    ),
+    "odd owner": ("a.jsonl", b'{"item":["a"],"person":true}\n', ReadError, ":1: not a JSON array"),
     "no records": ("a.dat", b"# nothing\n", ReadError, "there are no records"),
     "ending": (
         "a.xyz",
@@ -226,7 +236,7 @@ def test_a_small_file_that_grows_without_end_is_refused(tmp_path):
     for name in ("a.dat.gz", "a.dat.zst"):
         (tmp_path / name).write_bytes(pack(bytes(50_000_000), name.rsplit(".", 1)[1]))
         assert (tmp_path / name).stat().st_size < 100_000
-        with pytest.raises(ReadError, match="holds more than 1,000,000 bytes when decompressed"):
+        with pytest.raises(ReadError, match=r"holds more than .* bytes when decompressed"):
             read(tmp_path / name, kind="sets", options={"most_bytes": "1000000"})
 
 
@@ -267,6 +277,57 @@ def test_unknown_and_empty_can_be_dropped(tmp_path):
 def test_what_is_no_data_is_refused(held):
     with pytest.raises(ReadError):
         read(held, kind="sets")
+
+
+def test_tables_of_pandas_show_no_cell():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame
+    for table, message in (
+        (frame({"unit": [1, 2], "item": [7, "SECRET"]}), "column 'item' must hold text only, or"),
+        (
+            frame({"unit": [1, 2], "item": pandas.array(["a", None], "string")}),
+            ":2: column 'item' is",
+        ),
+        (frame({"unit": [1, 2], "item": pandas.array([1, None], "Int64")}), ":2: column 'item' is"),
+        (frame([[1, "a", "b"]], columns=["unit", "item", "item"]), "two columns 'item'"),
+        (pandas.Series(["a"]), "read takes a path, a table or a list"),
+    ):
+        with pytest.raises(ReadError, match=message) as caught:
+            read(table, kind="sets")
+        assert "SECRET" not in str(caught.value)
+
+
+def test_other_tables(tmp_path):
+    array = pl.DataFrame({"item": pl.Series([["a", "b"]], dtype=pl.Array(pl.String, 2))})
+    assert read(array, kind="sets").itemsets() == [(("a", "b"), 1)]
+    huge = pl.DataFrame({"unit": [1], "item": pl.Series([2**64 - 1], dtype=pl.UInt64)})
+    assert read(huge, kind="sets").itemsets() == [((str(2**64 - 1),), 1)]
+    with pytest.raises(ParameterError, match="one column cannot have two roles"):
+        read(LONG, kind="sets", columns={"unit": "item"})
+    many = io.BytesIO()
+    pl.select(unit=pl.repeat(1, 300_000), item=pl.repeat(1, 300_000)).write_parquet(many)
+    (tmp_path / "a.parquet").write_bytes(many.getvalue())
+    with pytest.raises(ReadError, match="holds more than 1,000,000 bytes"):
+        read(tmp_path / "a.parquet", kind="sets", options={"most_bytes": "1000000"})
+
+
+def test_a_bomb_is_refused_by_its_growth(tmp_path):
+    (tmp_path / "a.dat.gz").write_bytes(pack(b"1\n" * 150_000_000, "gz"))
+    with pytest.raises(ReadError, match="bytes when decompressed; if that is meant"):
+        read(tmp_path / "a.dat.gz", kind="sets")
+
+
+def test_a_record_emptied_by_dropping_is_an_empty_record(tmp_path):
+    (tmp_path / "a.dat").write_text("a\nz\n")
+    domain = Domain.declare(item=["a"])
+    with pytest.raises(ReadError, match=":2: a record without items of the domain; pass"):
+        read(tmp_path / "a.dat", kind="sets", domain=domain, options={"on_unknown": "drop"})
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.dat")
+    with pytest.raises(ReadError, match="is no file"):
+        read(tmp_path / "a.dat", kind="sets")
 
 
 def test_a_table_without_text_or_numbers_is_refused():
@@ -316,6 +377,10 @@ def test_a_draft_is_a_domain_file(tmp_path, values):
         ("[item]\nvalues = [1, 1]\n", "must be distinct"),
         ("[item]\nvalues = [1]\nlow = 1\n", "needs one of values, file, or low and high"),
         ("[item]\nvalue = [1]\n", "does not know 'value'"),
+        (f"x = {'[' * 9999}", "is not a TOML file"),
+        (f"[item]\nlow = {'9' * 5000}\nhigh = 1\n", "is not a TOML file"),
+        (f"[item]\nlow = 1\nhigh = {'9' * 30}\n", "must hold between 1 and"),
+        ("[item]\nvalues = [1]\nstep = 2\n", "step goes with low and high"),
         ('[item]\nfile = "nowhere"\n', "there is no file"),
         ("[item]\nvalues = [1]\npaths = [1]\n", "paths must be a list of texts"),
         ('[item]\nvalues = [1]\npaths = ["a", "b"]\n', "needs as many paths"),
@@ -345,8 +410,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
     write_file(tmp_path / "a", b"two")
     assert (tmp_path / "a").read_bytes() == b"two"
-    with pytest.raises(EngineError, match="could not be written"):
+    with pytest.raises(ParameterError, match=r"there is no folder .*none; create it first"):
         write_file(tmp_path / "none" / "a", b"x")
+    (tmp_path / ".a.part").write_bytes(b"left by a run that was killed, and longer")
+    write_file(tmp_path / "a", b"three")
+    assert (tmp_path / "a").read_bytes() == b"three"
+    with pytest.raises(EngineError, match="could not be written"):
+        write_file(tmp_path, b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from hedgerow import progress
-from hedgerow.evaluate import evaluate
-from hedgerow.io.domains import read_domain
+from hedgerow.errors import ParameterError
 from hedgerow.io.files import pack, write_file
-from hedgerow.io.read import read
-from hedgerow.io.scores import write_scores
-from hedgerow.job import Job, run_job, save_job
+from hedgerow.job import Job, Reading, run_evaluation, run_job, run_report
 from hedgerow.release import Release
-from hedgerow.report import report
 from hedgerow.samples import shopping_baskets
 from hedgerow.samples.shopping import SHELVES
 from hedgerow.score import Score
@@ -24,6 +20,16 @@ from hedgerow.score import Score
 __all__ = ["Shown", "run_demo"]
 
 _BASKETS = 150_000
+_MARK = "ABOUT.txt"
+_ABOUT = """Made by hedgerow demo, and made again whenever that is run here.
+
+baskets.csv.gz  the private data of a made-up shop
+domain.toml     what everybody knows: what the shop sells
+recipe.toml     how the release was made; hedgerow publish --recipe FILE
+release         what goes out: data, release.json, STATEMENT.md
+scores.json     what was kept and lost; for the owner only
+report.html     the same to look at; for the owner only
+"""
 
 
 class Shown(NamedTuple):
@@ -36,38 +42,37 @@ class Shown(NamedTuple):
 
 def run_demo(folder: Path, *, baskets: int = _BASKETS) -> Shown:
     """Publish a made-up shop's baskets, with everything a publication leaves behind."""
-    folder.mkdir(parents=True, exist_ok=True)
+    _require_own(folder)
     progress.tell("making up a shop")
     data, domain, out = folder / "baskets.csv.gz", folder / "domain.toml", folder / "release"
+    write_file(folder / _MARK, _ABOUT.encode())
     write_file(data, pack(_csv(baskets), "gz"))
     write_file(domain, _domain().encode())
+    reading: dict[str, Any] = {"data": str(data), "kind": "sets", "columns": {"unit": "basket"}}
     job = Job(
-        data=str(data),
-        kind="sets",
-        columns={"unit": "basket"},
+        **reading,
         domain=str(domain),
         method="diffpart",
         promise={"epsilon": "1", "unit": "record"},
         out=str(out),
         overwrite=True,
     )
-    save_job(job, folder / "recipe.toml")
-    release, _ = run_job(job)
-    progress.tell("measuring")
-    original = read(data, kind="sets", domain=read_domain(domain), columns=job.columns)
-    scores = evaluate(release, original)
-    held = release.written()
-    write_scores(
-        folder / "scores.json",
-        scores,
-        kind=held.kind,
-        method=held.method,
-        guarantee=held.guarantee,
-    )
-    progress.tell("drawing")
-    page = report([("release", release)], [scores])
-    write_file(folder / "report.html", page.encode(), private=True)
+    release, _ = run_job(job, folder / "recipe.toml")
+    scores = run_evaluation(out, Reading(**reading), folder / "scores.json")
+    run_report([out], [folder / "scores.json"], folder / "report.html")
     return Shown(release, scores, folder)
+
+
+def _require_own(folder: Path) -> None:
+    """Make the folder, or take one that an earlier demo made; nobody else's files are replaced."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        msg = f"{folder} is a file; name a folder for the demo"
+        raise ParameterError(msg) from None
+    if not (folder / _MARK).is_file() and any(folder.iterdir()):
+        msg = f"{folder} is not empty and was not made by the demo; name another folder"
+        raise ParameterError(msg)
 
 
 def _csv(baskets: int) -> bytes:

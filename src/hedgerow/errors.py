@@ -12,6 +12,7 @@ __all__ = [
     "HedgerowError",
     "InputError",
     "InternalError",
+    "Interrupted",
     "MissingExtra",
     "NotSatisfied",
     "ParameterError",
@@ -90,6 +91,12 @@ class MissingExtra(EngineError):
 
 class WriteError(EngineError):
     """The release could not be written."""
+
+
+class Interrupted(HedgerowError):
+    """Stopped by the user at a moment that needs more than one word."""
+
+    exit_code = 130
 
 
 class InternalError(HedgerowError, AssertionError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tomllib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,19 +12,35 @@ import msgspec
 
 from hedgerow import progress
 from hedgerow.data import Dataset
-from hedgerow.errors import InputError, ParameterError
+from hedgerow.errors import GuaranteeError, InputError, Interrupted, ParameterError
+from hedgerow.evaluate import evaluate
 from hedgerow.io.account import Account, charged
 from hedgerow.io.domains import read_domain
-from hedgerow.io.files import ending_of, read_bytes, write_file
-from hedgerow.io.folder import Layout, check_free, write_folder
-from hedgerow.io.read import format_of, read
+from hedgerow.io.files import read_bytes, write_file
+from hedgerow.io.folder import Layout, Placement, check_free, open_folder, write_folder
+from hedgerow.io.read import find_kind, format_of, read
+from hedgerow.io.scores import check_owners_file, read_scores, write_scores
+from hedgerow.io.toml import read_toml
 from hedgerow.privacy import Guarantee
 from hedgerow.publishers import Publisher, find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure, promise
 from hedgerow.release import Release
+from hedgerow.report import report
+from hedgerow.score import Score
 
-__all__ = ["Job", "Plan", "Reading", "load_job", "plan_job", "read_data", "run_job", "save_job"]
+__all__ = [
+    "Job",
+    "Plan",
+    "Reading",
+    "load_job",
+    "plan_job",
+    "read_data",
+    "run_evaluation",
+    "run_job",
+    "run_report",
+    "save_job",
+]
 
 _PATHS = ("data", "out", "domain", "account")
 
@@ -82,24 +98,28 @@ def read_data(reading: Reading) -> Any:
     )
 
 
-def plan_job(job: Job) -> Plan:
-    """Check a job: method, promise, place, account and data; nothing is asked of the data yet."""
+def plan_job(job: Job, recipe: Path | None = None) -> Plan:
+    """Check a job: method, promise, places, account and data; nothing is asked of the data yet."""
     method_class = find_method(job.method)
     guarantee = promise(method_class, job.promise)
     method = configure(method_class, job.set)
-    source = Path(job.data)
-    name, _ = format_of(job.format, ending_of(source))
+    layout = Layout.like(Path(job.data), job.format, job.columns)
     check_free(Path(job.out), overwrite=job.overwrite)
+    _check_owners_files(job, recipe)
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
     data = read_data(job)
     require_support(method, data, guarantee)
-    return Plan(data, method, guarantee, Layout(name, ending_of(source), job.columns))
+    _, form = format_of(layout.format, layout.ending)
+    form.check(data.domain.values(find_kind(job.kind).role))
+    return Plan(data, method, guarantee, layout)
 
 
-def run_job(job: Job) -> tuple[Release, Path]:
-    """Publish, verify, charge and write."""
-    plan = plan_job(job)
+def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
+    """Publish, verify, charge and write; the recipe, if wanted, before anything goes out."""
+    plan = plan_job(job, recipe)
+    if recipe is not None:
+        save_job(job, recipe)
     progress.tell("publishing")
     release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed)
     progress.tell("writing and verifying")
@@ -108,9 +128,77 @@ def run_job(job: Job) -> tuple[Release, Path]:
         "out": job.out,
         "made": datetime.now(UTC).date().isoformat(),
     }
-    with charged(Path(job.account) if job.account else None, plan.guarantee, made):
-        folder = write_folder(release, Path(job.out), plan.layout, overwrite=job.overwrite)
+    folder = Path(job.out)
+    placement = Placement(folder)
+    account = Path(job.account) if job.account else None
+    try:
+        with charged(account, plan.guarantee, made, placement.is_out):
+            write_folder(release, folder, plan.layout, overwrite=job.overwrite, placement=placement)
+    except KeyboardInterrupt:
+        if placement.is_out():
+            msg = f"published in {folder}; interrupted while tidying up"
+            raise Interrupted(msg) from None
+        raise
     return release, folder
+
+
+def _check_owners_files(job: Job, recipe: Path | None) -> None:
+    """Keep the owner's files out of the release, and the release from replacing them."""
+    out = Path(job.out).resolve()
+    inputs = [Path(held) for held in (job.data, job.domain, job.account) if held]
+    for path in (*inputs, *((recipe,) if recipe else ())):
+        if path.resolve().is_relative_to(out):
+            msg = f"{path} is inside {job.out}, which is what goes out; keep it somewhere else"
+            raise GuaranteeError(msg)
+    if recipe is not None:
+        check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))
+
+
+def run_evaluation(
+    folder: Path, reading: Reading, scores: Path, *, seed: int | None = None
+) -> list[Score]:
+    """Compare a release with the data it was made of, and write the scores."""
+    check_owners_file(scores, [Path(reading.data)], read_scores)
+    progress.tell("reading the release")
+    release, held = open_folder(folder)
+    if reading.kind not in {"", held.kind}:
+        msg = f"{folder} is a release of {held.kind}; got {reading.kind!r}"
+        raise ParameterError(msg)
+    progress.tell("reading the data")
+    original = read(
+        reading.data,
+        kind=held.kind,
+        domain=release.domain,
+        format=reading.format,
+        columns=reading.columns,
+        options=reading.read,
+    )
+    progress.tell("measuring")
+    found = evaluate(release, original, seed=seed)
+    write_scores(scores, found, kind=held.kind, method=held.method, guarantee=held.guarantee)
+    return found
+
+
+def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path) -> None:
+    """Draw one page of releases; with scores it is for the owner only."""
+    inputs = [*scores, *(folder / "release.json" for folder in folders)]
+    check_owners_file(html, inputs, _is_page)
+    progress.tell("reading")
+    held = [open_folder(folder) for folder in folders]
+    measured = [read_scores(path) for path in scores]
+    for (_, written), path, score in zip(held, scores, measured, strict=False):
+        if (score.method, score.guarantee) != (written.method, written.guarantee):
+            msg = f"{path} was measured on another release; give the scores in the same order"
+            raise ParameterError(msg)
+    progress.tell("drawing")
+    names = [f"{n}. {folder.name}" for n, folder in enumerate(folders, start=1)]
+    pages = [(name, release) for name, (release, _) in zip(names, held, strict=True)]
+    page = report(pages, [score.scores for score in measured])
+    write_file(html, page.encode(), private=bool(scores))
+
+
+def _is_page(path: Path) -> bool:
+    return b"Made by Hedgerow" in read_bytes(path)
 
 
 def save_job(job: Job, path: Path) -> None:
@@ -125,20 +213,21 @@ def save_job(job: Job, path: Path) -> None:
     parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(held)]
     for name, table in tables.items():
         parts += ["", f"[{name}]", *_lines(table)]
-    write_file(path, ("\n".join(parts) + "\n").encode())
+    write_file(path, ("\n".join(parts) + "\n").encode(), private=True)
 
 
 def load_job(path: Path, **changes: Any) -> Job:
     """Read a recipe file; what is given besides replaces what it says."""
+    held = read_toml(path, InputError)
+    for name in _PATHS:
+        if isinstance(held.get(name), str):
+            held[name] = str(path.parent / held[name])
+    for name, value in changes.items():
+        # a table is added to, entry by entry
+        both = isinstance(value, dict) and isinstance(held.get(name), dict)
+        held[name] = {**held[name], **value} if both else value
     try:
-        held = tomllib.loads(read_bytes(path).decode())
-        for name in _PATHS:
-            if isinstance(held.get(name), str):
-                held[name] = str(path.parent / held[name])
-        return msgspec.convert({**held, **changes}, Job)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        msg = f"{path} is not a TOML file"
-        raise InputError(msg) from None
+        return msgspec.convert(held, Job)
     except msgspec.ValidationError as error:
         msg = f"{path} is not a recipe: {str(error).replace('`', chr(39))}"
         raise InputError(msg) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -19,6 +20,14 @@ from hedgerow.statement import File, statement_of
 __all__ = ["Recipe", "Release", "Written"]
 
 
+_MOST_SHARE = 10**12
+
+
+@cache
+def _version() -> str:
+    return metadata.version("hedgerow")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a release was made: method and parameters, all public."""
@@ -27,19 +36,19 @@ class Recipe:
     parameters: tuple[tuple[str, int | float | str | bool], ...]
 
 
-class _Question(msgspec.Struct, frozen=True):
+class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str
     share: str
     asked: tuple[str, ...]
     mechanisms: tuple[str, ...]
 
 
-class _Verification(msgspec.Struct, frozen=True):
+class _Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     satisfied: bool
     how: str
 
 
-class Written(msgspec.Struct, frozen=True):
+class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `release.json`, in its order."""
 
     hedgerow: str
@@ -70,6 +79,7 @@ class Release:
     recipe: Recipe
     verdict: Verdict
     publishable: bool
+    version: str = field(default_factory=_version)
 
     @property
     def data(self) -> Any:
@@ -92,7 +102,7 @@ class Release:
             for entry in self.evidence.entries
         )
         return Written(
-            hedgerow=_version(),
+            hedgerow=self.version,
             kind=self.kind,
             for_publication=self.publishable,
             guarantee={"name": self.guarantee.name, **self.guarantee.fields()},
@@ -111,7 +121,7 @@ class Release:
         fields = dict(held.guarantee)
         guarantee = restore(fields.pop("name", ""), fields)
         entries = tuple(
-            Entry(asked.label, read_number("share", asked.share), asked.asked, asked.mechanisms)
+            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms)
             for asked in held.questions
         )
         return cls(
@@ -122,6 +132,7 @@ class Release:
             recipe=Recipe(held.method, tuple(held.parameters.items())),
             verdict=guarantee.verify(outputs),
             publishable=held.for_publication,
+            version=held.hedgerow,
         )
 
     def to_json(self, files: Sequence[File] = ()) -> bytes:
@@ -137,12 +148,15 @@ class Release:
             domain=self.domain,
             evidence=self.evidence,
             verdict=self.verdict,
-            made=f"{method}, Hedgerow {_version()}",
+            made=f"{method}, Hedgerow {self.version}",
             publishable=self.publishable,
             files=files,
         )
 
 
-@cache
-def _version() -> str:
-    return metadata.version("hedgerow")
+def _share(text: str) -> Fraction:
+    share = read_number("share", text)
+    if not 0 <= share <= _MOST_SHARE:
+        msg = "a share of a release is out of range"
+        raise ParameterError(msg)
+    return share

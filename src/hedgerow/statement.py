@@ -13,7 +13,7 @@ from hedgerow.privacy.guarantee import show
 __all__ = ["File", "statement_of"]
 
 
-class File(msgspec.Struct, frozen=True):
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a release: which data set it holds, and how it is read."""
 
     data: str

@@ -88,7 +88,7 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
         case HedgerowError() if error.exit_code != _OURS:
             return str(error), error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            return "interrupted; nothing was published", _INTERRUPTED
+            return "interrupted; nothing went out", _INTERRUPTED
         case MemoryError():
             return "there is not enough memory for this data", _ENGINE
         case OSError():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -61,9 +63,14 @@ def _bread(scores: Any) -> tuple[float, float, float]:
     return dict(pair.controls)["original"], pair.value, lost.value
 
 
+def _command() -> str:
+    """Name the command as it can be typed here."""
+    return "hedgerow" if shutil.which("hedgerow") else sys.argv[0]
+
+
 def _next(folder: Path) -> list[str]:
     return [
         f"open {folder / 'report.html'} in a browser: what is promised, what was kept",
         f"read {folder / 'release' / 'STATEMENT.md'}: what a receiver is told",
-        "hedgerow publish YOUR.csv --kind sets --method diffpart --help: your own data",
+        f"{_command()} publish --method diffpart --help: the same with your own data",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -42,9 +42,15 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
         _draft(Path(given["draft_domain"]), held)
         facts["draft of the domain"] = given["draft_domain"]
     width = max(map(len, facts))
-    lines = [f"{name:{width}}  {value}" for name, value in facts.items()]
+    lines = [f"{name:{width}}  {_shown(value)}" for name, value in facts.items()]
     text = "\n".join(["For the owner only: every line is about the private data.", "", *lines])
     emit({"scope": "for the owner only", **facts}, text, as_json=as_json)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {held:,}" for name, held in cast("dict[str, Any]", value).items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _draft(path: Path, data: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,30 @@ __all__ = ["command"]
 _SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account")
 
 
-@click.command("publish")
+class _Publish(click.Command):
+    """Shows the parameters of the method that is named, below the options."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        words = sys.argv
+        named = words[words.index("--method") + 1 :][:1] if "--method" in words else []
+        if not named:
+            formatter.write_paragraph()
+            formatter.write_text("With --method NAME --help also shows what --set may set.")
+            return
+        from hedgerow.publishers import find_method  # noqa: PLC0415
+        from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
+
+        with formatter.section(f"Parameters of {named[0]} (--set name=value)"):
+            formatter.write_dl(
+                [
+                    (f"{held.name} = {held.default}", f"{held.help} ({held.range})")
+                    for held in parameters_of(find_method(named[0]))
+                ]
+            )
+
+
+@click.command("publish", cls=_Publish)
 @click.argument("data", type=click.Path(), required=False)
 @reading_options
 @click.option("--method", help="How: see hedgerow methods.")
@@ -34,7 +58,9 @@ _SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "accou
 @click.option("--assert-public-domain", is_flag=True, help="What the data shows is public.")
 @click.option("--records-per-person", type=int, help="Of one person at most this many are used.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
-@click.option("--seed", type=int, help="Repeatable, and therefore not for publication.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication."
+)
 @click.option("--engine", type=click.Choice(["local"]), default="local", help="Where to count.")
 @click.option("--overwrite", is_flag=True, help="Replace a release of ours.")
 @click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")
@@ -50,16 +76,17 @@ def command(*, as_json: bool, **given: Any) -> None:
     from hedgerow.job import plan_job, run_job, save_job  # noqa: PLC0415
 
     job = _job(given)
+    recipe = Path(given["save_recipe"]) if given["save_recipe"] else None
     if given["dry_run"]:
         with shown():
-            plan = plan_job(job)
+            plan = plan_job(job, recipe)
+        if recipe is not None:
+            save_job(job, recipe)
         text = f"Nothing was published. It would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
     with shown():
-        release, folder = run_job(job)
-    if given["save_recipe"]:
-        save_job(job, Path(given["save_recipe"]))
+        release, folder = run_job(job, recipe)
     promise = release.guarantee.sentence()
     warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
     text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."

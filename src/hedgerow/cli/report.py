@@ -24,21 +24,11 @@ __all__ = ["command"]
 @json_option
 def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, as_json: bool) -> None:
     """Make one self-contained page of the releases in FOLDERS."""
-    from hedgerow import progress  # noqa: PLC0415
-    from hedgerow.io.files import write_file  # noqa: PLC0415
-    from hedgerow.io.folder import read_release  # noqa: PLC0415
-    from hedgerow.io.scores import check_apart, read_scores  # noqa: PLC0415
-    from hedgerow.report import report  # noqa: PLC0415
+    from hedgerow.job import run_report  # noqa: PLC0415
 
-    if scores:
-        for folder in folders:
-            check_apart(Path(html), Path(folder))
     with shown():
-        progress.tell("reading")
-        releases = [(folder, read_release(folder)) for folder in folders]
-        measured = [read_scores(Path(held)).scores for held in scores]
-        progress.tell("drawing")
-        page = report(releases, measured)
-    write_file(Path(html), page.encode(), private=bool(scores))
+        run_report(
+            [Path(folder) for folder in folders], [Path(held) for held in scores], Path(html)
+        )
     scope = "for the owner only" if scores else "public"
     emit({"html": html, "scope": scope}, f"Written to {html} ({scope}).", as_json=as_json)

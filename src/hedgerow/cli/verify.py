@@ -50,7 +50,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
                 raise click.UsageError(msg)
             columns = columns_given(given["columns"])
             options = pairs("--read", given["read_options"])
-            data = read(place, kind=given["kind"], columns=columns, options=options)
+            form = given["form"]
+            data = read(place, kind=given["kind"], format=form, columns=columns, options=options)
             verify_data(data, expected)
             checks = {f"{expected.name} holds": True}
     satisfied = all(checks.values())

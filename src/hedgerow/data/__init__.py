@@ -5,6 +5,7 @@ from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.data.partitions import Counted, Partitions
 from hedgerow.data.sets import Sets
 from hedgerow.data.taxonomy import Taxonomy
+from hedgerow.data.trajectories import Trajectories
 
 __all__ = [
     "Axis",
@@ -15,5 +16,6 @@ __all__ = [
     "Sets",
     "Source",
     "Taxonomy",
+    "Trajectories",
     "Value",
 ]

@@ -16,6 +16,9 @@ __all__ = ["Axis", "Domain", "Source", "Value"]
 
 Value: TypeAlias = str | int
 
+#: an axis of whole numbers given by its ends may not be longer
+MOST_VALUES = 10_000_000
+
 
 class Source(Enum):
     """Who says what the domain is; differential privacy accepts the first two."""
@@ -74,7 +77,11 @@ class Axis:
         """Take back what `to_plain` laid out."""
         values = held.get("values")
         if values is None:
-            values = range(held["low"], held["high"] + 1)
+            low, high = int(held["low"]), int(held["high"])
+            if not 0 <= high - low < MOST_VALUES:
+                msg = f"an axis must hold between 1 and {MOST_VALUES:,} values"
+                raise DomainError(msg)
+            values = range(low, high + 1)
         return cls(tuple(values), tuple(tuple(path) for path in held.get("paths", ())))
 
 

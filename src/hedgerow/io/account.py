@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tomllib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +15,7 @@ import msgspec
 
 from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, UnsupportedGuarantee
 from hedgerow.io.files import read_bytes, reason, write_file
+from hedgerow.io.toml import read_toml
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.guarantee import read_number, show
 
@@ -44,16 +44,20 @@ class Account:
                 'total = "2" (epsilon in all) and unit = "person" (or "record")'
             )
             raise ParameterError(msg)
+        held = read_toml(path, ParameterError)
         try:
-            held = tomllib.loads(read_bytes(path).decode())
             total = read_number("total", held["total"])
-            account = cls(str(held["unit"]), total, tuple(held.get("releases", ())))
-            _ = account.spent
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError):
+            releases: list[dict[str, Any]] = held.get("releases", [])
+            spent = [read_number("epsilon", release["epsilon"]) for release in releases]
+            account = cls(str(held["unit"]), total, tuple(releases))
+        except (KeyError, TypeError, AttributeError, ParameterError):
+            spent, account = [Fraction(0)], None
+        if account is None or any(epsilon <= 0 for epsilon in spent) or held.get("releases") == []:
             msg = (
-                f"{path} is not an account: it needs total, unit, and epsilon in each [[releases]]"
+                f"{path} is not an account: it needs total and unit, and in each [[releases]] "
+                "an epsilon greater than 0"
             )
-            raise ParameterError(msg) from None
+            raise ParameterError(msg)
         return account
 
     def require_room(self, path: Path, guarantee: Guarantee) -> Fraction:
@@ -76,17 +80,27 @@ class Account:
 
 
 @contextmanager
-def charged(path: Path | None, guarantee: Guarantee, made: dict[str, str]) -> Generator[None]:
+def charged(
+    path: Path | None,
+    guarantee: Guarantee,
+    made: dict[str, str],
+    is_out: Callable[[], bool] = lambda: False,
+) -> Generator[None]:
     """Charge a release before it goes out, and take that back if it does not.
 
-    Killed in between, it stays charged: an account may say too much, never too little. Others who
-    charge an account in the same folder wait meanwhile.
+    Killed in between, it stays charged, and so it does if anything happens once `is_out`: an
+    account may say too much, never too little. Others who charge an account in the same folder
+    wait meanwhile.
     """
     if path is None:
         yield
         return
+    path = path.resolve()  # of a link the file itself
     with _locked(path.parent):
         epsilon = Account.read(path).require_room(path, guarantee)
+        if path.stat().st_nlink > 1:
+            msg = f"{path} has several names; an account must have one"
+            raise ParameterError(msg)
         before = read_bytes(path)
         entry = {"epsilon": str(epsilon), **made}
         # a text of JSON is a text of TOML
@@ -96,7 +110,8 @@ def charged(path: Path | None, guarantee: Guarantee, made: dict[str, str]) -> Ge
         try:
             yield
         except BaseException:
-            write_file(path, before, private=True)
+            if not is_out():
+                write_file(path, before, private=True)
             raise
 
 

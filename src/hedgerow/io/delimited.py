@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import polars as pl
 
+from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.io.long import Long, Rows, require_text
 from hedgerow.io.tables import long_from
 
-__all__ = ["read", "write"]
+__all__ = ["check", "read", "write"]
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
+def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
     """Read a long table; everything is text."""
-    content = require_text(where, content)
-    if not content.strip():
+    del most
+    content = require_text(where, content).rstrip()
+    if not content:
         msg = f"{where} is empty; its first line must name the columns"
         raise ReadError(msg)
     try:
         frame = pl.read_csv(content, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError):
         # what the library says quotes cells; say where instead
-        msg = f"{where}{_crooked(content)} is not a table of equally many cells a line"
+        msg = (
+            f"{where}{_crooked(content)} is not a table of equally many cells a line; "
+            "for one record a line take the format lines or jsonl"
+        )
         raise ReadError(msg) from None
-    return long_from(where, frame, role, columns, np.arange(2, len(frame) + 2, dtype=np.int64))
+    if any("_duplicated_" in name for name in frame.columns):
+        msg = f"{where} has two columns of one name"
+        raise ReadError(msg)
+    # a quoted cell may go over several lines
+    locate = partial(_line, content) if b'"' in content else None
+    line = np.arange(2, len(frame) + 2, dtype=np.int64)
+    return long_from(where, frame, role, columns, line, locate)
+
+
+def check(values: Sequence[Value]) -> None:
+    """Any value fits."""
+    del values
 
 
 def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
@@ -47,3 +65,15 @@ def _crooked(content: bytes) -> str:
     except csv.Error:
         return f":{reader.line_num}"
     return ""
+
+
+def _line(content: bytes, row: int) -> int:
+    """Find the line a row of the table starts at, the header being row 1."""
+    reader = csv.reader(io.StringIO(content.decode()))
+    start = 1
+    with suppress(csv.Error):  # the other reader took it: the row is the best we know
+        for number, _ in enumerate(reader, start=1):
+            if number == row:
+                return start
+            start = reader.line_num + 1
+    return row

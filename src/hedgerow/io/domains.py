@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -11,12 +10,13 @@ from typing import Any, cast
 import msgspec
 
 from hedgerow.data import Axis, Domain, Source, Value
+from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError
 from hedgerow.io.files import read_bytes
+from hedgerow.io.toml import read_toml
 
 __all__ = ["draft_domain", "read_domain"]
 
-_MOST = 10_000_000
 _KEYS = {"values", "file", "low", "high", "step", "paths"}
 
 
@@ -29,12 +29,7 @@ def read_domain(path: Path) -> Domain:
     tabs.
     `records_per_person` before the sections declares how many records one person may own.
     """
-    try:
-        held = tomllib.loads(read_bytes(path).decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        where = re.search(r"line \d+", str(error))
-        msg = f"{path} is not a TOML file{f' ({where.group()})' if where else ''}"
-        raise DomainError(msg) from None
+    held = read_toml(path, DomainError)
     most = held.pop("records_per_person", None)
     if not held:
         msg = f"{path} declares no axis; write a section such as [item] with values = [...]"
@@ -74,6 +69,9 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
         what = f"does not know {unknown[0]!r}; it" if unknown else ""
         msg = f"{path}: section [{name}] {what} needs one of values, file, or low and high"
         raise DomainError(re.sub(" +", " ", msg))
+    if ("file" in given and "paths" in given) or ("low" not in given and "step" in given):
+        msg = f"{path}: section [{name}]: paths stand in the file, and step goes with low and high"
+        raise DomainError(msg)
     if "file" in given:
         return _from_file(path.parent / str(given["file"]))
     values, paths = _values(given, f"{path}: section [{name}]"), given.get("paths", [])
@@ -94,17 +92,16 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
     if type(low) is not int or type(high) is not int or type(step) is not int or step < 1:
         msg = f"{where}: low, high and step must be whole numbers, and step at least 1"
         raise DomainError(msg)
-    values = range(low, high + 1, step)
-    if not 0 < len(values) <= _MOST:
-        msg = f"{where}: low to high must hold between 1 and {_MOST:,} values"
+    if not 0 <= (high - low) // step < MOST_VALUES:
+        msg = f"{where}: low to high must hold between 1 and {MOST_VALUES:,} values"
         raise DomainError(msg)
-    return tuple(values)
+    return tuple(range(low, high + 1, step))
 
 
 def _from_file(path: Path) -> Axis:
     """Read values, one a line; further columns, split by tabs, are the path of a value."""
     try:
-        lines = read_bytes(path).decode().splitlines()
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text"
         raise DomainError(msg) from None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import io
 import os
+import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hedgerow.errors import EngineError, ReadError, WriteError
+from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
 
 if sys.version_info >= (3, 14):  # pragma: no cover - the library of newer versions
     from compression import zstd
@@ -31,8 +32,11 @@ __all__ = [
     "write_file",
 ]
 
-#: what a compressed file may grow to, unless the reader is told otherwise
-MOST_BYTES = 4 * 2**30
+#: what a compressed file may grow to, unless the reader is told otherwise: reading takes some
+#: thirty times as much memory
+MOST_BYTES = 2**30
+#: beyond this, growing more than a hundredfold is taken for an attack
+_SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
 
 
@@ -60,18 +64,21 @@ def ending_of(path: Path) -> Ending:
     return Ending(last if rest else "", "")
 
 
-def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     """Read a whole file, decompressed by its ending.
 
     Raises
     ------
     ReadError
         If there is no such file, it is no file, it is cut off or damaged, or it grows beyond
-        `most` bytes: a small compressed file can hold more than any memory.
+        `most` bytes, or a hundredfold: a small compressed file can hold more than any memory.
     """
     try:
-        if path.is_dir():
-            msg = f"{path} is a folder; give the file in it"
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            msg = (
+                f"{path} is {'a folder; give the file in it' if stat.S_ISDIR(mode) else 'no file'}"
+            )
             raise ReadError(msg)
         with path.open("rb") as raw:
             return _decompressed(raw, ending_of(path).compression, path, most)
@@ -97,24 +104,55 @@ def pack(content: bytes, compression: str) -> bytes:
 
 
 def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Write a file all or nothing, by renaming; a private one is the owner's alone to read."""
-    part: Path | None = None
+    """Write a file all or nothing, by renaming; a private one is the owner's alone to read.
+
+    What a killed run left behind has a name of its own and is written over by the next.
+    """
+    part = path.with_name(f".{path.name}.part")
     try:
-        opened, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        part = Path(name)
-        with os.fdopen(opened, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if not private:
-            part.chmod(0o666 & ~umask())
-        part.replace(path)
+        opened = _locked(part)
+        try:
+            os.ftruncate(opened, 0)
+            with os.fdopen(os.dup(opened), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.fchmod(opened, 0o600 if private else 0o666 & ~umask())
+            part.replace(path)
+            sync_folder(path.parent)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(opened)
+    except FileNotFoundError:
+        msg = f"{path} cannot be written: there is no folder {path.parent}; create it first"
+        raise ParameterError(msg) from None
     except OSError as error:
         msg = f"{path} could not be written ({reason(error)})"
         raise WriteError(msg) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a renaming last over a power cut."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
     finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
+        os.close(opened)
+
+
+def _locked(part: Path) -> int:
+    """Open a file that nobody else is writing; wait for who is."""
+    while True:
+        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        try:
+            if os.path.samestat(os.fstat(opened), part.stat()):
+                return opened
+        except FileNotFoundError:
+            pass  # it was renamed by whoever had the lock before
+        os.close(opened)
 
 
 def umask() -> int:
@@ -129,16 +167,21 @@ def reason(error: OSError) -> str:
     return os.strerror(error.errno or errno.EIO).lower()
 
 
-def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int) -> bytes:
+def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int | None) -> bytes:
     if not compression:
         return raw.read()
+    packed = os.fstat(raw.fileno()).st_size
+    if packed == 0:
+        raise EOFError
     held = io.BytesIO()
     with _OPEN[compression](raw) as file:
         while chunk := file.read(_CHUNK):
             held.write(chunk)
-            if held.tell() > most:
+            size = held.tell()
+            bomb = most is None and size > max(_SUSPICIOUS, _RATIO * packed)
+            if bomb or size > (MOST_BYTES if most is None else most):
                 msg = (
-                    f"{path} holds more than {most:,} bytes when decompressed; "
+                    f"{path} holds more than {size - len(chunk):,} bytes when decompressed; "
                     "if that is meant, allow more by the reading option most_bytes"
                 )
                 raise ReadError(msg)

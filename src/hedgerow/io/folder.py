@@ -16,13 +16,15 @@ import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
-from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, umask
-from hedgerow.io.read import KINDS, format_of, read
+from hedgerow.io.exchange import exchange
+from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, sync_folder, umask
+from hedgerow.io.read import FORMATS, KINDS, format_of, read
 from hedgerow.release import Release, Written
 from hedgerow.statement import File
 
 __all__ = [
     "Layout",
+    "Placement",
     "check_free",
     "open_folder",
     "read_release",
@@ -42,6 +44,16 @@ class Layout(NamedTuple):
     ending: Ending
     columns: Mapping[str, str] = _NOTHING
 
+    @classmethod
+    def like(cls, path: Path, form: str | None, columns: Mapping[str, str] = _NOTHING) -> Layout:
+        """Lay out as that file is; of its name only an ending we know is taken over."""
+        ending = ending_of(path)
+        name, _ = format_of(form, ending)
+        known = FORMATS[name][1]
+        if ending.form not in known:
+            ending = Ending(known[0], ending.compression)
+        return cls(name, ending, columns)
+
     def name(self, output: str) -> str:
         """The name of the file of an output."""
         return f"data.{output}.{self.ending}" if output else f"data.{self.ending}"
@@ -57,9 +69,40 @@ def check_free(folder: Path, *, overwrite: bool) -> None:
     if not overwrite:
         msg = f"{folder} is there already; choose another name, or pass --overwrite"
         raise ParameterError(msg)
-    if folder.is_symlink() or not (folder / _RELEASE).is_file():
-        msg = f"{folder} is there and is not a release of ours; it will not be replaced"
+    if not _is_release(folder):
+        msg = f"{folder} is there and is not just a release of ours; it will not be replaced"
         raise ParameterError(msg)
+
+
+def _is_release(folder: Path) -> bool:
+    """Whether a folder holds a release and nothing else."""
+    if folder.is_symlink() or not (folder / _RELEASE).is_file():
+        return False
+    try:
+        held = _written(folder)
+    except ReadError:
+        return False
+    names = {_RELEASE, _STATEMENT, *(file.file for file in held.files)}
+    return {path.name for path in folder.iterdir()} <= names
+
+
+class Placement:
+    """Whether a folder that is being written is in its place: known by the folder itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._part: os.stat_result | None = None
+
+    def expect(self, part: Path) -> None:
+        """Remember the folder that will be renamed."""
+        self._part = part.stat()
+
+    def is_out(self) -> bool:
+        """Whether it was renamed."""
+        try:
+            return self._part is not None and os.path.samestat(self._part, self.folder.stat())
+        except OSError:
+            return False
 
 
 def write_release(
@@ -81,9 +124,8 @@ def write_release(
     columns
         The names of the columns by role, where they are not the roles' own.
     """
-    ending = ending_of(Path(like))
-    name, _ = format_of(None, ending)
-    return write_folder(release, Path(folder), Layout(name, ending, columns), overwrite=overwrite)
+    layout = Layout.like(Path(like), None, columns)
+    return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
 def read_release(folder: str | Path) -> Release:
@@ -92,7 +134,12 @@ def read_release(folder: str | Path) -> Release:
 
 
 def write_folder(
-    release: Release, folder: Path, layout: Layout, *, overwrite: bool = False
+    release: Release,
+    folder: Path,
+    layout: Layout,
+    *,
+    overwrite: bool = False,
+    placement: Placement | None = None,
 ) -> Path:
     """Write a release folder in a layout.
 
@@ -108,6 +155,7 @@ def write_folder(
         _remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
         with _part_of(folder) as part:
+            (placement or Placement(folder)).expect(part)
             contents, files = _write(release, part, layout)
             _verify(release, part, contents, files)
             part.chmod(0o777 & ~umask())
@@ -123,12 +171,10 @@ def open_folder(folder: Path) -> tuple[Release, Written]:
     if not (folder / _RELEASE).is_file():
         msg = f"{folder} is not a release: it holds no {_RELEASE}"
         raise ReadError(msg)
+    held = _written(folder)
     try:
-        held = msgspec.json.decode(read_bytes(folder / _RELEASE), type=Written)
         domain = Domain.from_plain(held.domain)
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
         raise ReadError(msg) from None
     outputs = {file.data: _read_output(folder, held.kind, file, domain) for file in held.files}
@@ -139,9 +185,20 @@ def open_folder(folder: Path) -> tuple[Release, Written]:
     return Release.restored(held, domain, outputs), held
 
 
+def _written(folder: Path) -> Written:
+    try:
+        return msgspec.json.decode(read_bytes(folder / _RELEASE), type=Written)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
+        raise ReadError(msg) from None
+
+
 def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> Dataset:
     if Path(file.file).name != file.file or not file.file.startswith("data."):
         msg = f"{folder / _RELEASE} names a file outside the release"
+        raise ReadError(msg)
+    if (folder / file.file).is_symlink():
+        msg = f"{folder / file.file} is a link; a release holds its data itself"
         raise ReadError(msg)
     return read(
         folder / file.file, kind=kind, domain=domain, format=file.format, columns=file.columns
@@ -238,8 +295,12 @@ def _rename(part: Path, folder: Path, *, overwrite: bool) -> None:
     try:
         if overwrite and folder.exists():
             check_free(folder, overwrite=True)
+            if exchange(part, folder):
+                sync_folder(folder.parent)
+                return
             folder.rename(_old(folder))
         part.rename(folder)
+        sync_folder(folder.parent)
     except OSError:
         if not folder.exists():
             raise

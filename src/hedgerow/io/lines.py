@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.errors import WriteError
+from hedgerow.data import Value
+from hedgerow.errors import DomainError
 from hedgerow.io.long import Integers, Long, Rows, require_text
 
-__all__ = ["read", "write"]
+__all__ = ["check", "read", "write"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -25,9 +26,9 @@ _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
+def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
-    del columns
+    del columns, most
     content = require_text(where, content)
     content = content if content.endswith(b"\n") else content + b"\n"
     text = np.frombuffer(content, np.uint8)
@@ -49,13 +50,18 @@ def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> L
     return Long.of_records(where, role, values, sizes[span], line[span])
 
 
+def check(values: Sequence[Value]) -> None:
+    """Refuse values that would not come back as they are."""
+    for value in map(str, values):
+        if len(value.encode().split()) != 1 or value.startswith(("%", "#", "\ufeff")):
+            msg = "values with blanks, or that start with % or #, do not fit lines; use CSV"
+            raise DomainError(msg)
+
+
 def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
     """Write records; values that would not come back as they are are refused."""
     del columns
-    for value in map(str, rows.values):
-        if len(value.encode().split()) != 1 or value.startswith(("%", "#")):
-            msg = "values with blanks, or that start with % or #, do not fit lines; use CSV"
-            raise WriteError(msg)
+    check(rows.values)
     parts = ((" ".join(map(str, row)) + "\n") * count for row, count in rows.lists())
     return "".join(parts).encode()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -34,6 +34,7 @@ class Long:
     columns: Mapping[str, pl.Series]
     line: Integers
     empty: Integers
+    locate: Callable[[int], int] | None = None
 
     @classmethod
     def of_records(
@@ -46,7 +47,8 @@ class Long:
 
     def fail(self, line: int, what: str) -> ReadError:
         """Make the error for a line; it says where, and never what stands there."""
-        return ReadError(f"{self.where}:{line}: {what}")
+        at = self.locate(line) if self.locate else line
+        return ReadError(f"{self.where}:{at}: {what}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.io.long import Long, Rows
 from hedgerow.io.tables import long_from
 
-__all__ = ["read", "write"]
+__all__ = ["check", "read", "write"]
 
-#: a small file can claim more rows than any memory holds
-_MOST_ROWS = 2**29
+#: bytes of a cell at least
+_CELL = 16
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
-    """Read the columns of the roles; no other column is looked at."""
+def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
+    """Read the columns of the roles; no other column is looked at.
+
+    How many rows there are is known before they are read: a small file can claim more of them than
+    any memory holds.
+    """
     try:
         names = pl.read_parquet_schema(io.BytesIO(content))
         wanted = [name for name in dict.fromkeys(columns.values()) if name in names]
-        frame = pl.read_parquet(io.BytesIO(content), columns=wanted, n_rows=_MOST_ROWS)
+        rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
+        small = rows * _CELL * max(1, len(wanted)) <= most
+        frame = pl.read_parquet(io.BytesIO(content), columns=wanted) if small else None
     # the library reports damage by errors of many kinds, a panic of its core among them
     except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
         msg = f"{where} is not a Parquet file, or it is damaged"
         raise ReadError(msg) from None
-    if len(frame) == _MOST_ROWS:
-        msg = f"{where} has {_MOST_ROWS:,} rows or more; split it"
+    if frame is None:
+        msg = (
+            f"{where} holds more than {most:,} bytes when decompressed; "
+            "if that is meant, allow more by the reading option most_bytes"
+        )
         raise ReadError(msg)
     return long_from(where, frame, role, columns, np.arange(1, len(frame) + 1, dtype=np.int64))
+
+
+def check(values: Sequence[Value]) -> None:
+    """Any value fits."""
+    del values
 
 
 def write(rows: Rows, columns: Mapping[str, str]) -> bytes:

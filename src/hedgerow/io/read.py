@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Sets, Source
+from hedgerow.data import Dataset, Domain, Sets, Source, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import sets
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
@@ -23,10 +23,16 @@ __all__ = ["COMMON_OPTIONS", "FORMATS", "KINDS", "Format", "Kind", "find_kind", 
 
 
 class Format(Protocol):
-    """How a file is laid out: a module with these two."""
+    """How a file is laid out: a module with these three."""
 
-    def read(self, where: str, content: bytes, role: str, columns: Mapping[str, str]) -> Long:
-        """Turn bytes into a long table."""
+    def read(
+        self, where: str, content: bytes, role: str, columns: Mapping[str, str], most: int
+    ) -> Long:
+        """Turn bytes into a long table; what it unfolds may take `most` bytes."""
+        ...
+
+    def check(self, values: Sequence[Value]) -> None:
+        """Refuse values that cannot be written."""
         ...
 
     def write(self, rows: Rows, columns: Mapping[str, str]) -> bytes:
@@ -61,6 +67,7 @@ FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 COMMON_OPTIONS = {"most_bytes": "how large a compressed file may grow"}
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_DIGITS = 18
 
 
 def find_kind(kind: str) -> Kind:
@@ -130,15 +137,23 @@ def read(
     (('milk', 'tea'), 'inferred from the data')
     """
     held = find_kind(kind)
-    _require_names("column", columns, held.roles)
     _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
-    names = {role: columns.get(role, role) for role in held.roles}
-    long = _long(source, held.role, names, format, options)
+    long = _long(source, held.role, _named(held, columns), format, options)
     seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
     data = held.make(long, domain, seen, options)
     if records_per_person is None:
         return data
     return replace(data, domain=data.domain.with_records_per_person(records_per_person))
+
+
+def _named(kind: Kind, columns: Mapping[str, str]) -> dict[str, str]:
+    """The name of the column of every role."""
+    _require_names("column", columns, kind.roles)
+    names = {role: columns.get(role, role) for role in kind.roles}
+    if len(set(names.values())) < len(names):
+        msg = "one column cannot have two roles; name another one"
+        raise ParameterError(msg)
+    return names
 
 
 def _long(
@@ -151,8 +166,10 @@ def _long(
     if isinstance(source, (str, PathLike)):
         path = Path(cast("str", source))
         _, layout = format_of(form, ending_of(path))
-        return layout.read(str(path), read_bytes(path, most=_most(options)), role, columns)
-    frame = as_frame(source)
+        most = _most(options)
+        content = read_bytes(path, most=most)
+        return layout.read(str(path), content, role, columns, most or MOST_BYTES)
+    frame = as_frame(source, columns)
     if frame is not None:
         return long_from("the table", frame, role, columns, np.arange(1, len(frame) + 1))
     if isinstance(source, (list, tuple)):
@@ -163,6 +180,9 @@ def _long(
 
 def _from_lists(records: list[Any], role: str, columns: Mapping[str, str]) -> Long:
     """Read plain lists by way of a table with a list column."""
+    if not records:
+        msg = "there are no records in the list"
+        raise ReadError(msg)
     import polars as pl  # noqa: PLC0415 - as everywhere in this package, but the name is used here only
 
     try:
@@ -173,10 +193,12 @@ def _from_lists(records: list[Any], role: str, columns: Mapping[str, str]) -> Lo
     return long_from("the list", frame, role, columns, np.arange(1, len(frame) + 1))
 
 
-def _most(options: Mapping[str, str]) -> int:
-    text = str(options.get("most_bytes", MOST_BYTES))
-    if not (text.isascii() and text.isdigit()):
-        msg = f"most_bytes must be a whole number of bytes; got {text!r}"
+def _most(options: Mapping[str, str]) -> int | None:
+    if "most_bytes" not in options:
+        return None
+    text = str(options["most_bytes"])
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        msg = f"most_bytes must be a whole number of bytes; got {text[:40]!r}"
         raise ParameterError(msg)
     return int(text)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from hedgerow.errors import GuaranteeError, ReadError
+from hedgerow.errors import GuaranteeError, InputError, ParameterError, ReadError
 from hedgerow.io.files import read_bytes, write_file
 from hedgerow.score import Score
 
-__all__ = ["Scores", "check_apart", "read_scores", "write_scores"]
+__all__ = ["Scores", "check_owners_file", "read_scores", "write_scores"]
 
 
 class Scores(msgspec.Struct, frozen=True):
@@ -24,14 +24,27 @@ class Scores(msgspec.Struct, frozen=True):
     scores: tuple[Score, ...]
 
 
-def check_apart(path: Path, folder: Path) -> None:
-    """Refuse to put scores into a release: they are functions of the private data."""
-    if path.resolve().is_relative_to(folder.resolve()):
-        msg = (
-            f"{path} is inside the release, and scores are for the owner only; "
-            "write them somewhere else"
-        )
+def check_owners_file(
+    path: Path, inputs: Sequence[Path], is_ours: Callable[[Path], object]
+) -> None:
+    """Refuse to write an owner's file into a release, or over what is not of its own kind."""
+    if not path.parent.is_dir():
+        msg = f"{path} cannot be written: there is no folder {path.parent}; create it first"
+        raise ParameterError(msg)
+    if any((folder / "release.json").exists() for folder in path.resolve().parents):
+        msg = f"{path} is inside a release, and it is for the owner only; write it somewhere else"
         raise GuaranteeError(msg)
+    if any(path.resolve() == held.resolve() for held in inputs):
+        msg = f"{path} is read by this command; write to another file"
+        raise ParameterError(msg)
+    if path.exists():
+        try:
+            ours = is_ours(path)
+        except InputError:
+            ours = False
+        if not ours:
+            msg = f"{path} is there already and is something else; it will not be replaced"
+            raise ParameterError(msg)
 
 
 def write_scores(
@@ -46,6 +59,6 @@ def read_scores(path: Path) -> Scores:
     """Read a score file."""
     try:
         return msgspec.json.decode(read_bytes(path), type=Scores)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         msg = f"{path} is not a score file; hedgerow evaluate writes one"
         raise ReadError(msg) from None

@@ -56,6 +56,10 @@ def sets_from(
             "an item is not in the domain; declare it, or pass the reading option on_unknown=drop"
         )
         raise long.fail(int(long.line[np.argmin(kept)]), what)
+    emptied = row[:0] if kept.all() else np.setdiff1d(row, row[kept])
+    if len(emptied) and options.get("on_empty") != "drop":
+        what = "a record without items of the domain; pass the reading option on_empty=drop as well"
+        raise long.fail(int(long.line[np.argmax(row == emptied[0])]), what)
     persons = _owners(long, row) if "person" in long.columns else None
     return Sets.from_columns(row=row[kept], item=item[kept], domain=domain, persons=persons)
 

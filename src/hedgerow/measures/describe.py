@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Sets
 from hedgerow.errors import ParameterError
@@ -10,41 +13,44 @@ from hedgerow.errors import ParameterError
 __all__ = ["describe", "describe_sets"]
 
 
-def describe_sets(data: Sets) -> dict[str, str]:
-    """Describe sets; every line is a function of the private data, for the owner only.
+def describe_sets(data: Sets) -> dict[str, Any]:
+    """Describe sets; every figure is a function of the private data, for the owner only.
 
     Examples
     --------
     >>> data = Sets.from_records([["tea"], ["tea", "milk"]])
     >>> describe_sets(data)["items a record"]
-    '1 to 2, mean 1.50, median 1'
+    {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1}
     """
     rows = data.engine.collect(data.rows, order=["row"])
     items = data.engine.collect(data.items, order=["row", "item"])
     sizes = np.bincount(np.searchsorted(rows["row"], items["row"]), minlength=len(rows["row"]))
-    sizes = np.repeat(sizes, rows["weight"])
-    held = {
-        "records": f"{len(sizes):,}",
-        "items of the domain": f"{data.domain.size('item'):,}",
-        "items that occur": f"{len(np.unique(items['item'])):,}",
+    held: dict[str, Any] = {
+        "records": int(rows["weight"].sum()),
+        "items of the domain": data.domain.size("item"),
+        "items that occur": len(np.unique(items["item"])),
         "domain": data.domain.source.value,
+        "items a record": _spread(np.repeat(sizes, rows["weight"])),
     }
-    if len(sizes):
-        held["items a record"] = (
-            f"{sizes.min()} to {sizes.max()}, mean {sizes.mean():.2f}, "
-            f"median {int(np.median(sizes))}"
-        )
     if "person" in rows:
         owned = np.unique(rows["person"], return_counts=True)[1]
-        held["persons"] = f"{len(owned):,}"
-        held["records a person"] = (
-            f"{owned.min()} to {owned.max()}, mean {owned.mean():.2f}, "
-            f"median {int(np.median(owned))}"
-        )
+        held["persons"] = len(owned)
+        held["records a person"] = _spread(owned)
     return held
 
 
-def describe(data: Dataset) -> dict[str, str]:
+def _spread(values: NDArray[np.integer]) -> dict[str, float]:
+    if len(values) == 0:
+        return {}
+    return {
+        "least": int(values.min()),
+        "most": int(values.max()),
+        "mean": round(float(values.mean()), 2),
+        "median": int(np.median(values)),
+    }
+
+
+def describe(data: Dataset) -> dict[str, Any]:
     """Describe data of any kind there is a description for."""
     if isinstance(data, Sets):
         return describe_sets(data)

@@ -28,7 +28,7 @@ class Criterion(Guarantee):
     def open(self, data: Dataset, answers: Answers) -> Ledger:
         """Open a ledger with nothing to spend: it has coins, and refuses every question."""
         del data
-        return Ledger(Fraction(0), answers)
+        return Ledger(Fraction(0), answers, promises=(self,))
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check the output as published."""

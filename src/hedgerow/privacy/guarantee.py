@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,12 @@ __all__ = [
 ]
 
 _SAYING = 14
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
+    r"|(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,2})?%?)"
+)
+#: from here on a promise allows much, and says so
+_MODERATE, _WEAK = 1, 10
 _EXTREME = Fraction(10**9)
 
 Exactly: TypeAlias = int | Fraction | Decimal | float | str
@@ -121,7 +128,7 @@ class PureDP(Guarantee):
     def open(self, data: Dataset, answers: Answers) -> Ledger:
         """Open a ledger of epsilon over the number of records a unit may own (group privacy)."""
         records = data.records_per(self.unit)
-        return Ledger(self.epsilon / records, answers, records=records)
+        return Ledger(self.epsilon / records, answers, records=records, promises=(self,))
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Nothing about differential privacy can be seen in an output: the ledger kept it."""
@@ -133,11 +140,14 @@ class PureDP(Guarantee):
         epsilon = show(self.epsilon)
         # a factor beyond a million says nothing, and beyond 700 no float holds it
         about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < _SAYING else ""
+        near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
+        weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
+        limited = "" if self.epsilon <= _MODERATE else " that is limited by what follows"
         return (
             "Whatever anyone concludes from this release, they would have concluded it with "
-            f"nearly the same probability had any one {self.unit} been left out of the data or "
+            f"{near}{limited} had any one {self.unit} been left out of the data or "
             f"put into it: no outcome is more than e^{epsilon}{about} times as likely one way as "
-            f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove)."
+            f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove).{weak}"
         )
 
     def limits(self) -> tuple[str, ...]:
@@ -181,8 +191,9 @@ class All(Guarantee):
 
     def open(self, data: Dataset, answers: Answers) -> Ledger:
         """Open the ledger of the part that has a budget, or an empty one."""
-        private = [part for part in self.guarantees if isinstance(part, PureDP)]
-        return (private or list(self.guarantees))[0].open(data, answers)
+        ledgers = [part.open(data, answers) for part in self.guarantees]
+        private = [ledger for ledger in ledgers if ledger.budget > 0]
+        return (private or ledgers)[0].promising(self.guarantees)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check part by part."""
@@ -247,14 +258,16 @@ def read_number(what: str, value: object) -> Fraction:
         msg = f"{what} must be a number; got {value!r}"
         raise ParameterError(msg)
     text = str(value).strip()
-    try:
-        return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        msg = f"{what} must be a finite number; got {text}"
-        raise ParameterError(msg) from None
+    # long numbers and large exponents are refused before they are computed
+    if not _NUMBER.fullmatch(text) or set(text.partition("/")[2]) == {"0"}:
+        msg = f"{what} must be a finite number; got {text[:40]}"
+        raise ParameterError(msg)
+    return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
 
 
 def show(value: Fraction) -> str:
     """Write a fraction as people do: a decimal where it is a short one."""
+    if value > _EXTREME**2:
+        return str(value)
     decimal = float(value)
     return f"{decimal:g}" if Fraction(f"{decimal:g}") == value else str(value)

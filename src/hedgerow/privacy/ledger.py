@@ -28,7 +28,7 @@ from typing import Any, LiteralString, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import BudgetExceeded, ParameterError
+from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
 from hedgerow.privacy import samplers
 from hedgerow.privacy.evidence import Book, Evidence
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
@@ -41,6 +41,7 @@ __all__ = ["Ledger"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Piece = TypeVar("Piece")
+Promise = TypeVar("Promise")
 
 
 class Ledger:
@@ -63,6 +64,7 @@ class Ledger:
         answers: Answers,
         *,
         records: int = 1,
+        promises: tuple[object, ...] = (),
         book: Book | None = None,
         under: str | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class Ledger:
         self._spent = Fraction(0)
         self._answers = answers
         self._records = records
+        self._promises = promises
         self._book = Book() if book is None else book
         self._under = under
 
@@ -77,6 +80,18 @@ class Ledger:
     def budget(self) -> Fraction:
         """What this ledger was opened with."""
         return self._budget
+
+    def promised(self, kind: type[Promise]) -> Promise:
+        """The promise of this kind: public, and what a syntactic method works towards."""
+        for promise in self._promises:
+            if isinstance(promise, kind):
+                return promise
+        msg = f"nothing of the kind {kind.__name__} was promised"
+        raise InternalError(msg)
+
+    def promising(self, promises: tuple[object, ...]) -> Ledger:
+        """The same, newly opened, ledger with all that is promised."""
+        return Ledger(self._budget, self._answers, records=self._records, promises=promises)
 
     @property
     def left(self) -> Fraction:

@@ -71,8 +71,8 @@ class Publisher(ABC, Generic[Kind]):
             For tests only: it makes the run repeatable, so the statement says *not for
             publication*.
         """
-        if seed is not None and type(seed) is not int:
-            msg = f"seed must be a whole number; got {seed!r}"
+        if seed is not None and (type(seed) is not int or seed < 0):
+            msg = f"seed must be a whole number of at least 0; got {seed!r}"
             raise ParameterError(msg)
         return publish_with(self, data, guarantee, Noisy(seed))
 

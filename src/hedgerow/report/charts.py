@@ -110,6 +110,7 @@ def _pairs(name: str, scores: Sequence[Score]) -> Chart:
     ends = [
         {"at": score.at, "from": dict(score.controls)[_ORIGINAL], "to": score.value}
         for score in scores
+        if _ORIGINAL in dict(score.controls)
     ]
     rows = [
         {"at": end["at"], "series": series, "value": end[key]}

@@ -43,7 +43,7 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
         _page(name, release, scores[number] if scores else (), charts)
         for number, (name, release) in enumerate(releases)
     ]
-    owner = any(score.scope == "owner" for held in scores for score in held)
+    owner = bool(scores)
     held = resources.files("hedgerow.report")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
         held.joinpath("page.html").read_text()
@@ -52,7 +52,7 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
         title=_title(releases),
         owner=owner,
         pages=pages,
-        version=releases[0][1].written().hedgerow,
+        version=releases[0][1].version,
         style=_Safe(held.joinpath("page.css").read_text()),
         scripts=[
             _Safe(_closed(held.joinpath("vendor", f"{name}.min.js").read_text()))
@@ -141,7 +141,7 @@ def _row(score: Score) -> dict[str, Any]:
         "name": score.name,
         "value": _number(score.value),
         "interval": f"{_number(score.low)} to {_number(score.high)}" if wide else "",
-        "controls": [_number(value) for _, value in score.controls],
+        "controls": [(name, _number(value)) for name, value in score.controls],
     }
 
 

@@ -1,0 +1,298 @@
+"""Trajectories: who was where and when, and what is sensitive about them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.dataset import Dataset
+from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.records import number_owners
+from hedgerow.engines import Engine, LocalEngine, Table
+from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
+
+__all__ = ["Trajectories"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Visit: TypeAlias = tuple[Value, Value]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories(Dataset):
+    """Records of visits, each at a place and a time, no two at one time.
+
+    A visit is a *pair* of place and time, coded as one number in the order of time and then of
+    place. As times increase strictly, a subsequence is a subset of pairs.
+
+    Two tables: `rows` has one line a record (`row`, a code for each sensitive axis, -1 where
+    nothing is known, and `person` where owners are known), `visits` one line a visit (`row`,
+    `pair`). A record may have no visit.
+
+    Examples
+    --------
+    >>> data = Trajectories.from_records(
+    ...     [[("home", 8), ("work", 9)], [("home", 8)]], sensitive={"diagnosis": ["flu", "fever"]}
+    ... )
+    >>> len(data), data.records()[0]
+    (2, ((('home', 8),), ('fever',)))
+    """
+
+    kind: ClassVar[str] = "trajectories"
+    units: ClassVar[tuple[str, ...]] = ("trajectory", "person")
+
+    rows: Table
+    visits: Table
+    engine: Engine
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Iterable[Visit]],
+        *,
+        sensitive: Mapping[str, Sequence[Value | None]] | None = None,
+        domain: Domain | None = None,
+        persons: Iterable[Hashable] | None = None,
+    ) -> Trajectories:
+        """Hold records given as collections of (place, time).
+
+        Parameters
+        ----------
+        records
+            Visits of each record, in any order; the same visit twice counts once.
+        sensitive
+            For each sensitive attribute its value in every record; None where there is none.
+        domain
+            Public axes `place` and `time` and one for each sensitive attribute; without it what is
+            seen is taken, and marked as inferred.
+        persons
+            The owner of each record.
+        """
+        held: list[list[Visit]] = [list(dict.fromkeys((p, t) for p, t in r)) for r in records]
+        traits = {name: list(values) for name, values in (sensitive or {}).items()}
+        domain = domain or _seen(held, traits)
+        place, time = domain.axis("place").codes, domain.axis("time").codes
+        row = [number for number, record in enumerate(held) for _ in record]
+        try:
+            places = [place[visit[0]] for record in held for visit in record]
+            times = [time[visit[1]] for record in held for visit in record]
+            codes = {
+                name: [-1 if value is None else domain.axis(name).codes[value] for value in values]
+                for name, values in traits.items()
+            }
+        except KeyError:
+            msg = "a record holds a value that is not in the domain; declare it"
+            raise DomainError(msg) from None
+        return cls.from_columns(
+            records=len(held),
+            row=np.array(row, np.int64),
+            time=np.array(times, np.int64),
+            place=np.array(places, np.int64),
+            sensitive={name: np.array(values, np.int64) for name, values in codes.items()},
+            domain=domain,
+            persons=None if persons is None else number_owners(persons, len(held)),
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        *,
+        records: int,
+        row: Integers,
+        time: Integers,
+        place: Integers,
+        sensitive: Mapping[str, Integers],
+        domain: Domain,
+        persons: Integers | None = None,
+        engine: Engine | None = None,
+    ) -> Trajectories:
+        """Hold a long table: record number `row` was at `place` at `time`, both as codes."""
+        for name, codes in sensitive.items():
+            if len(codes) != records:
+                msg = f"sensitive attribute {name!r} must have one value a record"
+                raise ParameterError(msg)
+        engine = engine or LocalEngine()
+        pair = time * domain.size("place") + place
+        visits = engine.distinct(engine.table({"row": row, "pair": pair}), ["row", "pair"])
+        _require_one_place(engine, visits, domain.size("place"))
+        columns = {"row": np.arange(records, dtype=np.int64), **sensitive}
+        if persons is not None:
+            columns["person"] = persons
+        return cls(domain, engine.table(columns), visits, engine)
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return self.engine.rows(self.rows)
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """The names of the sensitive attributes."""
+        return tuple(name for name in self.rows.names if name not in {"row", "person"})
+
+    def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
+        """Return where the visits of each record start, their pairs, and the sensitive codes."""
+        rows = self.engine.collect(self.rows, order=["row"])
+        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        starts = np.append(np.searchsorted(visits["row"], rows["row"]), len(visits["row"]))
+        return starts, visits["pair"], {name: rows[name] for name in self.sensitive}
+
+    def holders(
+        self, traits: Mapping[str, Integers], column: str, value: Value
+    ) -> NDArray[np.bool_]:
+        """Say which records have a sensitive value, by its text."""
+        if column not in traits:
+            msg = f"the data has no sensitive column {column!r}"
+            raise DomainError(msg)
+        codes = {str(held): code for held, code in self.domain.axis(column).codes.items()}
+        return traits[column] == codes.get(str(value), -2)
+
+    def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
+        """Keep these of the visits, in the order of `arrays`; records stay, even emptied ones."""
+        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        table = {name: column[kept] for name, column in visits.items()}
+        return replace(self, visits=self.engine.table(table))
+
+    def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
+        """List the visits and the sensitive values of every record, in canonical order."""
+        starts, pairs, traits = self.canonical().arrays()
+        visits = self.named(pairs)
+        held: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
+        for name, codes in traits.items():
+            values = self.domain.values(name)
+            column: list[Value | None] = [
+                None if code < 0 else values[code] for code in codes.tolist()
+            ]
+            held = [(*known, value) for known, value in zip(held, column, strict=True)]
+        ends = itertools.pairwise(starts.tolist())
+        return [
+            (tuple(visits[start:end]), known)
+            for (start, end), known in zip(ends, held, strict=True)
+        ]
+
+    def named(self, pairs: Integers) -> list[Visit]:
+        """Return place and time of pairs."""
+        places, times = self.domain.values("place"), self.domain.values("time")
+        size = len(places)
+        return [(places[pair % size], times[pair // size]) for pair in pairs.tolist()]
+
+    def count_units(self, unit: str) -> int:
+        """Count the records, or the persons."""
+        self.require_unit(unit)
+        if unit == "trajectory":
+            return len(self)
+        self._require_owners()
+        return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
+
+    def without(self, index: int, *, unit: str) -> Trajectories:
+        """Return this data set without its record, or person, number `index`."""
+        self.require_unit(unit)
+        held = self.engine.collect(self.rows, order=["row"])
+        if unit == "person":
+            self._require_owners()
+            kept = held["person"] != np.unique(held["person"])[index]
+        else:
+            kept = np.arange(len(held["row"])) != index
+        return self._only(self.engine.table({name: held[name][kept] for name in held}))
+
+    def bounded(self, unit: str) -> Trajectories:
+        """Keep the first records of each person, as many as declared, in the order they came."""
+        most = self.records_per(unit)
+        if unit != "person":
+            return self
+        self._require_owners()
+        ranked = self.engine.rank(self.rows, "person", "row", "nth")
+        return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
+
+    def canonical(self) -> Trajectories:
+        """Sort records by their visits and sensitive values, number them afresh, forget owners."""
+        starts, pairs, traits = self.arrays()
+        order = _sorted_records(starts, pairs, list(traits.values()))
+        sizes = np.diff(starts)[order]
+        shift = starts[:-1][order] - (np.cumsum(sizes) - sizes)
+        row = np.repeat(np.arange(len(order), dtype=np.int64), sizes)
+        pair = pairs[np.arange(len(row)) + shift[row]]
+        rows = {"row": np.arange(len(order), dtype=np.int64)}
+        rows |= {name: codes[order] for name, codes in traits.items()}
+        table, visits = self.engine.table(rows), self.engine.table({"row": row, "pair": pair})
+        return replace(self, rows=table, visits=visits)
+
+    def shuffled(self, order: np.random.Generator) -> Trajectories:
+        """Return the same records in another order, each person under another number."""
+        held = self.engine.collect(self.rows, order=["row"])
+        size = int(held["row"].max(initial=-1)) + 1
+        numbers = order.permutation(size).astype(np.int64)
+        rows = self.engine.derive(self.rows, "row", lambda held: numbers[held["row"]])
+        visits = self.engine.derive(self.visits, "row", lambda held: numbers[held["row"]])
+        if "person" in held:
+            owners = order.permutation(int(held["person"].max(initial=-1)) + 1).astype(np.int64)
+            rows = self.engine.derive(rows, "person", lambda held: owners[held["person"]])
+        return replace(self, rows=rows, visits=visits)
+
+    def to_bytes(self) -> bytes:
+        """Everything held, in the order it is held."""
+        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        rows = self.engine.collect(self.rows, order=["row"])
+        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        held = [{name: table[name].tolist() for name in table} for table in (rows, visits)]
+        return msgspec.json.encode([self.kind, axes, self.domain.source.value, held])
+
+    def _only(self, rows: Table) -> Trajectories:
+        rows = self.engine.select(rows, self.rows.names)
+        visits = self.engine.join(self.visits, self.engine.select(rows, ["row"]), "row")
+        return replace(self, rows=rows, visits=visits)
+
+    def _require_owners(self) -> None:
+        if "person" not in self.rows.names:
+            msg = (
+                "unit 'person' needs the owner of each record; "
+                "pass persons=..., or --columns person=NAME"
+            )
+            raise UnsupportedGuarantee(msg)
+
+
+def _require_one_place(engine: Engine, visits: Table, places: int) -> None:
+    """Refuse a record that is at two places at one time."""
+    timed = engine.derive(visits, "time", lambda held: held["pair"] // places)
+    if engine.rows(engine.distinct(timed, ["row", "time"])) != engine.rows(visits):
+        msg = (
+            "a record is at two places at one time; say which one counts "
+            "(the reading option collisions=first or last), or take finer times"
+        )
+        raise DomainError(msg)
+
+
+def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) -> Domain:
+    """Take what occurs as the domain: inferred, which a syntactic promise accepts."""
+    columns: dict[str, set[Value]] = {
+        "time": {visit[1] for record in records for visit in record},
+        "place": {visit[0] for record in records for visit in record},
+        **{name: {v for v in values if v is not None} for name, values in traits.items()},
+    }
+    axes = tuple((name, Axis(_in_order(values))) for name, values in columns.items())
+    return Domain(axes, Source.INFERRED)
+
+
+def _in_order(values: set[Value]) -> tuple[Value, ...]:
+    if not values:
+        return ("none",)
+    if all(isinstance(value, int) for value in values):
+        return tuple(sorted(values))
+    return tuple(sorted(str(value) for value in values))
+
+
+def _sorted_records(starts: Integers, pairs: Integers, traits: list[Integers]) -> Integers:
+    """Order records by length, then by their pairs, then by their sensitive values."""
+    sizes = np.diff(starts)
+    order = [np.zeros(0, np.int64)]
+    for size in np.unique(sizes).tolist():
+        members = np.flatnonzero(sizes == size)
+        columns = [codes[members] for codes in reversed(traits)]
+        columns += [pairs[starts[members] + place] for place in reversed(range(size))]
+        order.append(members[np.lexsort(columns)] if columns else members)
+    return np.concatenate(order)

@@ -1,0 +1,29 @@
+"""TOML files of ours, read with one error for all that can be wrong with them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hedgerow.errors import InputError
+from hedgerow.io.files import read_bytes
+
+__all__ = ["read_toml"]
+
+
+def read_toml(path: Path, error: type[InputError]) -> dict[str, Any]:
+    """Read a TOML file; what is no TOML is an error of this class, with its line."""
+    try:
+        return tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as wrong:
+        line = (
+            re.search(r"line \d+", str(wrong))
+            if isinstance(wrong, tomllib.TOMLDecodeError)
+            else None
+        )
+        msg = f"{path} is not a TOML file{f' ({line.group()})' if line else ''}"
+        raise error(msg) from None

@@ -1,0 +1,239 @@
+"""(K,C)_L-privacy: what somebody who knows a few visits can find out from the records that match.
+
+The check is written for itself alone: it looks at every sequence of up to L visits that occurs, and
+shares nothing with the method that keeps the promise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow.data import Dataset, Trajectories, Value
+from hedgerow.errors import DomainError, ParameterError
+from hedgerow.privacy.criteria import Criterion
+from hedgerow.privacy.guarantee import Exactly, read_number, show
+from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.questions import Answers
+
+__all__ = ["KCL", "count_violations"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Trait: TypeAlias = tuple[str, Value]
+
+#: sequences that are looked at in one go, and in all
+_AT_ONCE = 30_000_000
+_MOST = 20_000_000_000
+
+
+@dataclass(frozen=True, init=False)
+class KCL(Criterion):
+    r"""$(K, C)_L$-privacy of trajectories [1]_.
+
+    Whoever knows up to $L$ visits of somebody in the data finds at least $K$ records that match,
+    or none; and among those that match no sensitive value is more frequent than $C$.
+
+    Examples
+    --------
+    >>> KCL(k=30, c="60%", l=3, sensitive=[("diagnosis", "HIV")]).c
+    Fraction(3, 5)
+
+    References
+    ----------
+    .. [1] R. Chen, B. C. M. Fung, N. Mohammed, B. C. Desai, K. Wang. "Privacy-preserving trajectory
+       data publishing by local suppression". Information Sciences 231, 2013.
+    """
+
+    name: ClassVar[str] = "KCL"
+    options: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "k": "how many records must match whatever is known",
+            "c": "how frequent a sensitive value may be among them, such as 60%",
+            "l": "how many visits somebody may know",
+            "sensitive": "what is sensitive, as COLUMN=VALUE; may be given several times",
+        }
+    )
+
+    k: int
+    c: Fraction
+    l: int  # noqa: E741 - the letter of the paper
+    sensitive: tuple[Trait, ...]
+
+    def __init__(
+        self,
+        *,
+        k: int | str,
+        l: int | str,  # noqa: E741 - the letter of the paper
+        c: Exactly = 1,
+        sensitive: Any = (),
+    ) -> None:
+        share = read_number("c", c)
+        if not 0 <= share <= 1:
+            msg = f"c must be between 0 and 1; got {c}"
+            raise ParameterError(msg)
+        object.__setattr__(self, "k", _whole("k", k))
+        object.__setattr__(self, "c", share)
+        object.__setattr__(self, "l", _whole("l", l))
+        object.__setattr__(self, "sensitive", tuple(map(_trait, sensitive)))
+
+    def open(self, data: Dataset, answers: Answers) -> Ledger:
+        """Refuse data in which somebody owns several records: the promise counts records."""
+        if (
+            isinstance(data, Trajectories)
+            and "person" in data.rows.names
+            and data.count_units("person") != len(data)
+        ):
+            msg = (
+                "a person owns several records, and (K,C)_L-privacy counts records; "
+                "make one record of each person"
+            )
+            raise DomainError(msg)
+        return super().open(data, answers)
+
+    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the sequences that break the promise, by their length."""
+        found: dict[str, int] = {}
+        for data in outputs.values():
+            if not isinstance(data, Trajectories):
+                msg = f"KCL is a promise about trajectories; got {data.kind}"
+                raise ParameterError(msg)
+            for size, (few, frequent) in count_violations(data, self).items():
+                what = f"sequences of {size} visit{'s' if size > 1 else ''}"
+                found[f"{what} in fewer than {self.k} records"] = few
+                found[f"{what} with a sensitive value beyond {show(self.c)}"] = frequent
+        return found
+
+    def sentence(self) -> str:
+        """Say the promise in words."""
+        visits = "one visit" if self.l == 1 else f"up to {self.l} visits"
+        share = f"{float(100 * self.c):g}%"
+        protected = ", ".join(f"{column} = {value}" for column, value in self.sensitive)
+        said = (
+            f"Whoever knows {visits} (place and time) of somebody in the data finds at least "
+            f"{self.k} published records that match, or none"
+        )
+        if not self.sensitive or self.c == 1:
+            return f"{said} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
+        return (
+            f"{said}, and among those that match at most {share} have any one of the sensitive "
+            f"values {protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
+        )
+
+    def limits(self) -> tuple[str, ...]:
+        """Say what the promise does not cover."""
+        more = f"more than {self.l} visits, or where somebody was not, or another release"
+        return (
+            f"Whoever knows {more} of the same data.",
+            "How many records there are, and how frequent sensitive values are in all.",
+            "Sensitive values other than those named, and columns that are carried along.",
+            "How the data was made: this is a property of what is published, not of the method.",
+        )
+
+    def fields(self) -> dict[str, str]:
+        """The numbers of the promise."""
+        held = [f"{column}={value}" for column, value in self.sensitive]
+        return {
+            "k": str(self.k),
+            "c": str(self.c),
+            "l": str(self.l),
+            "sensitive": msgspec.json.encode(held).decode(),
+        }
+
+
+def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, int]]:
+    """Count, by length, the sequences in too few records, and those with too frequent values."""
+    starts, pairs, traits = data.arrays()
+    flags = np.stack(
+        [data.holders(traits, column, value) for column, value in promise.sensitive]
+        or [np.zeros(len(data), np.bool_)]
+    )
+    sizes = np.diff(starts)
+    longest = min(promise.l, int(sizes.max(initial=0)))
+    total = sum(
+        int(number) * math.comb(length, size)
+        for length, number in enumerate(np.bincount(sizes).tolist())
+        for size in range(1, longest + 1)
+    )
+    if total > _MOST:
+        msg = f"{total:,} sequences would have to be looked at; take a smaller l or fewer visits"
+        raise ParameterError(msg)
+    return {size: _count(starts, pairs, flags, promise, size) for size in range(1, longest + 1)}
+
+
+def _count(
+    starts: Integers, pairs: Integers, flags: NDArray[np.bool_], promise: KCL, size: int
+) -> tuple[int, int]:
+    """Group the occurrences of all sequences of one length, part by part of their first visit."""
+    sizes = np.diff(starts)
+    rows = sum(math.comb(length, size) for length in sizes.tolist())
+    parts = max(1, -(-rows // _AT_ONCE))
+    few = frequent = 0
+    for part in range(parts):
+        held = [
+            pl.DataFrame({"record": record, **{f"p{n}": found[:, n] for n in range(size)}})
+            for record, found in _occurrences(starts, pairs, size, part, parts)
+        ]
+        if not held:
+            continue
+        table = pl.concat(held)
+        keys = [f"p{n}" for n in range(size)]
+        marks = [
+            pl.Series(f"s{number}", flag[table["record"].to_numpy()])
+            for number, flag in enumerate(flags)
+        ]
+        sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
+        counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
+        few += counted.filter(pl.col("len") < promise.k).height
+        # as whole numbers: half is not more than 50 %
+        beyond = [
+            pl.col(mark.name) * promise.c.denominator > pl.col("len") * promise.c.numerator
+            for mark in marks
+        ]
+        frequent += counted.filter(pl.any_horizontal(beyond)).height
+    return few, frequent
+
+
+def _occurrences(
+    starts: Integers, pairs: Integers, size: int, part: int, parts: int
+) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the record and the visits of every sequence of a length, by the length of records."""
+    sizes = np.diff(starts)
+    for length in np.unique(sizes[sizes >= size]).tolist():
+        members = np.flatnonzero(sizes == length)
+        visits = pairs[starts[members][:, None] + np.arange(length)]
+        for first in range(length - size + 1):
+            mine = np.flatnonzero(visits[:, first] % parts == part)
+            later = list(itertools.combinations(range(first + 1, length), size - 1))
+            rest = np.array(later, np.int64).reshape(len(later), size - 1)
+            places = np.hstack([np.full((len(rest), 1), first), rest])
+            found = visits[mine][:, places].reshape(-1, size)
+            yield np.repeat(members[mine], len(places)), found
+
+
+def _whole(name: str, value: int | str) -> int:
+    text = str(value).strip()
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) < 1:
+        msg = f"{name} must be a whole number of at least 1; got {value!r}"
+        raise ParameterError(msg)
+    return int(text)
+
+
+def _trait(given: Any) -> Trait:
+    if isinstance(given, str):
+        column, sign, value = given.partition("=")
+        if sign and column:
+            return column, value
+    elif isinstance(given, (tuple, list)) and len(given) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
+        return str(given[0]), given[1]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    msg = f"what is sensitive is given as COLUMN=VALUE; got {given!r}"
+    raise ParameterError(msg)
