@@ -92,17 +92,22 @@ def _groups(name: str, scores: Sequence[Score]) -> Chart:
                     "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
                 },
             },
-            {
-                "transform": [{"filter": "datum.low < datum.high"}],
-                "mark": {"type": "rule", "color": "currentColor", "strokeWidth": 1.5},
-                "encoding": {
-                    **shared,
-                    "y": {"field": "low", "type": "quantitative"},
-                    "y2": {"field": "high"},
-                },
-            },
+            *([_intervals(rows, shared)] if any(row["low"] < row["high"] for row in rows) else []),
         ],
     )
+
+
+def _intervals(rows: list[dict[str, Any]], shared: dict[str, Any]) -> dict[str, Any]:
+    """Draw the interval of each value that has one."""
+    return {
+        "data": {"values": [row for row in rows if row["low"] < row["high"]]},
+        "mark": {"type": "rule", "color": "currentColor", "strokeWidth": 1.5},
+        "encoding": {
+            **shared,
+            "y": {"field": "low", "type": "quantitative"},
+            "y2": {"field": "high"},
+        },
+    }
 
 
 def _pairs(name: str, scores: Sequence[Score]) -> Chart:
