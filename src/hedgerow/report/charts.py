@@ -76,7 +76,7 @@ def _groups(name: str, scores: Sequence[Score]) -> Chart:
     ]
     place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
     place["axis"] = {"labelAngle": -30, "labelLimit": 120}
-    shared = {"x": place, "xOffset": {"field": "series", "sort": None}}
+    shared: dict[str, Any] = {"x": place, "xOffset": {"field": "series", "sort": None}}
     better = {"lower": " (lower is better)", "higher": " (higher is better)"}
     return _chart(
         _sentence(name) + better.get(scores[0].better, ""),
