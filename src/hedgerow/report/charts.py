@@ -66,7 +66,7 @@ def score_charts(scores: Sequence[Score]) -> list[Chart]:
 
 def _groups(name: str, scores: Sequence[Score]) -> Chart:
     """One place a score: our value with its interval, and the controls."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"at": score.at, "series": series, "value": value, "low": low, "high": high}
         for score in scores
         for series, value, low, high in (
