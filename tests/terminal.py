@@ -7,6 +7,7 @@ import io
 import os
 import shlex
 import sys
+import warnings
 from typing import NamedTuple
 
 from hedgerow.cli.app import main
@@ -23,6 +24,7 @@ def run(line: str | list[str], folder) -> Ran:
     words = shlex.split(line) if isinstance(line, str) else line
     out, err = io.StringIO(), io.StringIO()
     before, argv = os.getcwd(), sys.argv  # noqa: PTH109 - the old place is put back
+    shown = warnings.showwarning
     code = 0
     try:
         os.chdir(folder)
@@ -34,4 +36,5 @@ def run(line: str | list[str], folder) -> Ran:
     finally:
         os.chdir(before)
         sys.argv = argv
+        warnings.showwarning = shown
     return Ran(code, out.getvalue(), err.getvalue())

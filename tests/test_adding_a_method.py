@@ -68,6 +68,6 @@ def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(tre
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "first"]
     done = run(copy, [*command, *(f"tests/{name}" for name in tests)])
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout  # two units, one vector, three mutants
+    assert "7 passed" in done.stdout  # two units, one vector, three mutants
     names = run(copy, [sys.executable, "-c", "import hedgerow as h; print(h.FirstItems.name)"])
     assert names.stdout.strip() == "first-items"

@@ -6,15 +6,25 @@ import pytest
 
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
+from hedgerow.privacy.linkage import KCL
 from hedgerow.testing import check_publisher, mutant
 from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
+#: syntactic methods, with a promise to be checked with
+PROMISES = {"kcl": KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"])}
 
 
 def test_every_registered_method_has_a_case():
     """A method without units (a syntactic one) must be given a promise to be checked with."""
-    assert {name for name, _ in CASES} == set(METHODS)
+    assert {name for name, _ in CASES} | set(PROMISES) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", PROMISES)
+@pytest.mark.filterwarnings("ignore:a sensitive value", "ignore:k = ")
+def test_a_registered_syntactic_method_conforms(name):
+    """It publishes the same whatever the order of its input, and what it publishes is verified."""
+    check_publisher(find_method(name)(), PROMISES[name])
 
 
 @pytest.mark.parametrize(("name", "unit"), CASES)

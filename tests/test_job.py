@@ -34,6 +34,7 @@ from hedgerow.job import (
     run_report,
     save_job,
 )
+from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.settings import configure, parameters_of, promise
 from toys import MinimumSupport
 
@@ -358,6 +359,6 @@ def test_ranges_are_said_in_words():
 
 
 def test_the_options_of_the_command_line_are_those_of_the_guarantees():
-    assert dict(PureDP.options) == PROMISE
+    assert {**PureDP.options, **KCL.options} == PROMISE
     kept = promise(find_method("diffpart"), {"epsilon": "60%", "unit": "person"})
     assert kept == PureDP(epsilon="0.6", unit="person")

@@ -134,7 +134,8 @@ def test_what_is_written_comes_back(records, data):
         assert name == "lines"
         assert "do not fit lines" in str(error)  # noqa: PT017 - only lines may refuse
         return
-    again = form.read("there", content, "item", columns, 10**9)
+    wanted = KINDS["sets"].wanted._replace(columns=columns)
+    again = form.read("there", content, wanted, 10**9)
     back = KINDS["sets"].make(again, held.domain, held.domain.source, {})
     assert back.itemsets() == held.itemsets()
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from hedgerow.data import Sets
+from hedgerow.data import Dataset, Sets, Trajectories
 from hedgerow.errors import ParameterError
 from hedgerow.measures.sets import measure_sets
+from hedgerow.measures.trajectories import measure_trajectories
+from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
+from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.release import Release
 from hedgerow.score import Score
 
 __all__ = ["evaluate"]
 
 
-def evaluate(release: Release, original: Sets, *, seed: int | None = None) -> list[Score]:
+def evaluate(release: Release, original: Dataset, *, seed: int | None = None) -> list[Score]:
     """Compare a release with the original; the scores are for the owner only.
 
     Parameters
@@ -36,9 +39,15 @@ def evaluate(release: Release, original: Sets, *, seed: int | None = None) -> li
     >>> size.name, round(size.value, 2), size.scope
     ('released records over original ones', 1.0, 'owner')
     """
-    if not isinstance(release.data, Sets):
-        msg = f"there are measures for sets only; got {release.data.kind}"
-        raise ParameterError(msg)
+    if isinstance(release.data, Sets) and isinstance(original, Sets):
+        return _sets(release, original, seed)
+    if isinstance(release.data, Trajectories) and isinstance(original, Trajectories):
+        return _trajectories(release, original, seed)
+    msg = f"a release of {release.kind} cannot be compared with {original.kind}"
+    raise ParameterError(msg)
+
+
+def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
     nothing = np.zeros(0, np.int64)
     singletons = NoisySingletons().publish(original, release.guarantee, seed=seed)
     controls = {
@@ -46,3 +55,25 @@ def evaluate(release: Release, original: Sets, *, seed: int | None = None) -> li
         "noisy singletons": singletons.data,
     }
     return measure_sets(original, release.data, controls, np.random.default_rng(seed))
+
+
+def _trajectories(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
+    """Stand beside a release without visits, and beside suppression everywhere at once."""
+    promises = [part for part in release.guarantee.parts() if isinstance(part, KCL)]
+    if not promises:
+        msg = "there are measures of trajectories for KCL only"
+        raise ParameterError(msg)
+    none = np.zeros(original.engine.rows(original.visits), np.bool_)
+    everywhere = LocalSuppression(mode="global").publish(original, promises[0])
+    controls = {
+        "empty release": original.keep_visits(none),
+        "global suppression": everywhere.data,
+    }
+    return measure_trajectories(
+        original,
+        release.data,
+        controls,
+        np.random.default_rng(seed),
+        knows=promises[0].l,
+        sensitive=promises[0].sensitive,
+    )

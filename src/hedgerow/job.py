@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hedgerow import progress
-from hedgerow.data import Dataset
+from hedgerow.data import Dataset, Source
 from hedgerow.errors import GuaranteeError, InputError, Interrupted, ParameterError
 from hedgerow.evaluate import evaluate
 from hedgerow.io.account import Account, charged
@@ -25,7 +25,7 @@ from hedgerow.privacy import Guarantee
 from hedgerow.publishers import Publisher, find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure, promise
-from hedgerow.release import Release
+from hedgerow.release import Release, Written
 from hedgerow.report import report
 from hedgerow.score import Score
 
@@ -40,6 +40,7 @@ __all__ = [
     "run_job",
     "run_report",
     "save_job",
+    "with_sensitive",
 ]
 
 _PATHS = ("data", "out", "domain", "account")
@@ -63,7 +64,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
     method: str
     out: str
-    promise: dict[str, str] = {}
+    promise: dict[str, str | list[str]] = {}
     set: dict[str, str | int | float | bool] = {}
     seed: int | None = None
     account: str | None = None
@@ -94,8 +95,16 @@ def read_data(reading: Reading) -> Any:
         assert_public_domain=reading.assert_public_domain,
         format=reading.format,
         columns=reading.columns,
-        options=reading.read,
+        options=with_sensitive(reading.read, getattr(reading, "promise", {})),
     )
+
+
+def with_sensitive(options: dict[str, str], promise: dict[str, Any]) -> dict[str, str]:
+    """Add the columns that the promise calls sensitive to the reading options."""
+    named = [text.partition("=")[0] for text in promise.get("sensitive", ())]
+    listed = [*options.get("sensitive", "").split(","), *named]
+    wanted = ",".join(dict.fromkeys(name for name in listed if name))
+    return {**options, "sensitive": wanted} if wanted else options
 
 
 def plan_job(job: Job, recipe: Path | None = None) -> Plan:
@@ -111,7 +120,8 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     data = read_data(job)
     require_support(method, data, guarantee)
     _, form = format_of(layout.format, layout.ending)
-    form.check(data.domain.values(find_kind(job.kind).role))
+    role = find_kind(job.kind).wanted.role
+    form.check(data.domain.values(role) if role else ())
     return Plan(data, method, guarantee, layout)
 
 
@@ -168,15 +178,21 @@ def run_evaluation(
     original = read(
         reading.data,
         kind=held.kind,
-        domain=release.domain,
+        domain=None if release.domain.source is Source.INFERRED else release.domain,
         format=reading.format,
         columns=reading.columns,
-        options=reading.read,
+        options=with_sensitive(reading.read, _promised(held)),
     )
     progress.tell("measuring")
     found = evaluate(release, original, seed=seed)
     write_scores(scores, found, kind=held.kind, method=held.method, guarantee=held.guarantee)
     return found
+
+
+def _promised(held: Written) -> dict[str, Any]:
+    """What a release calls sensitive, as the options of a promise do."""
+    text = held.guarantee.get("sensitive", "[]")
+    return {"sensitive": msgspec.json.decode(text, type=list[str])}
 
 
 def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path) -> None:

@@ -14,7 +14,8 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
-from hedgerow.privacy.guarantee import read_number, restore
+from hedgerow.privacy.guarantee import read_number
+from hedgerow.privacy.restoring import restore
 from hedgerow.statement import File, statement_of
 
 __all__ = ["Recipe", "Release", "Written"]

@@ -20,6 +20,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str
     format: str
     columns: dict[str, str]
+    options: dict[str, str] = {}
 
 
 def statement_of(

@@ -68,7 +68,9 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
         raise UnsupportedGuarantee(msg)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:
-        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items())
+        broken = ", ".join(
+            f"{number} x {what}" for what, number in verdict.violations.items() if number
+        )
         msg = f"{guarantee.name} is not satisfied: {broken}"
         raise NotSatisfied(msg)
     return verdict.violations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -66,6 +67,7 @@ def app(ctx: click.Context) -> None:
 
 def main() -> NoReturn:
     """Run the command line; every way out has its code, and an error is one line."""
+    warnings.showwarning = _warn
     try:
         code = app.main(standalone_mode=False, prog_name="hedgerow")
         sys.stdout.flush()
@@ -78,6 +80,12 @@ def main() -> NoReturn:
         sys.exit(0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - every way out is one line
         _leave(*_explain(error), error)
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Show our warnings in one line; what libraries warn of is for developers."""
+    if issubclass(category, UserWarning):
+        click.echo(f"hedgerow: warning: {message}", err=True)
 
 
 def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a way out

@@ -25,7 +25,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 PROMISE = {
     "epsilon": "how much any outcome may depend on one unit; smaller protects more",
     "unit": "who or what is protected: record, or person",
+    "k": "how many records must match whatever is known",
+    "c": "how frequent a sensitive value may be among them, such as 60%",
+    "l": "how many visits somebody may know",
+    "sensitive": "what is sensitive, as COLUMN=VALUE; may be given several times",
 }
+#: options that may be given several times
+_SEVERAL = ("sensitive",)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -45,21 +51,24 @@ def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
 def reading_options(command: Command) -> Command:
     """Add what says how data is read."""
     options = [
-        click.option("--kind", required=False, help="What the data is: sets."),
+        click.option("--kind", required=False, help="What the data is: sets or trajectories."),
         click.option("--format", "form", help="lines, csv, jsonl or parquet; else by the ending."),
         click.option(
             "--columns",
             "columns",
             multiple=True,
             metavar="ROLE=NAME,...",
-            help="Which column holds the unit, the item, the person.",
+            help="Which column holds the unit, item, person, time, place, lon, lat.",
         ),
         click.option(
             "--read",
             "read_options",
             multiple=True,
             metavar="NAME=VALUE",
-            help="on_unknown=drop, on_empty=drop (sets); most_bytes=N (compressed files).",
+            help=(
+                "on_unknown, on_empty (sets); bin, fold, grid, collisions (trajectories); "
+                "most_bytes (compressed files)."
+            ),
         ),
     ]
     for option in reversed(options):
@@ -70,13 +79,15 @@ def reading_options(command: Command) -> Command:
 def promise_options(command: Command) -> Command:
     """Add the fields of the guarantees."""
     for name, text in reversed(PROMISE.items()):
-        command = click.option(f"--{name}", name, help=f"{text[0].upper()}{text[1:]}.")(command)
+        said = f"{text[0].upper()}{text[1:]}."
+        command = click.option(f"--{name}", name, multiple=name in _SEVERAL, help=said)(command)
     return command
 
 
-def promise_given(given: dict[str, Any]) -> dict[str, str]:
+def promise_given(given: dict[str, Any]) -> dict[str, Any]:
     """Take the promise out of all options given."""
-    return {name: given[name] for name in PROMISE if given.get(name) is not None}
+    held = {name: given[name] for name in PROMISE if given.get(name) not in {None, ()}}
+    return {name: list(value) if name in _SEVERAL else value for name, value in held.items()}
 
 
 def columns_given(texts: tuple[str, ...]) -> dict[str, str]:

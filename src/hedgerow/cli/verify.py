@@ -34,7 +34,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
     from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
-    from hedgerow.privacy.guarantee import restore_options  # noqa: PLC0415
+    from hedgerow.job import with_sensitive  # noqa: PLC0415
+    from hedgerow.privacy.restoring import restore_options  # noqa: PLC0415
 
     promise = promise_given(given)
     expected = restore_options(promise) if promise else None
@@ -49,7 +50,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
                 msg = "to verify a file, say its --kind and the promise"
                 raise click.UsageError(msg)
             columns = columns_given(given["columns"])
-            options = pairs("--read", given["read_options"])
+            options = with_sensitive(pairs("--read", given["read_options"]), promise)
             form = given["form"]
             data = read(place, kind=given["kind"], format=form, columns=columns, options=options)
             verify_data(data, expected)

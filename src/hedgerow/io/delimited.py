@@ -13,13 +13,13 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Rows, require_text
+from hedgerow.io.long import Laid, Long, Wanted, require_text
 from hedgerow.io.tables import long_from
 
 __all__ = ["check", "read", "write"]
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read a long table; everything is text."""
     del most
     content = require_text(where, content).rstrip()
@@ -41,7 +41,7 @@ def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most
     # a quoted cell may go over several lines
     locate = partial(_line, content) if b'"' in content else None
     line = np.arange(2, len(frame) + 2, dtype=np.int64)
-    return long_from(where, frame, role, columns, line, locate)
+    return long_from(where, frame, wanted, line, locate)
 
 
 def check(values: Sequence[Value]) -> None:
@@ -49,7 +49,7 @@ def check(values: Sequence[Value]) -> None:
     del values
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
+def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write a long table with fresh unit numbers."""
     return rows.frame(columns).write_csv().encode()
 

@@ -201,7 +201,12 @@ def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> 
         msg = f"{folder / file.file} is a link; a release holds its data itself"
         raise ReadError(msg)
     return read(
-        folder / file.file, kind=kind, domain=domain, format=file.format, columns=file.columns
+        folder / file.file,
+        kind=kind,
+        domain=domain,
+        format=file.format,
+        columns=file.columns,
+        options=file.options,
     ).canonical()
 
 
@@ -210,14 +215,15 @@ def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, byte
     _, form = format_of(layout.format, layout.ending)
     kind = KINDS[release.kind]
     columns = {role: layout.columns.get(role, role) for role in kind.roles}
-    written = {role: columns[role] for role in ("unit", kind.role)}
+    written = {role: columns[role] for role in kind.written}
     contents = {
         name: form.write(kind.rows(data), columns) for name, data in release.outputs.items()
     }
     files: list[File] = []
     for name, content in contents.items():
         _write_file(part / layout.name(name), pack(content, layout.ending.compression))
-        files.append(File(name, layout.name(name), layout.format, written))
+        again = kind.again(release.outputs[name])
+        files.append(File(name, layout.name(name), layout.format, written, again))
     _write_file(part / _RELEASE, release.to_json(files))
     _write_file(part / _STATEMENT, release.statement(files).encode())
     return contents, files

@@ -11,7 +11,7 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Rows, require_text
+from hedgerow.io.long import Laid, Long, Wanted, require_text
 
 __all__ = ["check", "read", "write"]
 
@@ -21,9 +21,10 @@ _RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder
 _LARGEST = 2**63
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read arrays of texts or of whole numbers; an object has one under the role's column."""
     del most
+    role, columns = wanted.role_in_lines(where), wanted.columns
     records: list[list[Any]] = []
     owners: list[Any] = []
     places: list[int] = []
@@ -54,7 +55,7 @@ def check(values: Sequence[Value]) -> None:
     del values
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
+def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write arrays."""
     del columns
     encode = msgspec.json.encode

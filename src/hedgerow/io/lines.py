@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.io.long import Integers, Long, Rows, require_text
+from hedgerow.io.long import Integers, Laid, Long, Wanted, require_text
 
 __all__ = ["check", "read", "write"]
 
@@ -26,9 +26,10 @@ _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
-    del columns, most
+    del most
+    role = wanted.role_in_lines(where)
     content = require_text(where, content)
     content = content if content.endswith(b"\n") else content + b"\n"
     text = np.frombuffer(content, np.uint8)
@@ -58,7 +59,7 @@ def check(values: Sequence[Value]) -> None:
             raise DomainError(msg)
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
+def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write records; values that would not come back as they are are refused."""
     del columns
     check(rows.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,46 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
 
-__all__ = ["Integers", "Long", "Rows", "first_seen", "numbered", "require_text"]
+__all__ = [
+    "Integers",
+    "Laid",
+    "Long",
+    "Rows",
+    "Wanted",
+    "first_seen",
+    "numbered",
+    "require_text",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 #: whole numbers that span no more than this are numbered by a table
 _SPAN = 2**16
+
+
+class Wanted(NamedTuple):
+    """What a kind wants of a file: the column of each role, and further columns by name.
+
+    `role` is the one whose values make a record where a file has one record a line; None if a kind
+    cannot be read from such files. Cells of the roles in `blank`, and of further columns, may be
+    empty; roles in `numbers` may have fractions.
+    """
+
+    kind: str
+    role: str | None
+    needed: tuple[str, ...]
+    optional: tuple[str, ...]
+    columns: Mapping[str, str]
+    further: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def role_in_lines(self, where: str) -> str:
+        """The role whose values stand on a line."""
+        if self.role is None:
+            msg = f"{where}: {self.kind} are read from tables; use the format csv or parquet"
+            raise ReadError(msg)
+        return self.role
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +83,23 @@ class Long:
         """Make the error for a line; it says where, and never what stands there."""
         at = self.locate(line) if self.locate else line
         return ReadError(f"{self.where}:{at}: {what}")
+
+
+class Laid(Protocol):
+    """What is written: as a table, or as lists of values with how often each is repeated."""
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """The values that may occur."""
+        ...
+
+    def lists(self) -> list[tuple[list[Value], int]]:
+        """List each distinct row with its count."""
+        ...
+
+    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
+        """Lay all rows out as a long table, units numbered afresh from 1."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

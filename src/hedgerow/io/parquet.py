@@ -10,7 +10,7 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Rows
+from hedgerow.io.long import Laid, Long, Wanted
 from hedgerow.io.tables import long_from
 
 __all__ = ["check", "read", "write"]
@@ -19,7 +19,7 @@ __all__ = ["check", "read", "write"]
 _CELL = 16
 
 
-def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most: int) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read the columns of the roles; no other column is looked at.
 
     How many rows there are is known before they are read: a small file can claim more of them than
@@ -27,10 +27,11 @@ def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most
     """
     try:
         names = pl.read_parquet_schema(io.BytesIO(content))
-        wanted = [name for name in dict.fromkeys(columns.values()) if name in names]
+        asked = (*wanted.columns.values(), *wanted.further)
+        there = [name for name in dict.fromkeys(asked) if name in names]
         rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-        small = rows * _CELL * max(1, len(wanted)) <= most
-        frame = pl.read_parquet(io.BytesIO(content), columns=wanted) if small else None
+        small = rows * _CELL * max(1, len(there)) <= most
+        frame = pl.read_parquet(io.BytesIO(content), columns=there) if small else None
     # the library reports damage by errors of many kinds, a panic of its core among them
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
@@ -43,7 +44,7 @@ def read(where: str, content: bytes, role: str, columns: Mapping[str, str], most
             "if that is meant, allow more by the reading option most_bytes"
         )
         raise ReadError(msg)
-    return long_from(where, frame, role, columns, np.arange(1, len(frame) + 1, dtype=np.int64))
+    return long_from(where, frame, wanted, np.arange(1, len(frame) + 1, dtype=np.int64))
 
 
 def check(values: Sequence[Value]) -> None:
@@ -51,7 +52,7 @@ def check(values: Sequence[Value]) -> None:
     del values
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
+def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write a long table with fresh unit numbers, and no metadata of its own."""
     held = io.BytesIO()
     rows.frame(columns).write_parquet(held, compression="zstd", statistics=False)

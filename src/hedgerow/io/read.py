@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Sets, Source, Value
+from hedgerow.data import Dataset, Domain, Sets, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io import sets
+from hedgerow.io import sets, trajectories
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
-from hedgerow.io.long import Long, Rows
+from hedgerow.io.long import Laid, Long, Wanted
 from hedgerow.io.tables import as_frame, long_from
 
 __all__ = ["COMMON_OPTIONS", "FORMATS", "KINDS", "Format", "Kind", "find_kind", "format_of", "read"]
@@ -25,9 +25,7 @@ __all__ = ["COMMON_OPTIONS", "FORMATS", "KINDS", "Format", "Kind", "find_kind", 
 class Format(Protocol):
     """How a file is laid out: a module with these three."""
 
-    def read(
-        self, where: str, content: bytes, role: str, columns: Mapping[str, str], most: int
-    ) -> Long:
+    def read(self, where: str, content: bytes, wanted: Wanted, most: int) -> Long:
         """Turn bytes into a long table; what it unfolds may take `most` bytes."""
         ...
 
@@ -35,25 +33,63 @@ class Format(Protocol):
         """Refuse values that cannot be written."""
         ...
 
-    def write(self, rows: Rows, columns: Mapping[str, str]) -> bytes:
+    def write(self, rows: Laid, columns: Mapping[str, str]) -> bytes:
         """Turn rows into bytes."""
         ...
 
 
 class Kind(NamedTuple):
-    """How a kind of data is made of a long table, and laid out again."""
+    """How a kind of data is made of a long table, and laid out again.
+
+    `written` are the roles of the columns that are written; `further` names more of them by the
+    reading options, and `again` says with which reading options what was written is read.
+    """
 
     data: type[Dataset]
-    role: str
-    roles: tuple[str, ...]
+    wanted: Wanted
+    written: tuple[str, ...]
     options: Mapping[str, str]
+    further: Callable[[Mapping[str, str]], tuple[str, ...]]
+    again: Callable[[Any], dict[str, str]]
     make: Callable[[Long, Domain | None, Source, Mapping[str, str]], Dataset]
-    rows: Callable[[Any], Rows]
+    rows: Callable[[Any], Laid]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All roles a column may have."""
+        return (*self.wanted.needed, *self.wanted.optional)
+
+
+def _no_further(options: Mapping[str, str]) -> tuple[str, ...]:
+    del options
+    return ()
+
+
+def _nothing_more(data: Any) -> dict[str, str]:
+    del data
+    return {}
 
 
 KINDS: dict[str, Kind] = {
     "sets": Kind(
-        Sets, sets.ROLE, ("unit", "item", "person"), sets.OPTIONS, sets.sets_from, sets.rows_of
+        data=Sets,
+        wanted=sets.WANTED,
+        written=("unit", "item"),
+        options=sets.OPTIONS,
+        further=_no_further,
+        again=_nothing_more,
+        make=sets.sets_from,
+        rows=sets.rows_of,
+    ),
+    "trajectories": Kind(
+        data=Trajectories,
+        wanted=trajectories.WANTED,
+        written=("unit", "time", "place"),
+        options=trajectories.OPTIONS,
+        further=trajectories.sensitive_columns,
+        again=trajectories.again,
+        make=trajectories.trajectories_from,
+        rows=trajectories.rows_of,
     ),
 }
 
@@ -138,7 +174,9 @@ def read(
     """
     held = find_kind(kind)
     _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
-    long = _long(source, held.role, _named(held, columns), format, options)
+    further = held.further(options)
+    wanted = held.wanted._replace(columns=_named(held, columns), further=further)
+    long = _long(source, wanted, format, options)
     seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
     data = held.make(long, domain, seen, options)
     if records_per_person is None:
@@ -156,41 +194,36 @@ def _named(kind: Kind, columns: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _long(
-    source: Any,
-    role: str,
-    columns: Mapping[str, str],
-    form: str | None,
-    options: Mapping[str, str],
-) -> Long:
+def _long(source: Any, wanted: Wanted, form: str | None, options: Mapping[str, str]) -> Long:
     if isinstance(source, (str, PathLike)):
         path = Path(cast("str", source))
         _, layout = format_of(form, ending_of(path))
         most = _most(options)
         content = read_bytes(path, most=most)
-        return layout.read(str(path), content, role, columns, most or MOST_BYTES)
-    frame = as_frame(source, columns)
+        return layout.read(str(path), content, wanted, most or MOST_BYTES)
+    frame = as_frame(source, wanted)
     if frame is not None:
-        return long_from("the table", frame, role, columns, np.arange(1, len(frame) + 1))
+        return long_from("the table", frame, wanted, np.arange(1, len(frame) + 1))
     if isinstance(source, (list, tuple)):
-        return _from_lists(cast("list[Any]", source), role, columns)
+        return _from_lists(cast("list[Any]", source), wanted)
     msg = f"read takes a path, a table or a list of records; got {type(source).__name__}"
     raise ReadError(msg)
 
 
-def _from_lists(records: list[Any], role: str, columns: Mapping[str, str]) -> Long:
+def _from_lists(records: list[Any], wanted: Wanted) -> Long:
     """Read plain lists by way of a table with a list column."""
+    import polars as pl  # noqa: PLC0415 - as everywhere in this package, but the name is used here only
+
+    role = wanted.role_in_lines("the list")
     if not records:
         msg = "there are no records in the list"
         raise ReadError(msg)
-    import polars as pl  # noqa: PLC0415 - as everywhere in this package, but the name is used here only
-
     try:
-        frame = pl.DataFrame({columns[role]: [list(record) for record in records]})
+        frame = pl.DataFrame({wanted.columns[role]: [list(record) for record in records]})
     except (TypeError, pl.exceptions.PolarsError):
         msg = "a list of records must hold one collection of texts or of whole numbers a record"
         raise ReadError(msg) from None
-    return long_from("the list", frame, role, columns, np.arange(1, len(frame) + 1))
+    return long_from("the list", frame, wanted, np.arange(1, len(frame) + 1))
 
 
 def _most(options: Mapping[str, str]) -> int | None:

@@ -9,11 +9,12 @@ import polars as pl
 
 from hedgerow.data import Domain, Sets, Source, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long import Integers, Long, Rows, first_seen, numbered
+from hedgerow.io.long import Integers, Long, Rows, Wanted, first_seen, numbered
 
-__all__ = ["OPTIONS", "ROLE", "rows_of", "sets_from"]
+__all__ = ["OPTIONS", "WANTED", "rows_of", "sets_from"]
 
 ROLE = "item"
+WANTED = Wanted("sets", ROLE, ("unit", ROLE), ("person",), {})
 
 #: what may be said by the reading options, beyond what every kind has
 OPTIONS = {

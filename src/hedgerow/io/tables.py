@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Integers, Long
+from hedgerow.io.long import Integers, Long, Wanted
 
 __all__ = ["as_frame", "long_from"]
 
 _OWNER = "person"
 
 
-def as_frame(table: Any, names: Mapping[str, str]) -> pl.DataFrame | None:
+def as_frame(table: Any, wanted: Wanted) -> pl.DataFrame | None:
     """Take a polars, pandas or Arrow table, or anything that speaks the Arrow interface.
 
     Parameters
     ----------
-    names
+    wanted
         The columns that are wanted; no other is looked at.
 
     Returns
@@ -34,7 +34,7 @@ def as_frame(table: Any, names: Mapping[str, str]) -> pl.DataFrame | None:
         return table
     is_pandas = type(table).__module__.partition(".")[0] == "pandas"
     if is_pandas and hasattr(table, "columns"):
-        return _from_pandas(table, names)
+        return _from_pandas(table, (*wanted.columns.values(), *wanted.further))
     if is_pandas or not hasattr(table, "__arrow_c_stream__"):
         return None
     try:
@@ -47,39 +47,47 @@ def as_frame(table: Any, names: Mapping[str, str]) -> pl.DataFrame | None:
 def long_from(
     where: str,
     frame: pl.DataFrame,
-    role: str,
-    columns: Mapping[str, str],
+    wanted: Wanted,
     line: Integers,
     locate: Callable[[int], int] | None = None,
 ) -> Long:
-    """Pick the columns of the roles out of a table.
+    """Pick the columns that are wanted out of a table.
 
     Parameters
     ----------
-    role
-        The role whose values are published: `item` of sets.
-    columns
-        The name of the column of each role.
+    wanted
+        The roles and further columns of the kind.
     line
         Where each row of the table stands.
     locate
         Finds the line of the file, where that is not the same.
     """
     long = Long(where, {}, line, np.zeros(0, np.int64), locate)
-    if isinstance(frame.schema.get(columns[role]), pl.Array):
-        frame = frame.with_columns(pl.col(columns[role]).arr.to_list())
-    lists = isinstance(frame.schema.get(columns[role]), pl.List)
-    for needed in (role,) if lists else (role, "unit"):
-        if columns[needed] not in frame.columns:
+    columns, role = wanted.columns, wanted.role
+    kind = frame.schema.get(columns[role]) if role else None
+    if role and isinstance(kind, pl.Array):
+        frame, kind = frame.with_columns(pl.col(columns[role]).arr.to_list()), pl.List(pl.Null)
+    lists = isinstance(kind, pl.List)
+    for needed in wanted.needed:
+        if columns[needed] not in frame.columns and not (lists and needed == "unit"):
             msg = (
                 f"{where} has no column {columns[needed]!r}; "
                 f"say which one holds the {needed}: --columns {needed}=NAME"
             )
             raise ReadError(msg)
-    if lists:
+    for name in wanted.further:
+        if name not in frame.columns:
+            msg = f"{where} has no column {name!r}"
+            raise ReadError(msg)
+    if lists and role:
         return _from_lists(long, frame, role, columns)
-    named = [name for name in ("unit", role, _OWNER) if columns[name] in frame.columns]
-    held = {name: _column(long, frame.get_column(columns[name]), name) for name in named}
+    roles = (*wanted.needed, *wanted.optional)
+    held = {
+        name: _column(long, frame.get_column(columns[name]), name, wanted)
+        for name in roles
+        if columns[name] in frame.columns
+    }
+    held |= {name: _column(long, frame.get_column(name), name, wanted) for name in wanted.further}
     return Long(where, held, line, long.empty, locate)
 
 
@@ -101,14 +109,18 @@ def _from_lists(long: Long, frame: pl.DataFrame, role: str, columns: Mapping[str
     return Long(found.where, {**found.columns, _OWNER: owner.gather(row)}, found.line, found.empty)
 
 
-def _column(long: Long, column: pl.Series, role: str) -> pl.Series:
-    """Take a column as text or whole numbers, every cell filled."""
+def _column(long: Long, column: pl.Series, role: str, wanted: Wanted | None = None) -> pl.Series:
+    """Take a column as text or whole numbers, every cell filled unless it may be empty."""
     if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
         column = column.cast(pl.String)
+    elif column.dtype.is_temporal():
+        column = column.cast(pl.Datetime).dt.to_string("%Y-%m-%dT%H:%M:%S")
     if column.dtype.is_integer():
-        fits = column.cast(pl.Int64, strict=False)
-        column = fits if fits.null_count() == column.null_count() else column.cast(pl.String)
-    elif not isinstance(column.dtype, (pl.String, pl.Null)):
+        exact = column.cast(pl.Int64, strict=False)
+        column = exact if exact.null_count() == column.null_count() else column.cast(pl.String)
+    elif not isinstance(column.dtype, (pl.String, pl.Null)) and not (
+        wanted and role in wanted.numbers and column.dtype.is_float()
+    ):
         msg = (
             f"{long.where}: column {column.name!r} must hold text or whole numbers; "
             f"it holds {column.dtype}"
@@ -116,15 +128,17 @@ def _column(long: Long, column: pl.Series, role: str) -> pl.Series:
         raise ReadError(msg)
     gaps = column.is_null() | (column == "") if column.dtype == pl.String else column.is_null()
     if gaps.any():
-        row = int(long.line[gaps.arg_max() or 0])
-        raise long.fail(row, f"column {column.name!r} is empty; fill it in")
+        if wanted is None or role not in (*wanted.blank, *wanted.further):
+            row = int(long.line[gaps.arg_max() or 0])
+            raise long.fail(row, f"column {column.name!r} is empty; fill it in")
+        column = pl.select(pl.when(~gaps).then(column)).to_series()
     return column.alias(role)
 
 
-def _from_pandas(table: Any, names: Mapping[str, str]) -> pl.DataFrame:
+def _from_pandas(table: Any, names: Iterable[str]) -> pl.DataFrame:
     """Take the wanted columns one by one, as lists: no Arrow library is needed for that."""
     held: dict[str, pl.Series] = {}
-    for name in dict.fromkeys(names.values()):
+    for name in dict.fromkeys(names):
         found = [column for column in table.columns if str(column) == name]
         if len(found) > 1:
             msg = f"the table has two columns {name!r}"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Sets
+from hedgerow.data import Dataset, Sets, Trajectories
 from hedgerow.errors import ParameterError
 
-__all__ = ["describe", "describe_sets"]
+__all__ = ["describe", "describe_sets", "describe_trajectories"]
 
 
 def describe_sets(data: Sets) -> dict[str, Any]:
@@ -39,6 +39,23 @@ def describe_sets(data: Sets) -> dict[str, Any]:
     return held
 
 
+def describe_trajectories(data: Trajectories) -> dict[str, Any]:
+    """Describe trajectories; for the owner only."""
+    starts, pairs, traits = data.arrays()
+    size = data.domain.size("place")
+    return {
+        "records": len(data),
+        "times that occur": len(np.unique(pairs // size)),
+        "places that occur": len(np.unique(pairs % size)),
+        "pairs of place and time that occur": len(np.unique(pairs)),
+        "domain": data.domain.source.value,
+        "visits a record": _spread(np.diff(starts)),
+        **{
+            f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()
+        },
+    }
+
+
 def _spread(values: NDArray[np.integer]) -> dict[str, float]:
     if len(values) == 0:
         return {}
@@ -54,5 +71,7 @@ def describe(data: Dataset) -> dict[str, Any]:
     """Describe data of any kind there is a description for."""
     if isinstance(data, Sets):
         return describe_sets(data)
+    if isinstance(data, Trajectories):
+        return describe_trajectories(data)
     msg = f"there is no description of {data.kind} yet"
     raise ParameterError(msg)

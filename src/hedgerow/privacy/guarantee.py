@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 from hedgerow.data import Dataset
-from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.errors import ParameterError
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.questions import Answers
 
@@ -23,9 +23,8 @@ __all__ = [
     "Guarantee",
     "PureDP",
     "Verdict",
+    "fits",
     "read_number",
-    "restore",
-    "restore_options",
     "show",
 ]
 
@@ -60,6 +59,8 @@ class Guarantee(ABC):
     name: ClassVar[str]
     #: its fields as options of the command line, with what they mean
     options: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: those that must be given; None: all
+    required: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod
     def open(self, data: Dataset, answers: Answers) -> Ledger:
@@ -233,20 +234,10 @@ class All(Guarantee):
         return self.guarantees
 
 
-def restore_options(given: Mapping[str, str]) -> Guarantee:
-    """Make the guarantee that has just these options."""
-    if set(given) == set(PureDP.options):
-        return PureDP(epsilon=given["epsilon"], unit=given["unit"])
-    msg = f"no guarantee has just the fields {', '.join(given)}; PureDP has epsilon and unit"
-    raise UnsupportedGuarantee(msg)
-
-
-def restore(name: str, fields: Mapping[str, str]) -> Guarantee:
-    """Make the guarantee of that name again from its fields, as they stand in `release.json`."""
-    if name == PureDP.name and set(fields) == {"epsilon", "unit"}:
-        return PureDP(epsilon=fields["epsilon"], unit=fields["unit"])
-    msg = f"there is no guarantee {name!r} with these fields"
-    raise ParameterError(msg)
+def fits(kind: type[Guarantee], given: Iterable[str]) -> bool:
+    """Whether just these options make a promise of a kind."""
+    needed = kind.options if kind.required is None else kind.required
+    return set(needed) <= set(given) <= set(kind.options)
 
 
 def read_number(what: str, value: object) -> Fraction:

@@ -64,6 +64,8 @@ class KCL(Criterion):
         }
     )
 
+    required: ClassVar[tuple[str, ...] | None] = ("k", "l")
+
     k: int
     c: Fraction
     l: int  # noqa: E741 - the letter of the paper

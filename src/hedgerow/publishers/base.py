@@ -95,7 +95,9 @@ def publish_with(
         _require_domain(method, data, outputs)
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
-        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items())
+        broken = ", ".join(
+            f"{number} x {what}" for what, number in verdict.violations.items() if number
+        )
         msg = f"{method.name} did not keep {guarantee.name} ({broken}); nothing was released"
         raise NotSatisfied(msg)
     return Release(

@@ -14,6 +14,7 @@ __all__ = ["METHODS", "find_method"]
 METHODS: dict[str, str] = {
     "diffpart": "sets.diffpart:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
+    "kcl": "trajectories.kcl:LocalSuppression",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
 }
 

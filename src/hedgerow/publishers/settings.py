@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Guarantee
+from hedgerow.privacy.guarantee import fits
 from hedgerow.publishers.base import Publisher
 
 __all__ = ["Parameter", "configure", "parameters_of", "promise"]
@@ -58,7 +59,7 @@ def configure(method: type[Publisher[Any]], texts: Mapping[str, Any]) -> Publish
     return method(**{name: _value(text, known[name].default) for name, text in texts.items()})
 
 
-def promise(method: type[Publisher[Any]], given: Mapping[str, str]) -> Guarantee:
+def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee:
     """Make the promise that the options given mean for this method.
 
     Raises
@@ -66,7 +67,7 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, str]) -> Guarantee
     UnsupportedGuarantee
         If none of what the method keeps has just these options.
     """
-    fitting = [kept for kept in method.keeps if set(kept.options) == set(given)]
+    fitting = [kept for kept in method.keeps if fits(kept, given)]
     if len(fitting) == 1:
         return cast("Any", fitting[0])(**given)
     keeps = "; or ".join(

@@ -134,7 +134,7 @@ def _pairs(name: str, scores: Sequence[Score]) -> Chart:
                 "mark": {"type": "rule", "color": "#8888", "strokeWidth": 3},
                 "encoding": {
                     "y": place,
-                    "x": {"field": "from", "type": "quantitative", "title": "records"},
+                    "x": {"field": "from", "type": "quantitative", "title": None},
                     "x2": {"field": "to"},
                 },
             },

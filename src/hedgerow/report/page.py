@@ -114,8 +114,8 @@ def _page(
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_numbered(chart, charts) for chart in public],
         "score_charts": [_numbered(chart, charts) for chart in score_charts(scores)],
-        "controls": list(dict.fromkeys(held for score in plain for held, _ in score.controls)),
-        "scores": [_row(score) for score in plain],
+        "controls": (named := list(dict.fromkeys(n for score in plain for n, _ in score.controls))),
+        "scores": [_row(score, named) for score in plain],
         "facts": [
             ("method", release.recipe.method),
             ("parameters", parameters or "none"),
@@ -135,13 +135,14 @@ def _figure(score: Score) -> tuple[str, str, str]:
     return score.name, _number(score.value), beside
 
 
-def _row(score: Score) -> dict[str, Any]:
-    wide = score.low < score.high
+def _row(score: Score, named: list[str]) -> dict[str, Any]:
+    """Lay out a score; a control it does not have leaves a gap."""
+    wide, beside = score.low < score.high, dict(score.controls)
     return {
         "name": score.name,
         "value": _number(score.value),
         "interval": f"{_number(score.low)} to {_number(score.high)}" if wide else "",
-        "controls": [(name, _number(value)) for name, value in score.controls],
+        "controls": [(name, _number(beside[name]) if name in beside else "") for name in named],
     }
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Sets
+from hedgerow.data import Dataset, Domain, Sets, Trajectories
 
-__all__ = ["CATALOGUE", "awkward", "sets_of"]
+__all__ = ["CATALOGUE", "awkward", "sets_of", "trajectories_of"]
 
 _MOST = 2
 
@@ -36,6 +36,16 @@ def _many() -> Sets:
     return sets_of((subsets[number] for number in numbers), 6)
 
 
+def trajectories_of(
+    records: Iterable[Sequence[int]], *, ill: Iterable[int] = (), places: int = 3
+) -> Trajectories:
+    """Hold records of visits, one at each of these hours, at places in turn; some are ill."""
+    held = [[(f"p{(hour + n) % places}", hour) for hour in r] for n, r in enumerate(records)]
+    marked = set(ill)
+    values = ["flu" if number in marked else "well" for number in range(len(held))]
+    return Trajectories.from_records(held, sensitive={"diagnosis": values})
+
+
 CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
     Sets: {
         "no records": lambda: sets_of([], 3),
@@ -51,7 +61,16 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "long and short": lambda: sets_of([[0], list(range(7)), [6]], 7),
         "hundreds alike": lambda: sets_of([[1]] * 300 + [[0, 2]] * 120 + [[0]] * 30 + [[2]], 3),
         "many": _many,
-    }
+    },
+    Trajectories: {
+        "one record": lambda: trajectories_of([[1, 2]]),
+        "all alike": lambda: trajectories_of([[0, 2]] * 6, places=1),
+        "a record without visits": lambda: trajectories_of([[], [1], [1]], places=1),
+        "one rare among many": lambda: trajectories_of([[0, 1]] * 9 + [[0, 5]], places=1),
+        "all ill": lambda: trajectories_of([[0, 1], [0]] * 4, ill=range(8), places=1),
+        "long and short": lambda: trajectories_of([range(9), [0], [0, 8]] * 3, ill=[0, 4]),
+        "nested": lambda: trajectories_of([range(n) for n in range(1, 7)] * 2, places=1),
+    },
 }
 
 
