@@ -9,16 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.data import Domain, Sets
+    from hedgerow.data import Domain, Sets, Trajectories
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
+    from hedgerow.privacy.linkage import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.release import Release
     from hedgerow.score import Score
 
 __all__ = [
+    "KCL",
     "METHODS",
     "All",
     "Choose",
@@ -37,6 +39,7 @@ __all__ = [
     "Score",
     "Sets",
     "Shares",
+    "Trajectories",
     "find_method",
     "param",
     "read",
@@ -46,12 +49,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "hedgerow.data": ("Domain", "Sets"),
+    "hedgerow.data": ("Domain", "Sets", "Trajectories"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),
+    "hedgerow.privacy.linkage": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow import progress
@@ -167,14 +168,11 @@ class _Entries:
 
 def _alike(pair: Integers, rows: Floats) -> tuple[Integers, Flags]:
     """How many entries have the same pair and the same records; and the first one of each."""
-    order = np.lexsort((rows, pair))
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (pair[order][1:] != pair[order][:-1]) | (rows[order][1:] != rows[order][:-1])
-    group = np.cumsum(new) - 1
-    gain, first = np.empty(len(order), np.int64), np.zeros(len(order), np.bool_)
-    gain[order] = np.bincount(group)[group]
-    first[order[new]] = True
-    return gain, first
+    mixed = pair.astype(np.uint64) * _SCATTER + rows.astype(np.int64).astype(np.uint64)
+    alike = pl.DataFrame({"entry": mixed}).select(
+        gain=pl.len().over("entry").cast(pl.Int64), first=pl.col("entry").is_first_distinct()
+    )
+    return alike["gain"].to_numpy(), alike["first"].to_numpy()
 
 
 def _everywhere(state: _State, entries: _Entries) -> Flags:

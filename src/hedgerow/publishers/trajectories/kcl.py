@@ -19,7 +19,7 @@ from hedgerow.publishers.trajectories.frequent import FrequentSequences, maximal
 from hedgerow.publishers.trajectories.greedy import Board, Instances, Metric, suppress_greedily
 from hedgerow.publishers.trajectories.mining import Mined, Records, mine
 
-__all__ = ["LocalSuppression"]
+__all__ = ["LocalSuppression", "records_of"]
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ class LocalSuppression(Publisher[Trajectories]):
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
         """Find what violates, suppress until nothing does."""
         promise = ledger.promised(KCL)
-        records = _records(data, promise)
+        records = records_of(data, promise)
         _warn(records, promise)
         mined = mine(records, promise.k, promise.c, promise.l)
         return data.keep_visits(self._suppressed(records, mined, promise))
@@ -105,7 +105,7 @@ class LocalSuppression(Publisher[Trajectories]):
         return FrequentSequences(maximal_frequent(records, self.k_prime), self.k_prime)
 
 
-def _records(data: Trajectories, promise: KCL) -> Records:
+def records_of(data: Trajectories, promise: KCL) -> Records:
     """Number the pairs that occur, in the order of time, and mark who has a sensitive value."""
     starts, pairs, traits = data.arrays()
     found, numbers = np.unique(pairs, return_inverse=True)

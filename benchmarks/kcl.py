@@ -1,0 +1,101 @@
+"""(K,C)_L-privacy at scale: mining, suppression and verification timed apart, and what is lost.
+
+Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are made
+up (`hedgerow.samples.walks`): the data of the paper is not public. Each experiment runs in a
+process of its own, so that its memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hedgerow.privacy.linkage import KCL, count_violations
+from hedgerow.publishers.trajectories.batch import suppress_in_batches
+from hedgerow.publishers.trajectories.greedy import Board, Instances, suppress_greedily
+from hedgerow.publishers.trajectories.kcl import records_of
+from hedgerow.publishers.trajectories.mining import mine
+from hedgerow.samples.walks import CITY, TRANSIT, Walks, walks
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl.json"
+SENSITIVE = ["diagnosis=HIV"]
+PLANS = {
+    "city": CITY,
+    "transit": TRANSIT,
+    "million": Walks(1_000_000, 167, 48),
+    **{f"records {n}": Walks(n, 68, 48) for n in (60_000, 120_000, 240_000)},
+    **{f"places {n}": Walks(120_000, n, 48) for n in (17, 34, 136)},
+}
+#: both schedules run on these
+SMALL = {"tiny": (Walks(1_000, 6, 8), 5), "small": (Walks(2_000, 8, 10), 5)}
+
+
+def run_plan(plan: Walks, k: int = 30) -> dict[str, Any]:
+    """Make private by many operations at a time, locally and everywhere; time each step."""
+    promise = KCL(k=k, c="60%", l=3, sensitive=SENSITIVE)
+    data = walks(plan)
+    held: dict[str, Any] = {"records": plan.records, "pairs": plan.places * plan.hours}
+    start = time.perf_counter()
+    records = records_of(data, promise)
+    mined = mine(records, k, promise.c, 3)
+    held["mining"] = time.perf_counter() - start
+    held["mvs"] = [len(level.codes) for level in mined.violating]
+    for mode in ("local", "global"):
+        start = time.perf_counter()
+        kept = suppress_in_batches(records, mined, k, promise.c, local=mode == "local")
+        held[mode] = {"seconds": time.perf_counter() - start, "loss": 1 - float(kept.mean())}
+        if mode == "local":
+            start = time.perf_counter()
+            left = count_violations(data.keep_visits(kept), promise)
+            held["verification"] = time.perf_counter() - start
+            held["violations"] = sum(map(sum, left.values()))
+    held["gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return held
+
+
+def run_schedules(plan: Walks, k: int) -> dict[str, Any]:
+    """The reference, one operation at a time, beside many at a time."""
+    promise = KCL(k=k, c="60%", l=3, sensitive=SENSITIVE)
+    records = records_of(walks(plan), promise)
+    mined = mine(records, k, Fraction(3, 5), 3)
+    held: dict[str, Any] = {"records": plan.records, "k": k}
+    for mode in ("local", "global"):
+        start = time.perf_counter()
+        kept = suppress_in_batches(records, mined, k, promise.c, local=mode == "local")
+        held[f"batch {mode}"] = [1 - float(kept.mean()), time.perf_counter() - start]
+        start = time.perf_counter()
+        board = Board(records, mined, k, promise.c, 3)
+        suppress_greedily(board, Instances(board), local=mode == "local")
+        left = sum(map(len, board.records)) / len(records.pairs)
+        held[f"greedy {mode}"] = [1 - left, time.perf_counter() - start]
+    return held
+
+
+def main() -> None:
+    """Run all experiments, or one (--only), and write the results."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=[*PLANS, *SMALL])
+    asked = parser.parse_args()
+    if asked.only:
+        name = asked.only
+        held = run_schedules(*SMALL[name]) if name in SMALL else run_plan(PLANS[name])
+        json.dump(held, sys.stdout)
+        return
+    results = {}
+    for name in (*SMALL, *PLANS):
+        command = [sys.executable, __file__, "--only", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
+        results[name] = json.loads(done.stdout)
+        print(name, results[name], flush=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
