@@ -50,6 +50,8 @@ bench: .venv/.test  ## ratios measured in one run
 	$(BIN)/python benchmarks/flat_laplace.py
 	$(BIN)/python benchmarks/diffpart.py
 	$(BIN)/python benchmarks/end_to_end.py
+	$(BIN)/python benchmarks/kcl.py
+	$(BIN)/python benchmarks/kcl_real.py
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents

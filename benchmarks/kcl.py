@@ -29,12 +29,13 @@ SENSITIVE = ["diagnosis=HIV"]
 PLANS = {
     "city": CITY,
     "transit": TRANSIT,
-    "million": Walks(1_000_000, 167, 48),
     **{f"records {n}": Walks(n, 68, 48) for n in (60_000, 120_000, 240_000)},
     **{f"places {n}": Walks(120_000, n, 48) for n in (17, 34, 136)},
 }
+#: not among the experiments yet: rounds over fifteen million sequences take too long
+MILLION = Walks(1_000_000, 167, 48)
 #: both schedules run on these
-SMALL = {"tiny": (Walks(1_000, 6, 8), 5), "small": (Walks(2_000, 8, 10), 5)}
+SMALL = {"tiny": (Walks(1_000, 6, 8), 5), "small": (Walks(1_500, 8, 10), 5)}
 
 
 def run_plan(plan: Walks, k: int = 30) -> dict[str, Any]:
@@ -81,11 +82,12 @@ def run_schedules(plan: Walks, k: int) -> dict[str, Any]:
 def main() -> None:
     """Run all experiments, or one (--only), and write the results."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", choices=[*PLANS, *SMALL])
+    parser.add_argument("--only", choices=[*PLANS, *SMALL, "million"])
     asked = parser.parse_args()
     if asked.only:
         name = asked.only
-        held = run_schedules(*SMALL[name]) if name in SMALL else run_plan(PLANS[name])
+        plan = MILLION if name == "million" else PLANS.get(name)
+        held = run_plan(plan) if plan else run_schedules(*SMALL[name])
         json.dump(held, sys.stdout)
         return
     results = {}

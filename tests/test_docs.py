@@ -64,10 +64,12 @@ def test_links_lead_somewhere():
 
 def test_result_pages_are_made_from_what_was_measured():
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    from pages import page
+    from pages import kcl_page, page
 
-    results = json.loads((ROOT / "docs" / "results" / "diffpart.json").read_text())
-    assert (ROOT / "docs" / "results" / "diffpart.md").read_text() == page(results)
+    folder = ROOT / "docs" / "results"
+    held = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
+    assert (folder / "diffpart.md").read_text() == page(held["diffpart"])
+    assert (folder / "kcl.md").read_text() == kcl_page(held["kcl"], held["kcl-real"])
 
 
 def test_decisions_are_short():

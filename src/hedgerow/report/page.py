@@ -97,6 +97,13 @@ def _page(
     figures = [("promise", release.guarantee.name)]
     figures += [("epsilon", show(part.epsilon)) for part in private]
     figures += [("unit", unit) for unit in release.guarantee.units]
+    others = [part for part in release.guarantee.parts() if not isinstance(part, PureDP)]
+    figures += [
+        (name, value)
+        for part in others
+        for name, value in part.fields().items()
+        if name != "sensitive"  # said in the sentence
+    ]
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = bool(score_charts(scores))
     public = [

@@ -126,7 +126,7 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
-    """Every pair of every listed sequence, with what suppressing it would bring and cost.
+    """The pairs of listed sequences that may be worth it, with what suppressing brings and costs.
 
     The gain counts the listed sequences of the pair that occur in just the same records.
     """
@@ -149,21 +149,29 @@ class _Entries:
         size = state.sizes[live]
         sequence = np.repeat(live, size)
         column = np.arange(len(sequence)) - np.repeat(np.cumsum(size) - size, size)
-        pair = pairs[listed.places[example[sequence], column]]
+        place = listed.places[example[sequence], column]
+        freed = np.bincount(pairs[place], minlength=state.records.size)
+        loss = np.bincount(pairs[state.alive], minlength=state.records.size)
+        everywhere = np.where(freed > 0, freed / (loss + 1), 0.0)
+        # what an operation frees is listed at the visit of any one of its records
+        bound = _listed_at(state)[place] / (support[sequence] + 1)
+        hopeful = np.flatnonzero(bound >= everywhere.max())
+        sequence, column, pair = sequence[hopeful], column[hopeful], pairs[place[hopeful]]
         marks = state.marks[state.record[listed.places[:, 0]]].astype(np.float64)
         rows = np.bincount(listed.at, marks, len(support)).astype(np.float64)[sequence]
         gain, first = _alike(pair, rows)
-        loss = np.bincount(pairs[state.alive], minlength=state.records.size)
-        freed = np.bincount(pair, minlength=state.records.size)
-        return cls(
-            len(live),
-            sequence,
-            column,
-            pair,
-            gain / (support[sequence] + 1),
-            first,
-            np.where(freed > 0, freed / (loss + 1), 0.0),
-        )
+        score = gain / (support[sequence] + 1)
+        return cls(len(live), sequence, column, pair, score, first, everywhere)
+
+
+def _listed_at(state: _State) -> Integers:
+    """How many occurrences of listed sequences each visit is in."""
+    listed, visits = state.listed, len(state.alive)
+    size = state.sizes[listed.at]
+    touched = np.bincount(listed.places[:, 0], minlength=visits)
+    for column in range(1, listed.places.shape[1]):
+        touched += np.bincount(listed.places[size > column, column], minlength=visits)
+    return touched
 
 
 def _alike(pair: Integers, rows: Floats) -> tuple[Integers, Flags]:
