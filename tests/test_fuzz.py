@@ -98,6 +98,32 @@ def test_no_file_is_too_broken(ending, tmp_path):
     assert min(outcomes.values()) > 200, outcomes
 
 
+TRACKS = f"unit,time,place,ill\n1,8,home,x\n1,9,{CELL},x\n2,8,home,{CELL}\n3,,,x\n".encode()
+POINTS = f"unit,time,lon,lat\n1,2024-05-01 08:00,1.5,-3.25\n2,2024-05-01 09:30,{CELL},7\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("seed", "options"),
+    [
+        (TRACKS, {"sensitive": "ill"}),
+        (TRACKS, {"bin": "2", "collisions": "first"}),
+        (POINTS, {"grid": "0.5", "bin": "1h", "fold": "1d"}),
+    ],
+    ids=["plain", "bins", "grid"],
+)
+def test_no_table_of_visits_is_too_broken(seed, options, tmp_path):
+    """1,000 files each."""
+    draw = random.Random(str(options))
+    for _ in range(1_000):
+        (tmp_path / "f.csv").write_bytes(broken(seed, draw))
+        try:
+            data = read(tmp_path / "f.csv", kind="trajectories", options=options)
+        except HedgerowError as error:
+            check(error)
+        else:
+            assert data.kind == "trajectories"
+
+
 def test_no_domain_or_recipe_is_too_broken(tmp_path):
     draw = random.Random("toml")
     domain = b'records_per_person = 3\n[item]\nvalues = ["a", "b"]\npaths = ["x/y", "z"]\n'
