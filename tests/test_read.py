@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow import Domain
-from hedgerow.errors import DomainError, EngineError, HedgerowError, ParameterError, ReadError
+from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadError
 from hedgerow.io import read
-from hedgerow.io.domains import draft_domain, read_domain
 from hedgerow.io.files import Ending, ending_of, pack, write_file
 from hedgerow.io.long import first_seen, numbered
 from hedgerow.io.read import FORMATS, KINDS, format_of
@@ -336,63 +335,6 @@ def test_a_table_without_text_or_numbers_is_refused():
         ReadError, match="column 'item' must hold text or whole numbers; it holds F"
     ):
         read(LONG.with_columns(item=pl.lit(0.5)), kind="sets")
-
-
-# ---- domain files
-
-
-def test_domain_files(tmp_path):
-    path = tmp_path / "domain.toml"
-    (tmp_path / "items.txt").write_text("tea\tdrinks\nbread\tfood\tbaked\n")
-    for text, values, paths in (
-        ('[item]\nvalues = ["tea", "bread"]\n', ("tea", "bread"), ()),
-        ("[item]\nlow = 1\nhigh = 5\nstep = 2\n", (1, 3, 5), ()),
-        ('[item]\nfile = "items.txt"\n', ("tea", "bread"), (("drinks",), ("food", "baked"))),
-        ('[item]\nvalues = [1, 2]\npaths = ["a/b", "a"]\n', (1, 2), (("a", "b"), ("a",))),
-    ):
-        path.write_text(f"records_per_person = 3\n{text}")
-        domain = read_domain(path)
-        assert domain.values("item") == values
-        assert domain.axis("item").paths == paths
-        assert domain.records_per_person == 3
-
-
-@pytest.mark.parametrize("values", [["tea", 'br"ea\\d', "ü\n"], [1, 2, 3], [3, 1], [-4]])
-def test_a_draft_is_a_domain_file(tmp_path, values):
-    path = tmp_path / "domain.toml"
-    path.write_text(draft_domain(Domain.declare(item=values)))
-    assert read_domain(path).values("item") == tuple(values)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[item", "is not a TOML file"),
-        ("", "declares no axis; write a section such as"),
-        ("item = 3\n", "'item' must be a section"),
-        ("[item]\nlow = 1\n", "low, high and step must be whole numbers"),
-        ("[item]\nlow = 1\nhigh = 0\n", "must hold between 1 and"),
-        ("[item]\nlow = 1\nhigh = 99999999999\n", "must hold between 1 and"),
-        ("[item]\nvalues = 3\n", "values must be a list"),
-        ("[item]\nvalues = [1.5]\n", "must be all text or all whole numbers"),
-        ("[item]\nvalues = [1, 1]\n", "must be distinct"),
-        ("[item]\nvalues = [1]\nlow = 1\n", "needs one of values, file, or low and high"),
-        ("[item]\nvalue = [1]\n", "does not know 'value'"),
-        (f"x = {'[' * 9999}", "is not a TOML file"),
-        (f"[item]\nlow = {'9' * 5000}\nhigh = 1\n", "is not a TOML file"),
-        (f"[item]\nlow = 1\nhigh = {'9' * 30}\n", "must hold between 1 and"),
-        ("[item]\nvalues = [1]\nstep = 2\n", "step goes with low and high"),
-        ('[item]\nfile = "nowhere"\n', "there is no file"),
-        ("[item]\nvalues = [1]\npaths = [1]\n", "paths must be a list of texts"),
-        ('[item]\nvalues = [1]\npaths = ["a", "b"]\n', "needs as many paths"),
-        ("records_per_person = 0\n[item]\nvalues = [1]\n", "records_per_person must be a whole"),
-    ],
-)
-def test_bad_domain_files(tmp_path, text, message):
-    path = tmp_path / "domain.toml"
-    path.write_text(text)
-    with pytest.raises((DomainError, ReadError), match=message):
-        read_domain(path)
 
 
 # ---- files

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow import find_method
+from hedgerow import Sets, find_method
 from hedgerow.data import Trajectories
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.evaluate import evaluate
@@ -273,3 +273,25 @@ def test_values_are_compared_by_name_where_the_domain_is_not_public():
     assert scores["visits that were suppressed"] == pytest.approx(1 / 6)
     assert scores["visits at place b"] == 5
     assert np.isclose(scores["records without visits"], 1 / 6)
+
+
+def test_what_was_suppressed_everywhere_is_not_in_the_release_at_all():
+    """An inferred domain lists what occurs; of that only what is published may be told."""
+    visits = [[("park", 1)]] * 5 + [[("clinic", 2)]]
+    data = Trajectories.from_records(visits, sensitive={"ill": ["no"] * 5 + ["yes"]})
+    release = find_method("kcl")().publish(data, KCL(k=2, l=1))
+    assert release.domain.values("place") == release.data.domain.values("place") == ("park",)
+    assert release.domain.values("ill") == ("no", "yes")  # sensitive values stay
+    assert b"clinic" not in release.data.to_bytes() + release.to_json()
+    assert release.data.records()[0] == ((), ("yes",))
+    empty = find_method("kcl")().publish(data, KCL(k=6, l=1))
+    assert empty.domain.values("place") == ("none",)
+
+
+def test_the_same_holds_for_sets():
+    data = Sets.from_records([["tea"]] * 9 + [["rare"]])
+    assert data.narrowed().itemsets() == data.itemsets()
+    kept = data.without(9, unit="record")
+    assert kept.domain.size("item") == 2
+    assert kept.narrowed().domain.values("item") == ("tea",)
+    assert kept.narrowed().itemsets() == [(("tea",), 9)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,6 +44,7 @@ __all__ = [
     "with_sensitive",
 ]
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _PATHS = ("data", "out", "domain", "account")
 
 
@@ -80,8 +82,8 @@ class Plan(NamedTuple):
     layout: Layout
 
 
-def read_data(reading: Reading) -> Any:
-    """Read the private data of a job."""
+def read_data(reading: Reading, promise: Mapping[str, Any] = _NOTHING) -> Any:
+    """Read private data, with the columns that a promise calls sensitive."""
     progress.tell("reading")
     declared = read_domain(Path(reading.domain)) if reading.domain else None
     if declared and reading.assert_public_domain:
@@ -95,11 +97,11 @@ def read_data(reading: Reading) -> Any:
         assert_public_domain=reading.assert_public_domain,
         format=reading.format,
         columns=reading.columns,
-        options=with_sensitive(reading.read, getattr(reading, "promise", {})),
+        options=with_sensitive(reading.read, promise),
     )
 
 
-def with_sensitive(options: dict[str, str], promise: dict[str, Any]) -> dict[str, str]:
+def with_sensitive(options: dict[str, str], promise: Mapping[str, Any]) -> dict[str, str]:
     """Add the columns that the promise calls sensitive to the reading options."""
     named = [text.partition("=")[0] for text in promise.get("sensitive", ())]
     listed = [*options.get("sensitive", "").split(","), *named]
@@ -117,7 +119,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     _check_owners_files(job, recipe)
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
-    data = read_data(job)
+    data = read_data(job, job.promise)
     require_support(method, data, guarantee)
     _, form = format_of(layout.format, layout.ending)
     role = find_kind(job.kind).wanted.role

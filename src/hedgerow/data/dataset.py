@@ -58,6 +58,10 @@ class Dataset(ABC):
         """Forget order, row numbers and owners: keep nothing but what is published."""
 
     @abstractmethod
+    def narrowed(self) -> Self:
+        """Return the same data over a domain of only what occurs in it."""
+
+    @abstractmethod
     def shuffled(self, order: np.random.Generator) -> Self:
         """Return the same data with rows in another order and owners renamed, for checks."""
 

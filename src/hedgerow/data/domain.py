@@ -18,6 +18,8 @@ Value: TypeAlias = str | int
 
 #: an axis of whole numbers given by its ends may not be longer
 MOST_VALUES = 10_000_000
+#: what stands on an axis of which nothing is left
+_NOTHING: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
 
 
 class Source(Enum):
@@ -185,6 +187,16 @@ class Domain:
             return None
         axes = tuple((name, Axis.from_plain(axis)) for name, axis in held["axes"].items())
         return cls(axes, Source(held["source"]), held["records_per_person"])
+
+    def narrowed(self, **codes: Iterable[int]) -> Domain:
+        """The same domain with only these values of its axes; an axis keeps at least one name."""
+        axes: list[tuple[str, Axis]] = []
+        for name, axis in self.axes:
+            kept = [int(code) for code in codes.get(name, range(len(axis)))]
+            values = tuple(axis.values[code] for code in kept) or _NOTHING[type(axis.values[0])]
+            paths = tuple(axis.paths[code] for code in kept) if axis.paths and kept else ()
+            axes.append((name, Axis(values, paths)))
+        return replace(self, axes=tuple(axes))
 
     def said_by(self, source: Source) -> Domain:
         """The same domain on somebody else's word."""

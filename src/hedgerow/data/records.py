@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.engines import Table
 from hedgerow.errors import DomainError, ParameterError
 
-__all__ = ["as_record", "encode", "number_owners", "require_columns", "seen"]
+__all__ = ["as_record", "encode", "number_owners", "require_columns", "require_owners", "seen"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -65,6 +66,16 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
         raise ParameterError(msg)
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     return np.array([numbers[owner] for owner in owners], np.int64)
+
+
+def require_owners(rows: Table) -> None:
+    """Refuse unit `person` for records whose owners are not known."""
+    if "person" not in rows.names:
+        msg = (
+            "unit 'person' needs the owner of each record; "
+            "pass persons=..., or --columns person=NAME"
+        )
+        raise DomainError(msg)
 
 
 def require_columns(row: Integers, item: Integers, persons: Integers | None) -> None:

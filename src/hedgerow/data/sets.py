@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.partitions import Partitions
-from hedgerow.data.records import as_record, encode, number_owners, require_columns, seen
+from hedgerow.data.records import (
+    as_record,
+    encode,
+    number_owners,
+    require_columns,
+    require_owners,
+    seen,
+)
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
 from hedgerow.engines.sorting import sorted_order
@@ -224,14 +231,14 @@ class Sets(Dataset):
         self.require_unit(unit)
         if unit == "record":
             return len(self)
-        self._require_owners()
+        require_owners(self.rows)
         return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
 
     def without(self, index: int, *, unit: str) -> Sets:
         """Return this data set without its record, or person, number `index`."""
         self.require_unit(unit)
         if unit == "person":
-            self._require_owners()
+            require_owners(self.rows)
         held = self.engine.collect(self.rows, order=["row"])
         if unit == "person":
             gone = np.unique(held["person"])[index]
@@ -251,7 +258,7 @@ class Sets(Dataset):
         most = self.records_per(unit)
         if unit != "person":
             return self
-        self._require_owners()
+        require_owners(self.rows)
         several = self.engine.keep(self.rows, lambda held: held["weight"] != 1)
         if self.engine.rows(several):
             msg = "a row with an owner must be one record"
@@ -274,6 +281,14 @@ class Sets(Dataset):
         return self.from_counts(
             row=row, item=item, counts=merged, domain=self.domain, engine=self.engine
         )
+
+    def narrowed(self) -> Sets:
+        """Return the same records over the items that occur: an inferred domain is private."""
+        items = self.engine.collect(self.items, order=["row", "item"])
+        found, codes = np.unique(items["item"], return_inverse=True)
+        domain = self.domain.narrowed(item=found)
+        table = self.engine.table({"row": items["row"], "item": codes.astype(np.int64)})
+        return replace(self, domain=domain, items=table)
 
     def shuffled(self, order: np.random.Generator) -> Sets:
         """Return the same records in another order, each person under another number."""
@@ -312,14 +327,6 @@ class Sets(Dataset):
         rows = self.engine.select(rows, self.rows.names)
         items = self.engine.join(self.items, self.engine.select(rows, ["row"]), "row")
         return replace(self, rows=rows, items=items)
-
-    def _require_owners(self) -> None:
-        if "person" not in self.rows.names:
-            msg = (
-                "unit 'person' needs the owner of each record; "
-                "pass persons=..., or --columns person=NAME"
-            )
-            raise DomainError(msg)
 
 
 def _has(code: int, held: Columns) -> Flags:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
-from hedgerow.data.records import number_owners
+from hedgerow.data.records import number_owners, require_owners
 from hedgerow.engines import Engine, LocalEngine, Table
-from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
+from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["Trajectories"]
 
@@ -186,7 +186,7 @@ class Trajectories(Dataset):
         self.require_unit(unit)
         if unit == "trajectory":
             return len(self)
-        self._require_owners()
+        require_owners(self.rows)
         return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
 
     def without(self, index: int, *, unit: str) -> Trajectories:
@@ -194,7 +194,7 @@ class Trajectories(Dataset):
         self.require_unit(unit)
         held = self.engine.collect(self.rows, order=["row"])
         if unit == "person":
-            self._require_owners()
+            require_owners(self.rows)
             kept = held["person"] != np.unique(held["person"])[index]
         else:
             kept = np.arange(len(held["row"])) != index
@@ -205,7 +205,7 @@ class Trajectories(Dataset):
         most = self.records_per(unit)
         if unit != "person":
             return self
-        self._require_owners()
+        require_owners(self.rows)
         ranked = self.engine.rank(self.rows, "person", "row", "nth")
         return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
 
@@ -221,6 +221,26 @@ class Trajectories(Dataset):
         rows |= {name: codes[order] for name, codes in traits.items()}
         table, visits = self.engine.table(rows), self.engine.table({"row": row, "pair": pair})
         return replace(self, rows=table, visits=visits)
+
+    def narrowed(self) -> Trajectories:
+        """Return the same records over what occurs in them: an inferred domain is private."""
+        rows = self.engine.collect(self.rows, order=["row"])
+        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        size = self.domain.size("place")
+        times, time = np.unique(visits["pair"] // size, return_inverse=True)
+        places, place = np.unique(visits["pair"] % size, return_inverse=True)
+        kept = {"time": times, "place": places}
+        for name in self.sensitive:
+            kept[name] = np.unique(rows[name][rows[name] >= 0])
+            known = np.searchsorted(kept[name], rows[name])
+            rows[name] = np.where(rows[name] < 0, -1, known)
+        pair = (time * max(1, len(places)) + place).astype(np.int64)
+        return replace(
+            self,
+            domain=self.domain.narrowed(**kept),
+            rows=self.engine.table(rows),
+            visits=self.engine.table({"row": visits["row"], "pair": pair}),
+        )
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""
@@ -246,14 +266,6 @@ class Trajectories(Dataset):
         rows = self.engine.select(rows, self.rows.names)
         visits = self.engine.join(self.visits, self.engine.select(rows, ["row"]), "row")
         return replace(self, rows=rows, visits=visits)
-
-    def _require_owners(self) -> None:
-        if "person" not in self.rows.names:
-            msg = (
-                "unit 'person' needs the owner of each record; "
-                "pass persons=..., or --columns person=NAME"
-            )
-            raise UnsupportedGuarantee(msg)
 
 
 def _require_one_place(engine: Engine, visits: Table, places: int) -> None:

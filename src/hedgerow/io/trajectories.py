@@ -66,7 +66,7 @@ def trajectories_from(
     places = places.gather(visits)
     traits = {name: long.columns[name] for name in sensitive_columns(options)}
     domain = domain or _seen(times, places, traits, source)
-    kept = _apart(long, row[there], times, options, np.flatnonzero(there))
+    kept = _apart(row[there], times, options)
     return Trajectories.from_columns(
         records=int(row.max(initial=-1)) + 1,
         row=row[there][kept],
@@ -199,9 +199,7 @@ def _width(name: str, text: str, *, dates: bool) -> int:
     return int(found[1]) * _SECONDS.get(found[2] or "", 1)
 
 
-def _apart(
-    long: Long, row: Integers, times: pl.Series, options: Mapping[str, str], lines: Integers
-) -> Integers:
+def _apart(row: Integers, times: pl.Series, options: Mapping[str, str]) -> Integers:
     """Keep one visit a record and time, by the declared rule."""
     rule = options.get("collisions", "error")
     if rule not in {"error", "first", "last"}:
@@ -211,7 +209,6 @@ def _apart(
         return np.arange(len(row))
     held = pl.DataFrame({"row": row, "time": times}).with_row_index("at")
     kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
-    del long, lines
     return kept.to_numpy().astype(np.int64)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
-from hedgerow.data import Dataset
+from hedgerow.data import Dataset, Source
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy, PureDP
 from hedgerow.release import Recipe, Release
@@ -93,6 +93,9 @@ def publish_with(
     outputs = {name: output.canonical() for name, output in named.items()}
     if any(isinstance(part, PureDP) for part in guarantee.parts()):
         _require_domain(method, data, outputs)
+    if data.domain.source is Source.INFERRED:
+        # which values occur is private: what is left of them is all that may be told
+        outputs = {name: output.narrowed() for name, output in outputs.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
         broken = ", ".join(
@@ -102,7 +105,7 @@ def publish_with(
         raise NotSatisfied(msg)
     return Release(
         outputs=outputs,
-        domain=data.domain,
+        domain=next(iter(outputs.values())).domain,
         guarantee=guarantee,
         evidence=ledger.evidence(),
         recipe=recipe_of(method),
