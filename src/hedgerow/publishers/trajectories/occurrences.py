@@ -1,0 +1,91 @@
+"""Where sequences occur, found by sequence and by visit; occurrences are taken away in place."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.publishers.trajectories.mining import Level
+
+__all__ = ["Found", "Occurrences"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+class Found(NamedTuple):
+    """Occurrences, and which of the things asked about each one was found for."""
+
+    occurrence: Integers
+    asked: Integers
+
+
+class Occurrences:
+    """The occurrences of all sequences of some levels, those of one sequence side by side.
+
+    `places` has the positions of the visits of each, the first repeated to fill up; `at` its
+    sequence; `support` how many of each sequence are left, `sizes` the length of each.
+    """
+
+    def __init__(self, levels: list[Level], width: int, visits: int) -> None:
+        sizes = [np.full(len(level.codes), level.places.shape[1], np.int8) for level in levels]
+        self.sizes = np.concatenate([np.zeros(0, np.int8), *sizes])
+        self.places, self.at = _side_by_side(levels, width)
+        self.support = np.bincount(self.at, minlength=len(self.sizes))
+        self.starts = np.concatenate(([0], np.cumsum(self.support)))
+        self.live = np.ones(len(self.at), np.bool_)
+        self._visit_starts, self._of_visit = self._by_visit(visits)
+
+    def at_visits(self, visits: Integers) -> Found:
+        """The occurrences that are left at each visit."""
+        start = self._visit_starts[visits]
+        where, asked = _ranges(start, self._visit_starts[visits + 1] - start)
+        return self._left(self._of_visit[where], asked)
+
+    def of_sequences(self, sequences: Integers) -> Found:
+        """The occurrences that are left of each sequence."""
+        start = self.starts[sequences]
+        return self._left(*_ranges(start, self.starts[sequences + 1] - start))
+
+    def touched(self, visits: Integers) -> Integers:
+        """The occurrences that are left at any of the visits, once each."""
+        return np.unique(self.at_visits(visits).occurrence)
+
+    def take_away(self, occurrences: Integers) -> None:
+        """Take occurrences away, each once."""
+        self.live[occurrences] = False
+        np.subtract.at(self.support, self.at[occurrences], 1)
+
+    def _left(self, occurrence: Integers, asked: Integers) -> Found:
+        left = self.live[occurrence]
+        return Found(occurrence[left], asked[left])
+
+    def _by_visit(self, visits: int) -> tuple[Integers, Integers]:
+        """Sort the occurrences by the visits they have: a transposition, without comparing."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+        real = np.arange(self.places.shape[1]) < self.sizes[self.at][:, None]
+        ends = np.concatenate(([0], np.cumsum(self.sizes[self.at], dtype=np.int64)))
+        ones = np.ones(int(ends[-1]), np.int8)
+        shape = (len(self.at), visits)
+        table = csr_array((ones, self.places[real], ends), shape=shape).tocsc()
+        return table.indptr.astype(np.int64), table.indices
+
+
+def _side_by_side(levels: list[Level], width: int) -> tuple[Integers, Integers]:
+    places, at, before = [np.zeros((0, width), np.int32)], [np.zeros(0, np.int32)], 0
+    for level in levels:
+        order = np.argsort(level.at, kind="stable")
+        held = level.places[order].astype(np.int32)
+        places.append(np.hstack((held, np.repeat(held[:, :1], width - held.shape[1], axis=1))))
+        at.append((level.at[order] + before).astype(np.int32))
+        before += len(level.codes)
+    return np.concatenate(places), np.concatenate(at)
+
+
+def _ranges(start: Integers, length: Integers) -> tuple[Integers, Integers]:
+    """All numbers of ranges one after the other, and which range each is of."""
+    asked = np.repeat(np.arange(len(start)), length)
+    return np.arange(len(asked)) + (start - (np.cumsum(length) - length))[asked], asked
