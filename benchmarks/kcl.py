@@ -21,7 +21,7 @@ from hedgerow.privacy.linkage import KCL, count_violations
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
 from hedgerow.publishers.trajectories.greedy import Board, Instances, suppress_greedily
 from hedgerow.publishers.trajectories.kcl import records_of
-from hedgerow.publishers.trajectories.mining import mine
+from hedgerow.steps.mining import mine
 from hedgerow.samples.walks import CITY, TRANSIT, Walks, walks
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl.json"

@@ -9,23 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hedgerow.data import Trajectories
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.privacy.linkage import KCL, count_violations
-from hedgerow.publishers.trajectories.batch import suppress_in_batches
-from hedgerow.publishers.trajectories.frequent import FrequentSequences, maximal_frequent
+from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.trajectories.greedy import (
-    Board,
-    Instances,
     Operation,
     _Queue,
+    occurring,
     suppress_greedily,
 )
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
-from hedgerow.publishers.trajectories.mining import Records, mine
+from hedgerow.publishers.trajectories.metrics import FrequentSequences, Instances
+from hedgerow.steps.frequent import maximal_frequent
+from kcl_cases import board_of, minimal, records_of, trajectories, violating
 
 VECTOR = json.loads((Path(__file__).parent / "vectors" / "kcl.json").read_text())
 NAMES = ["a1", "d2", "b3", "e4", "c5", "f6", "c7", "e8", "e9"]
@@ -34,48 +31,8 @@ FLAGS = [[value == held for value in VECTOR["diagnosis"]] for held in ("HIV", "H
 HALF = Fraction(1, 2)
 
 
-def records_of(sets, flags=(), size=None):
-    held = [sorted(record) for record in sets]
-    pairs = np.array([pair for record in held for pair in record], np.int64)
-    marks = np.array(flags, np.bool_).reshape(len(flags), len(held))
-    return Records(
-        np.cumsum([0, *map(len, held)]), pairs, size or int(pairs.max(initial=0)) + 1, marks
-    )
-
-
-def board_of(sets, flags, k, c, longest):
-    records = records_of(sets, flags)
-    return Board(records, mine(records, k, c, longest), k, c, longest)
-
-
 def named(key):
     return " ".join(NAMES[pair] for pair in key)
-
-
-def violating(sets, flags, k, c, longest):
-    """Brute force: every sequence that occurs, against the definition."""
-    rows: dict[tuple[int, ...], list[int]] = {}
-    for number, record in enumerate(sets):
-        for size in range(1, longest + 1):
-            for key in itertools.combinations(sorted(record), size):
-                rows.setdefault(key, []).append(number)
-    return {
-        key
-        for key, held in rows.items()
-        if len(held) < k or any(sum(flag[row] for row in held) > c * len(held) for flag in flags)
-    }
-
-
-def minimal(keys):
-    return {
-        key
-        for key in keys
-        if not any(
-            part in keys
-            for size in range(1, len(key))
-            for part in itertools.combinations(key, size)
-        )
-    }
 
 
 # ---- the paper's own example
@@ -90,22 +47,36 @@ def test_the_minimal_violating_sequences_of_the_paper(longest):
 
 def test_the_initial_score_table():
     board = board_of(PAPER, FLAGS, 2, HALF, 2)
-    metric = Instances(board)
+    metric = Instances(records_of(PAPER))
     for pair, via, valid, local, everywhere in VECTOR["initial scores"]:
         number, key = NAMES.index(pair), tuple(NAMES.index(name) for name in via.split())
         rows = board.listed[key]
         assert board.is_valid(number, rows) == valid
         if valid:
             gain = board.gain(Operation(number, key))
-            assert Fraction(gain, metric.local(number, rows) + 1) == Fraction(local)
+            visits = board.visits(number, rows)
+            (loss,) = metric.local(visits, np.zeros(len(visits), np.int64), 1)
+            assert Fraction(gain, int(loss) + 1) == Fraction(local)
         gain = board.gain(Operation(number, None))
-        assert Fraction(gain, metric.everywhere(number) + 1) == Fraction(everywhere)
+        assert Fraction(gain, int(metric.everywhere()[number]) + 1) == Fraction(everywhere)
+
+
+def mfs_of(support):
+    records = records_of(PAPER)
+    return {
+        key: rows
+        for level in maximal_frequent(records, support)
+        for key, rows in occurring(records, level)
+    }
 
 
 def test_the_maximal_frequent_sequences_of_the_paper():
-    found = maximal_frequent(records_of(PAPER), 2)
-    held = {named(key): sorted(row + 1 for row in rows) for key, rows in found.items()}
+    held = {named(key): sorted(row + 1 for row in rows) for key, rows in mfs_of(2).items()}
     assert held == VECTOR["mfs"]["sequences"]
+    assert {named(key) for key in mfs_of(3)} == set(VECTOR["mfs"]["three"])
+    assert {named(key): len(rows) for key, rows in mfs_of(4).items()} == VECTOR["mfs"]["four"]
+    per_pair = FrequentSequences(records_of(PAPER), 2).everywhere().tolist()
+    assert dict(zip(NAMES, per_pair, strict=True)) == VECTOR["mfs"]["per pair"]
 
 
 @pytest.mark.parametrize(
@@ -113,10 +84,9 @@ def test_the_maximal_frequent_sequences_of_the_paper():
 )
 def test_the_runs_of_the_paper(held):
     board = board_of(PAPER, FLAGS, 2, HALF, held["l"])
-    metric = Instances(board)
+    metric = Instances(records_of(PAPER))
     if held["metric"] == "mfs":
-        support = held["k_prime"]
-        metric = FrequentSequences(maximal_frequent(records_of(PAPER), support), support)
+        metric = FrequentSequences(records_of(PAPER), held["k_prime"])
     queue = _Queue(board, metric, local=held["mode"] == "local")
     done = []
     while board.listed:
@@ -130,17 +100,14 @@ def test_the_runs_of_the_paper(held):
         assert [named(sorted(record)) for record in board.records] == held["result"]
     assert sum(map(len, board.records)) == held.get("left", sum(map(len, board.records)))
     if "mfs lost" in held:
-        kept = sum(
-            sum(set(key) <= record for record in board.records) >= 2
-            for key in maximal_frequent(records_of(PAPER), 2)
-        )
+        kept = sum(sum(set(key) <= record for record in board.records) >= 2 for key in mfs_of(2))
         assert kept == 6 - held["mfs lost"]
     assert not violating(board.records, FLAGS, 2, HALF, held["l"])
 
 
 def test_what_is_private_for_two_is_not_for_three():
     board = board_of(PAPER, FLAGS, 2, HALF, 2)
-    suppress_greedily(board, Instances(board), local=True)
+    suppress_greedily(board, Instances(records_of(PAPER)), local=True)
     left = minimal(violating(board.records, FLAGS, 2, HALF, 3))
     assert sorted(map(named, left)) == ["c5 c7 e9", "d2 c5 e9", "f6 c7 e8"]
 
@@ -176,7 +143,7 @@ def test_x1_the_printed_test_is_unsound_for_three():
         assert not board.is_valid(pair, {0})
     edited = [{x, y}, {p, x}, {p, y}, {x, y}]
     assert (p, x) in violating(edited, [], 2, 1, 3)  # what the printed test lets through
-    done = suppress_greedily(board, Instances(board), local=True)
+    done = suppress_greedily(board, Instances(records_of(sets)), local=True)
     assert [operation.via for operation in done] == [None]
 
 
@@ -189,7 +156,7 @@ def test_x2_scores_go_stale_by_sequences_that_do_not_violate():
     assert board.is_valid(y, {1})
     both = [{y, u}, {x, w}, {x, y}, {y, u}, {x, w}]
     assert (x, y) in violating(both, [], 2, 1, 2)  # what the printed refreshing leads to
-    done = suppress_greedily(board, Instances(board), local=True)
+    done = suppress_greedily(board, Instances(records_of(sets)), local=True)
     assert done == [Operation(x, (x, u)), Operation(w, None)]
     assert not violating(board.records, [], 2, 1, 2)
 
@@ -206,126 +173,6 @@ def test_x4_a_gain_counts_all_that_vanishes():
     board = board_of(sets, [], 3, Fraction(1), 2)
     assert set(board.listed) == {(p, x), (p, y), (x, y)}
     assert board.gain(Operation(p, (p, x))) == 2
-
-
-# ---- brute force
-
-
-@st.composite
-def databases(draw):
-    size, rows = draw(st.integers(1, 7)), draw(st.integers(1, 10))
-    masks = draw(st.lists(st.integers(0, 2**size - 1), min_size=rows, max_size=rows))
-    sets = [{pair for pair in range(size) if mask >> pair & 1} for mask in masks]
-    marks = st.lists(st.booleans(), min_size=rows, max_size=rows)
-    flags = draw(st.lists(marks, max_size=2))
-    c = Fraction(draw(st.integers(0, 4)), 4)
-    return sets, flags, draw(st.integers(1, 4)), c, draw(st.integers(1, 4))
-
-
-@given(databases())
-@settings(max_examples=400)
-def test_mining_and_validity_equal_brute_force(held):
-    sets, flags, k, c, longest = held
-    board = board_of(sets, flags, k, c, longest)
-    assert set(board.listed) == minimal(violating(sets, flags, k, c, longest))
-    for key, rows in list(board.listed.items())[:5]:
-        assert rows == {n for n, record in enumerate(sets) if set(key) <= record}
-        for pair in key:
-            edited = [r - {pair} if n in rows else r for n, r in enumerate(sets)]
-            covered = all(
-                any(set(v) <= set(q) for v in board.listed)
-                for q in violating(edited, flags, k, c, longest)
-            )
-            assert board.is_valid(pair, rows) == covered
-
-
-@given(databases(), st.booleans(), st.booleans())
-@settings(max_examples=400)
-def test_nothing_violates_after_greedy_suppression(held, local, frequent):
-    sets, flags, k, c, longest = held
-    board = board_of(sets, flags, k, c, longest)
-    before = len(board.listed)
-    metric = Instances(board)
-    if frequent:
-        metric = FrequentSequences(maximal_frequent(records_of(sets), 2), 2)
-    done = suppress_greedily(board, metric, local=local)
-    assert not violating(board.records, flags, k, c, longest)
-    assert len(done) <= before
-    assert all(after <= record for after, record in zip(board.records, sets, strict=True))
-
-
-@given(databases(), st.booleans())
-@settings(max_examples=400)
-def test_nothing_violates_after_suppression_in_batches(held, local):
-    sets, flags, k, c, longest = held
-    records = records_of(sets, flags)
-    kept = suppress_in_batches(records, mine(records, k, c, longest), k, c, local=local)
-    after = [set() for _ in sets]
-    for row, pair in zip(records.record[kept].tolist(), records.pairs[kept].tolist(), strict=True):
-        after[row].add(pair)
-    assert not violating(after, flags, k, c, longest)
-
-
-@given(databases(), st.booleans())
-@settings(max_examples=300)
-def test_the_queue_does_what_scoring_everything_anew_would(held, local):
-    """The heap with its stamps and parked entries takes the operations of the plain loop."""
-    sets, flags, k, c, longest = held
-    board, plain = (board_of(sets, flags, k, c, longest) for _ in range(2))
-    done = suppress_greedily(board, Instances(board), local=local)
-    metric, expected = Instances(plain), []
-    while plain.listed:
-        entries = []
-        for pair, keys in plain.having.items():
-            if not keys:
-                continue
-            gain = len(keys)
-            entries.append((-Fraction(gain, metric.everywhere(pair) + 1), -gain, True, pair, ()))
-            for key in keys if local else ():
-                rows = plain.listed[key]
-                if plain.is_valid(pair, rows):
-                    gain = plain.gain(Operation(pair, key))
-                    entries.append((-Fraction(gain, len(rows) + 1), -gain, False, pair, key))
-        _, _, everywhere, pair, key = min(entries)
-        expected.append(Operation(pair, None if everywhere else key))
-        plain.delete(pair, set(plain.holders[pair] if everywhere else plain.listed[key]))
-    assert done == expected
-
-
-def trajectories(sets, flags):
-    traits = {"diagnosis": ["x" if flag else "y" for flag in flags[0]]} if flags else {}
-    visits = [[("here", pair) for pair in sorted(record)] for record in sets]
-    return Trajectories.from_records(visits, sensitive=traits)
-
-
-@given(databases())
-@settings(max_examples=200)
-def test_the_checker_equals_brute_force(held):
-    sets, flags, k, c, longest = held
-    sensitive = ["diagnosis=x"] if flags else []
-    promise = KCL(k=k, c=c, l=longest, sensitive=sensitive)
-    found = count_violations(trajectories(sets, flags), promise)
-    few = violating(sets, [], k, 1, longest)
-    frequent = violating(sets, flags[:1], 1, c, longest)
-    for size, counts in found.items():
-        assert counts == (
-            sum(len(key) == size for key in few),
-            sum(len(key) == size for key in frequent),
-        )
-
-
-@given(databases(), st.sampled_from(["local", "global"]), st.sampled_from(["greedy", "batch"]))
-@settings(max_examples=150)
-@pytest.mark.filterwarnings("ignore")
-def test_a_release_keeps_its_promise_and_what_kept_it_comes_back(held, mode, schedule):
-    sets, flags, k, c, longest = held
-    data = trajectories(sets, flags)
-    promise = KCL(k=k, c=c, l=longest, sensitive=["diagnosis=x"] if flags else [])
-    method = LocalSuppression(mode=mode, schedule=schedule)
-    release = method.publish(data, promise)
-    assert release.verdict.satisfied
-    again = method.publish(release.data, promise)
-    assert again.data.records() == release.data.records()
 
 
 # ---- what is refused, and what is warned of
@@ -354,8 +201,9 @@ def test_numbers_of_a_promise_are_read_as_written():
 def test_bad_parameters():
     with pytest.raises(ParameterError, match="k_prime must be at least 1 for metric mfs"):
         LocalSuppression(metric="mfs")
-    with pytest.raises(ParameterError, match="schedule must be greedy or auto for metric mfs"):
-        LocalSuppression(metric="mfs", k_prime=2, schedule="batch")
+    for held in ({"mode": "global"}, {"give_back": False}):
+        with pytest.raises(ParameterError, match="can be grow only in mode local and with"):
+            LocalSuppression(schedule="grow", **held)
 
 
 def test_a_person_with_two_records_is_refused():

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
@@ -28,7 +28,7 @@ def param(
     gt: float | None = None,
     le: float | None = None,
     lt: float | None = None,
-    choices: Sequence[str] | None = None,
+    choices: Collection[str] | None = None,
 ) -> Any:
     """State a parameter once: default, help and range; validation, CLI and docs read it here."""
     limits = {"ge": ge, "gt": gt, "le": le, "lt": lt}
@@ -161,7 +161,7 @@ def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
     if not (type(value) is kind or (kind is float and number)):
         msg = f"{what} must be {_KINDS.get(kind, kind.__name__)}; got {value!r}"
         raise ParameterError(msg)
-    choices = cast("Sequence[str] | None", field.metadata["choices"])
+    choices = cast("Collection[str] | None", field.metadata["choices"])
     if choices is not None and value not in choices:
         msg = f"{what} must be one of {', '.join(choices)}; got {value!r}"
         raise ParameterError(msg)

@@ -1,1 +1,1 @@
-"""Parts that two or more methods share; they see neither data nor a ledger."""
+"""Parts that methods and measures share; arrays only, neither data sets nor promises."""

@@ -11,35 +11,37 @@ Supports, counts and scores are kept up with what is deleted, so a round costs w
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.publishers.trajectories.mining import Mined, Records
-from hedgerow.publishers.trajectories.occurrences import Occurrences
+from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.trajectories.metrics import Metric
+from hedgerow.steps.arrays import nth
+from hedgerow.steps.mining import Mined, Records
+from hedgerow.steps.occurrences import Occurrences
 
 __all__ = ["suppress_in_batches"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+Hashes: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 #: global suppressions that score nearly as well as the best are applied with it
-_NEARLY = 0.97
-#: record sets are compared by sums of scattered numbers; if unequal ones ever meet, a score is off
-_SCATTER = np.uint64(0x9E3779B97F4A7C15)
-#: sequences scored at once, for the sake of memory
-_CHUNK = 1 << 20
+_NEARLY = 0.9
+#: visits scored at once, for the sake of memory
+_AT_ONCE = 1 << 18
 
 
 def suppress_in_batches(
-    records: Records, mined: Mined, k: int, c: Fraction, *, local: bool
+    records: Records, mined: Mined, promise: KCL, metric: Metric, *, local: bool
 ) -> Flags:
     """Suppress until no MVS is left; return which visits are kept."""
-    state = _State(records, mined, k, c)
+    state = _State(records, mined, promise, metric)
     total = state.left
     while state.left:
         progress.tell("suppressing", total - state.left, total)
@@ -57,45 +59,55 @@ class _State:
     same records. It may have become less since; it is then corrected when it matters.
     """
 
-    def __init__(self, records: Records, mined: Mined, k: int, c: Fraction) -> None:
-        width, visits = max(1, len(mined.clean)), len(records.pairs)
-        self.k, self.c = k, c
+    def __init__(self, records: Records, mined: Mined, promise: KCL, metric: Metric) -> None:
+        visits = len(records.pairs)
+        self.k, self.c, self.metric = promise.k, promise.c, metric
         self.pairs, self.record, self.flags = records.pairs, records.record, records.flags
         self.alive = np.ones(visits, np.bool_)
-        self.clean = Occurrences(mined.clean, width, visits)
-        self.marked = np.hstack([np.zeros((len(records.flags), 0), np.int64)] + [level.marked for level in mined.clean])
-        self.listed = listed = Occurrences(mined.violating, width, visits)
+        self.clean = Occurrences(mined.clean, visits)
+        none = np.zeros((len(records.flags), 0), np.int64)
+        self.marked = np.hstack([none, *(level.marked for level in mined.clean)])
+        self.listed = listed = Occurrences(mined.violating, visits)
         self.left = len(listed.sizes)
-        self._marks = np.arange(1, len(records.starts), dtype=np.uint64) * _SCATTER
+        self._marks = _scattered(np.arange(len(records.starts) - 1))
         self.rows = np.zeros(self.left, np.uint64)
         np.add.at(self.rows, listed.at, self._marks[self.record[listed.places[:, 0]]])
         self.first = listed.starts[:-1].copy()
-        self.holders = np.bincount(self.pairs, minlength=records.size)
         self.freed = np.zeros(records.size, np.int64)
-        self._list(np.arange(self.left), 1)
-        self.score = np.zeros((self.left, width), np.float32)
-        for start in range(0, self.left, _CHUNK):
-            self.rate(np.arange(start, min(self.left, start + _CHUNK)))
+        listed.add_pairs(self.freed, self.pairs, np.arange(self.left), 1)
+        self.score = np.zeros((self.left, listed.places.shape[1]), np.float32)
+        for start in range(0, visits, _AT_ONCE):
+            self._rate_at(np.arange(start, min(visits, start + _AT_ONCE)))
 
     def everywhere(self) -> Floats:
         """What suppressing each pair in all records brings for its loss."""
-        return self.freed / (self.holders + 1)
+        return self.freed / (self.metric.everywhere() + 1.0)
 
     def rate(self, sequences: Integers) -> None:
-        """Score the local suppressions of listed sequences."""
+        """Score the local suppressions of listed sequences, and of others at the same visits."""
+        self._rate_at(np.unique(self.listed.places[self.first[sequences]]))
+
+    def _rate_at(self, visits: Integers) -> None:
+        """Score what begins at these visits.
+
+        What an operation frees is listed at the visit of any one of its records, the first, say.
+        """
         listed = self.listed
-        for column in range(self.score.shape[1]):
-            some = sequences[listed.sizes[sequences] > column]
-            # what an operation frees is listed at the visit of any one of its records
-            there = listed.at_visits(listed.places[self.first[some], column])
-            alike = self.rows[listed.at[there.occurrence]] == self.rows[some][there.asked]
-            gain = np.bincount(there.asked[alike], minlength=len(some))
-            self.score[some, column] = gain / (listed.support[some] + 1)
+        occurrence, asked = listed.at_visits(visits)
+        sequence, visit = listed.at[occurrence], visits[asked]
+        gain = _alike(_scattered(visit) + self.rows[sequence])
+        first = np.flatnonzero(self.first[sequence] == occurrence)
+        sequence = sequence[first]
+        column = np.argmax(listed.places[occurrence[first]] == visit[first][:, None], axis=1)
+        found = listed.of_sequences(sequence)
+        gone = listed.places[found.occurrence, column[found.asked]]
+        loss = self.metric.local(gone, found.asked, len(sequence))
+        self.score[sequence, column] = gain[first] / (loss + 1.0)
 
     def delete(self, visits: Integers) -> None:
         """Delete visits, each once, and keep everything up."""
         self.alive[visits] = False
-        np.subtract.at(self.holders, self.pairs[visits], 1)
+        self.metric.deleted(visits)
         clean = self.clean.touched(visits)
         self.clean.take_away(clean)
         at, record = self.clean.at[clean], self.record[self.clean.places[clean, 0]]
@@ -115,19 +127,29 @@ class _State:
         """Take what no longer occurs off the list."""
         self.left -= len(sequences)
         self.score[sequences] = 0
-        self._list(sequences, -1)
-
-    def _list(self, sequences: Integers, sign: int) -> None:
-        for column in range(self.listed.places.shape[1]):
-            some = sequences[self.listed.sizes[sequences] > column]
-            pair = self.pairs[self.listed.places[self.first[some], column]]
-            np.add.at(self.freed, pair, sign)
+        self.listed.add_pairs(self.freed, self.pairs, sequences, -1)
 
     def _point(self, sequences: Integers) -> None:
         """Point at the first occurrence that is left of each sequence."""
         while len(sequences):
             sequences = sequences[~self.listed.live[self.first[sequences]]]
             self.first[sequences] += 1
+
+
+def _scattered(numbers: Integers) -> Hashes:
+    """Scatter numbers over all 64 bits; sums of scattered numbers stand for sets of them.
+
+    If two sets ever have the same sum a score is off, not the promise.
+    """
+    bits = numbers.astype(np.uint64) + np.uint64(1)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _alike(keys: Hashes) -> Integers:
+    """How many keys there are like each."""
+    return pl.DataFrame({"key": keys}).select(pl.len().over("key"))["len"].to_numpy()
 
 
 def _everywhere(state: _State, best: float) -> None:
@@ -173,10 +195,7 @@ def _ranked(state: _State, best: float) -> _Operations:
     pair = state.pairs[state.listed.places[state.first[sequence], column]]
     score = state.score[sequence, column]
     order = np.lexsort((pair, -score))
-    for key in (
-        pair.astype(np.uint64) * _SCATTER + state.rows[sequence],
-        sequence,
-    ):
+    for key in (_scattered(pair) + state.rows[sequence], sequence):
         _, first = np.unique(key[order], return_index=True)
         order = order[np.sort(first)]
     found = state.listed.of_sequences(sequence[order])
@@ -207,8 +226,4 @@ def _to_give_up(state: _State, touched: Integers, gone: Integers, by: Integers) 
     at, culprit = at[here], culprit[here]
     order = np.lexsort((-culprit, at))
     at, culprit = at[order], culprit[order]
-    position = np.arange(len(at))
-    start = np.ones(len(at), np.bool_)
-    start[1:] = at[1:] != at[:-1]
-    nth = position - np.maximum.accumulate(np.where(start, position, 0))
-    return np.unique(culprit[nth < np.maximum(1, state.k - counts[at])])
+    return np.unique(culprit[nth(at) < np.maximum(1, state.k - counts[at])])

@@ -12,19 +12,22 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.publishers.trajectories.mining import Level, Mined, Records
+from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.trajectories.metrics import Metric
+from hedgerow.steps.mining import Level, Mined, Records
 
-__all__ = ["Board", "Instances", "Metric", "Operation", "Pairs", "occurring", "suppress_greedily"]
+__all__ = ["Board", "Operation", "Pairs", "occurring", "suppress_greedily"]
 
 Pairs: TypeAlias = tuple[int, ...]
+Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -35,51 +38,17 @@ class Operation(NamedTuple):
     via: Pairs | None
 
 
-class Metric(Protocol):
-    """What an operation costs."""
-
-    def local(self, pair: int, records: set[int]) -> int:
-        """The loss of deleting a pair from these records."""
-        ...
-
-    def everywhere(self, pair: int) -> int:
-        """The loss of deleting a pair from all records."""
-        ...
-
-    def deleted(self, pair: int, records: set[int]) -> Iterable[int]:
-        """Take note of a deletion; return the pairs whose losses it changed."""
-        ...
-
-
-class Instances:
-    """Every visit counts the same: the loss is the number of deleted visits."""
-
-    def __init__(self, board: Board) -> None:
-        self._holders = board.holders
-
-    def local(self, pair: int, records: set[int]) -> int:
-        """The number of records."""
-        del pair
-        return len(records)
-
-    def everywhere(self, pair: int) -> int:
-        """The number of records that have the pair."""
-        return len(self._holders[pair])
-
-    def deleted(self, pair: int, records: set[int]) -> Iterable[int]:
-        """Only the pair itself has become rarer."""
-        del records
-        return (pair,)
-
-
 class Board:
     """The current data, the list of MVS, and the counts of all clean sequences."""
 
-    def __init__(self, records: Records, mined: Mined, k: int, c: Fraction, longest: int) -> None:
-        self.k, self.c, self.longest = k, c, longest
+    def __init__(self, records: Records, mined: Mined, promise: KCL) -> None:
+        self.k, self.c, self.longest = promise.k, promise.c, promise.l
         ends = itertools.pairwise(records.starts.tolist())
         pairs: list[int] = records.pairs.tolist()
         self.records = [set(pairs[start:end]) for start, end in ends]
+        self._visits = {
+            key: visit for visit, key in enumerate(zip(records.record.tolist(), pairs, strict=True))
+        }
         self.flags: list[list[bool]] = records.flags.T.tolist() or [[] for _ in self.records]
         self.holders: dict[int, set[int]] = {}
         for number, held in enumerate(self.records):
@@ -137,6 +106,14 @@ class Board:
                 for other in key:
                     self.having[other].discard(key)
         return changed
+
+    def visits(self, pair: int, rows: set[int]) -> Integers:
+        """The visits of a pair in records."""
+        return np.array([self._visits[row, pair] for row in sorted(rows)], np.int64)
+
+    def alive(self) -> Flags:
+        """Say which visits are left."""
+        return np.array([pair in self.records[row] for row, pair in self._visits], np.bool_)
 
     def _is_clean(self, held: Counter[int], gone: Counter[int]) -> bool:
         left = held[-1] - gone[-1]
@@ -215,9 +192,10 @@ class _Queue:
         board, pair = self._board, operation.pair
         rows = set(board.holders[pair] if operation.via is None else board.listed[operation.via])
         touched = set[int]().union(*(board.records[row] for row in rows))
+        visits = board.visits(pair, rows)
         changed = board.delete(pair, rows)
         stale = {other for key in changed for other in key}
-        stale.update(self._metric.deleted(pair, rows))
+        stale.update(self._metric.deleted(visits).tolist())
         stale.update(other for other in touched if self._parked.pop(other, None))
         for key in changed - set(board.listed):
             for other in key:
@@ -229,19 +207,20 @@ class _Queue:
             if not self._board.having[pair]:
                 self._stamps.pop(Operation(pair, None), None)
                 continue
-            self._push(Operation(pair, None), self._metric.everywhere(pair))
+            self._push(Operation(pair, None), self._metric.everywhere()[pair])
             if self._local:
                 for key in self._board.having[pair]:
-                    rows = self._board.listed[key]
-                    self._push(Operation(pair, key), self._metric.local(pair, rows))
+                    visits = self._board.visits(pair, self._board.listed[key])
+                    (loss,) = self._metric.local(visits, np.zeros(len(visits), np.int64), 1)
+                    self._push(Operation(pair, key), loss)
 
-    def _push(self, operation: Operation, loss: int) -> None:
+    def _push(self, operation: Operation, loss: float) -> None:
         stamp = self._stamps[operation] = self._stamps.get(operation, 0) + 1
         gain = self._board.gain(operation)
         heapq.heappush(
             self._heap,
             _Entry(
-                -Fraction(gain, loss + 1),
+                -gain / (1 + Fraction(float(loss))),
                 -gain,
                 operation.via is None,
                 operation.pair,

@@ -15,9 +15,10 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
-from hedgerow.publishers.trajectories.frequent import FrequentSequences, maximal_frequent
-from hedgerow.publishers.trajectories.greedy import Board, Instances, Metric, suppress_greedily
-from hedgerow.publishers.trajectories.mining import Mined, Records, mine
+from hedgerow.publishers.trajectories.giving_back import give_back
+from hedgerow.publishers.trajectories.greedy import Board, suppress_greedily
+from hedgerow.publishers.trajectories.metrics import METRICS, Metric
+from hedgerow.steps.mining import Records, mine
 
 __all__ = ["LocalSuppression", "records_of"]
 
@@ -65,10 +66,16 @@ class LocalSuppression(Publisher[Trajectories]):
     units: ClassVar = ()
 
     mode: str = param("local", "where visits may be deleted", choices=("local", "global"))
-    metric: str = param("instances", "what should be kept", choices=("instances", "mfs"))
+    metric: str = param("instances", "what should be kept", choices=METRICS)
     k_prime: int = param(0, "records that make a sequence frequent; for metric mfs", ge=0)
     schedule: str = param(
-        "auto", "one operation at a time, or many", choices=("auto", "greedy", "batch")
+        "auto",
+        "suppress one operation at a time or many, or grow from nothing",
+        choices=("auto", "greedy", "batch", "grow"),
+    )
+    give_back: bool = param(True, "give back what need not be suppressed; in mode local")
+    pre_suppress_singletons: bool = param(
+        False, "delete pairs that violate by themselves before anything else"
     )
 
     def __post_init__(self) -> None:
@@ -76,33 +83,49 @@ class LocalSuppression(Publisher[Trajectories]):
         if self.metric == "mfs" and self.k_prime < 1:
             msg = "LocalSuppression.k_prime must be at least 1 for metric mfs; got 0"
             raise ParameterError(msg)
-        if self.metric == "mfs" and self.schedule == "batch":
-            msg = "LocalSuppression.schedule must be greedy or auto for metric mfs; got 'batch'"
+        if self.schedule == "grow" and (self.mode == "global" or not self.give_back):
+            msg = "LocalSuppression.schedule can be grow only in mode local and with give_back"
             raise ParameterError(msg)
 
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
-        """Find what violates, suppress until nothing does."""
+        """Find what violates, suppress until nothing does, give back what need not be gone."""
         promise = ledger.promised(KCL)
         records = records_of(data, promise)
         _warn(records, promise)
+        metric = METRICS[self.metric](records, self.k_prime)
+        found: list[Flags] = []
+        if self.schedule != "grow":
+            found.append(self._suppressed(records, promise, metric))
+        if self.give_back and self.mode == "local":
+            found += _given_back(records, [np.zeros(len(records.pairs), np.bool_), *found], promise)
+        return data.keep_visits(max(found, key=metric.kept))
+
+    def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> Flags:
+        """Find all MVS and suppress until none is left; say which visits are kept."""
         mined = mine(records, promise.k, promise.c, promise.l)
-        return data.keep_visits(self._suppressed(records, mined, promise))
+        alone = np.zeros(0, np.int64)
+        if self.pre_suppress_singletons and mined.violating:
+            # such a pair is in no other MVS and in no clean sequence
+            alone = mined.violating[0].places[:, 0]
+            metric.deleted(alone)
+            mined = mined.without_singletons()
+        listed = sum(len(level.codes) for level in mined.violating)
+        local = self.mode == "local"
+        if self.schedule == "batch" or (self.schedule == "auto" and listed > _GREEDY):
+            kept = suppress_in_batches(records, mined, promise, metric, local=local)
+        else:
+            board = Board(records, mined, promise)
+            suppress_greedily(board, metric, local=local)
+            kept = board.alive()
+        kept[alone] = False
+        return kept
 
-    def _suppressed(self, records: Records, mined: Mined, promise: KCL) -> Flags:
-        """Say which visits are kept."""
-        local, listed = self.mode == "local", sum(len(level.codes) for level in mined.violating)
-        many = self.schedule == "batch" or (self.schedule == "auto" and listed > _GREEDY)
-        if many and self.metric == "instances":
-            return suppress_in_batches(records, mined, promise.k, promise.c, local=local)
-        board = Board(records, mined, promise.k, promise.c, promise.l)
-        suppress_greedily(board, self._metric(records, board), local=local)
-        held = zip(records.record.tolist(), records.pairs.tolist(), strict=True)
-        return np.array([pair in board.records[row] for row, pair in held], np.bool_)
 
-    def _metric(self, records: Records, board: Board) -> Metric:
-        if self.metric == "instances":
-            return Instances(board)
-        return FrequentSequences(maximal_frequent(records, self.k_prime), self.k_prime)
+def _given_back(records: Records, starts: list[Flags], promise: KCL) -> list[Flags]:
+    """Give back to each start, frequent pairs first and rare ones first: neither is always best."""
+    frequent = np.argsort(-np.bincount(records.pairs, minlength=records.size), kind="stable")
+    orders = (frequent, frequent[::-1])
+    return [give_back(records, start, promise, pairs) for start in starts for pairs in orders]
 
 
 def records_of(data: Trajectories, promise: KCL) -> Records:

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.trajectories.mining import Level
+from hedgerow.steps.arrays import ranges
+from hedgerow.steps.mining import Level
 
 __all__ = ["Found", "Occurrences"]
 
@@ -29,9 +30,10 @@ class Occurrences:
     sequence; `support` how many of each sequence are left, `sizes` the length of each.
     """
 
-    def __init__(self, levels: list[Level], width: int, visits: int) -> None:
-        sizes = [np.full(len(level.codes), level.places.shape[1], np.int8) for level in levels]
-        self.sizes = np.concatenate([np.zeros(0, np.int8), *sizes])
+    def __init__(self, levels: list[Level], visits: int) -> None:
+        width = max((level.places.shape[1] for level in levels), default=1)
+        sizes = [np.full(len(level.codes), level.places.shape[1], np.int16) for level in levels]
+        self.sizes = np.concatenate([np.zeros(0, np.int16), *sizes])
         self.places, self.at = _side_by_side(levels, width)
         self.support = np.bincount(self.at, minlength=len(self.sizes))
         self.starts = np.concatenate(([0], np.cumsum(self.support)))
@@ -40,18 +42,22 @@ class Occurrences:
 
     def at_visits(self, visits: Integers) -> Found:
         """The occurrences that are left at each visit."""
-        start = self._visit_starts[visits]
-        where, asked = _ranges(start, self._visit_starts[visits + 1] - start)
+        where, asked = ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
         return self._left(self._of_visit[where], asked)
 
     def of_sequences(self, sequences: Integers) -> Found:
         """The occurrences that are left of each sequence."""
-        start = self.starts[sequences]
-        return self._left(*_ranges(start, self.starts[sequences + 1] - start))
+        return self._left(*ranges(self.starts[sequences], self.starts[sequences + 1]))
 
     def touched(self, visits: Integers) -> Integers:
         """The occurrences that are left at any of the visits, once each."""
         return np.unique(self.at_visits(visits).occurrence)
+
+    def add_pairs(self, totals: Integers, pairs: Integers, sequences: Integers, sign: int) -> None:
+        """Add a number to the total of each pair of each sequence."""
+        for column in range(self.places.shape[1]):
+            some = sequences[self.sizes[sequences] > column]
+            np.add.at(totals, pairs[self.places[self.starts[some], column]], sign)
 
     def take_away(self, occurrences: Integers) -> None:
         """Take occurrences away, each once."""
@@ -83,9 +89,3 @@ def _side_by_side(levels: list[Level], width: int) -> tuple[Integers, Integers]:
         at.append((level.at[order] + before).astype(np.int32))
         before += len(level.codes)
     return np.concatenate(places), np.concatenate(at)
-
-
-def _ranges(start: Integers, length: Integers) -> tuple[Integers, Integers]:
-    """All numbers of ranges one after the other, and which range each is of."""
-    asked = np.repeat(np.arange(len(start)), length)
-    return np.arange(len(asked)) + (start - (np.cumsum(length) - length))[asked], asked

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
+from hedgerow.steps.arrays import grouped, ranges
 
 __all__ = ["Level", "Mined", "Records", "mine", "number_of"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
-
-_KEY_BITS = 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,14 @@ class Records:
     size: int
     flags: Flags
 
-    @property
+    @cached_property
     def record(self) -> Integers:
         """The record of each visit."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def without_flags(self) -> Records:
+        """The same visits, no value sensitive."""
+        return replace(self, flags=self.flags[:0])
 
 
 class Level(NamedTuple):
@@ -70,18 +74,28 @@ class Mined(NamedTuple):
 
     clean: list[Level]
     violating: list[Level]
+    complete: bool = True
+
+    def without_singletons(self) -> Mined:
+        """Leave out the MVS of one visit."""
+        first = self.violating[0]
+        none = np.zeros(len(first.codes), np.bool_)
+        return self._replace(violating=[first.only(none), *self.violating[1:]])
 
 
-def mine(records: Records, k: int, c: Fraction, longest: int) -> Mined:
+def mine(records: Records, k: int, c: Fraction, longest: int, *, most: int | None = None) -> Mined:
     """Find all minimal violating sequences of up to `longest` visits.
 
     A candidate of the next length is an occurrence all of whose subsequences are clean (the full
-    Apriori test), so whatever violates is minimal.
+    Apriori test), so whatever violates is minimal. With `most`, a length with more candidates than
+    that is not looked at, nor are longer ones.
     """
     clean: list[Level] = []
     violating: list[Level] = []
     for length in range(1, longest + 1):
         progress.tell("looking for violations", length - 1, longest)
+        if most is not None and _extensions(records, clean) > most:
+            return Mined(clean, violating, complete=False)
         places = _candidates(records, clean)
         if len(places) == 0:
             break
@@ -94,16 +108,26 @@ def mine(records: Records, k: int, c: Fraction, longest: int) -> Mined:
     return Mined(clean, violating)
 
 
+def _ends(records: Records, visits: Integers) -> Integers:
+    """Where the record of each visit ends."""
+    return records.starts[records.record[visits] + 1]
+
+
+def _extensions(records: Records, clean: list[Level]) -> int:
+    """How many candidates of the next length there are."""
+    if not clean:
+        return len(records.pairs)
+    last = clean[-1].places[:, -1]
+    return int((_ends(records, last) - last - 1).sum())
+
+
 def _candidates(records: Records, clean: list[Level]) -> Integers:
     """Extend the clean occurrences by each later visit; keep those with clean parts only."""
     if not clean:
         return np.arange(len(records.pairs))[:, None]
     base = clean[-1].places
-    last = base[:, -1]
-    later = records.starts[records.record[last] + 1] - 1 - last
-    owner = np.repeat(np.arange(len(base)), later)
-    offset = np.arange(len(owner)) - (np.cumsum(later) - later)[owner]
-    places = np.column_stack((base[owner], last[owner] + 1 + offset))
+    visit, of = ranges(base[:, -1] + 1, _ends(records, base[:, -1]))
+    places = np.column_stack((base[of], visit))
     for without in range(places.shape[1] - 1):
         part = np.delete(places, without, axis=1)
         places = places[number_of(records, clean, part) >= 0]
@@ -127,25 +151,9 @@ def number_of(records: Records, clean: list[Level], places: Integers) -> Integer
 def _counted(records: Records, clean: list[Level], places: Integers) -> Level:
     """Group occurrences by sequence, and count their records, all and by sensitive value."""
     prefix = number_of(records, clean, places[:, :-1]) if clean else np.zeros(len(places), np.int64)
-    codes, at = _grouped(prefix * records.size + records.pairs[places[:, -1]])
+    codes, at = grouped(prefix * records.size + records.pairs[places[:, -1]])
     counts = np.bincount(at, minlength=len(codes))
     record = records.record[places[:, 0]]
     marked = [np.bincount(at[flag[record]], minlength=len(codes)) for flag in records.flags]
     held = np.stack(marked) if marked else np.zeros((0, len(codes)), np.int64)
     return Level(codes, counts, held, places, at)
-
-
-def _grouped(codes: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and which one each is: values are sorted, not indices."""
-    bits = max(1, (len(codes) - 1).bit_length())
-    if int(codes.max(initial=0)).bit_length() + bits > _KEY_BITS:
-        found, at = np.unique(codes, return_inverse=True)
-        return found, at.astype(np.int64)
-    packed = (codes << bits) | np.arange(len(codes))
-    packed.sort()
-    row, codes = packed & ((1 << bits) - 1), packed >> bits
-    new = np.ones(len(codes), np.bool_)
-    new[1:] = codes[1:] != codes[:-1]
-    at = np.empty(len(codes), np.int64)
-    at[row] = np.cumsum(new) - 1
-    return codes[new], at

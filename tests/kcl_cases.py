@@ -1,0 +1,71 @@
+"""Small databases of visits, and the definition of (K,C)_L-privacy by brute force."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hedgerow.data import Trajectories
+from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.trajectories.greedy import Board
+from hedgerow.steps.mining import Records, mine
+
+
+def records_of(sets, flags=(), size=None):
+    held = [sorted(record) for record in sets]
+    pairs = np.array([pair for record in held for pair in record], np.int64)
+    marks = np.array(flags, np.bool_).reshape(len(flags), len(held))
+    return Records(
+        np.cumsum([0, *map(len, held)]), pairs, size or int(pairs.max(initial=0)) + 1, marks
+    )
+
+
+def board_of(sets, flags, k, c, longest):
+    records = records_of(sets, flags)
+    return Board(records, mine(records, k, c, longest), KCL(k=k, c=c, l=longest))
+
+
+def violating(sets, flags, k, c, longest):
+    """Brute force: every sequence that occurs, against the definition."""
+    rows: dict[tuple[int, ...], list[int]] = {}
+    for number, record in enumerate(sets):
+        for size in range(1, longest + 1):
+            for key in itertools.combinations(sorted(record), size):
+                rows.setdefault(key, []).append(number)
+    return {
+        key
+        for key, held in rows.items()
+        if len(held) < k or any(sum(flag[row] for row in held) > c * len(held) for flag in flags)
+    }
+
+
+def minimal(keys):
+    return {
+        key
+        for key in keys
+        if not any(
+            part in keys
+            for size in range(1, len(key))
+            for part in itertools.combinations(key, size)
+        )
+    }
+
+
+@st.composite
+def databases(draw):
+    size, rows = draw(st.integers(1, 7)), draw(st.integers(1, 10))
+    masks = draw(st.lists(st.integers(0, 2**size - 1), min_size=rows, max_size=rows))
+    sets = [{pair for pair in range(size) if mask >> pair & 1} for mask in masks]
+    marks = st.lists(st.booleans(), min_size=rows, max_size=rows)
+    flags = draw(st.lists(marks, max_size=2))
+    c = Fraction(draw(st.integers(0, 4)), 4)
+    return sets, flags, draw(st.integers(1, 4)), c, draw(st.integers(1, 4))
+
+
+def trajectories(sets, flags):
+    traits = {"diagnosis": ["x" if flag else "y" for flag in flags[0]]} if flags else {}
+    visits = [[("here", pair) for pair in sorted(record)] for record in sets]
+    return Trajectories.from_records(visits, sensitive=traits)
