@@ -73,11 +73,18 @@ def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
     release = find_method("kcl")().publish(data, promise)
     seconds = time.perf_counter() - start
     scores = {score.name: score for score in evaluate(release, data, seed=1) if not score.chart}
+    others = {"local": {"give_back": False}, "grown": {"schedule": "grow"}}
     return {
         "k": k,
         "seconds": seconds,
+        **{name: _loss(data, promise, given) for name, given in others.items()},
         **{name: [score.value, dict(score.controls)] for name, score in scores.items()},
     }
+
+
+def _loss(data: Trajectories, promise: KCL, given: dict[str, Any]) -> float:
+    release = find_method("kcl")(**given).publish(data, promise)
+    return 1 - len(release.data.arrays()[1]) / len(data.arrays()[1])
 
 
 def main() -> None:

@@ -6,15 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pages_kcl import kcl_pages
+from tables import table
+
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 SETTINGS = {"tree": "fan-out 10", "narrow": "fan-out 5, c1 1.5, c2 0.5, tau 1"}
 CONTROLS = ("empty release", "noisy singletons")
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Write a table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def utility(scores: dict[str, dict[str, float]]) -> str:
@@ -113,81 +110,19 @@ def page(results: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def kcl_page(made_up: dict[str, Any], real: dict[str, Any]) -> str:
-    """Write the page of (K,C)_L-privacy."""
-    head = (
-        "# Results: kcl\n\nMade by `benchmarks/pages.py` from `kcl.json` and `kcl-real.json`; "
-        "do not edit. C = 60 %, L = 3, metric instances; a visit is a pair of place and time."
-    )
-    return "\n\n".join([head, _schedules(made_up), _scale(made_up), *_real(real)]) + "\n"
-
-
-def _schedules(held: dict[str, Any]) -> str:
-    rows = [
-        [
-            f"{name}: {run['records']:,} walks, K = {run['k']}",
-            mode,
-            *(f"{run[f'{way} {mode}'][0]:.3f}" for way in ("greedy", "batch")),
-            *(f"{run[f'{way} {mode}'][1]:.2f}" for way in ("greedy", "batch")),
-        ]
-        for name, run in held.items()
-        if "k" in run
-        for mode in ("local", "global")
-    ]
-    head = ["data", "mode", "loss, greedy", "loss, batch", "seconds, greedy", "seconds, batch"]
-    return f"## One operation at a time, or many\n\n{table(head, rows)}"
-
-
-def _scale(held: dict[str, Any]) -> str:
-    rows = [
-        [
-            name,
-            f"{run['records']:,}",
-            f"{run['pairs']:,}",
-            f"{sum(run['mvs']):,}",
-            f"{run['mining']:.1f}",
-            f"{run['local']['seconds']:.1f}",
-            f"{run['verification']:.1f}",
-            f"{run['gigabytes']:.1f}",
-            f"{run['local']['loss']:.3f}",
-            f"{run['global']['loss']:.3f}",
-        ]
-        for name, run in held.items()
-        if "mvs" in run
-    ]
-    head = ["walks", "records", "pairs", "MVS", "mining, s", "local suppression, s"]
-    head += ["verification, s", "GB", "loss, local", "loss, global"]
-    return (
-        "## Made-up walks, K = 30, many operations at a time\n\nMean length 6, a fifth of the "
-        f"records sensitive (`hedgerow.samples.walks`).\n\n{table(head, rows)}"
-    )
-
-
-def _real(held: dict[str, Any]) -> list[str]:
-    parts = []
-    for name, data in held.items():
-        rows = []
-        for run in data["runs"]:
-            lost, beside = run["visits that were suppressed"]
-            who, controls = run["identity linkage by 3 visits"]
-            row = [str(run["k"]), f"{lost:.3f}", f"{beside['global suppression']:.3f}"]
-            row += [f"{controls['original']:.3f}", f"{who:.4f}", f"{run['seconds']:.1f}"]
-            what, theirs = run.get("attribute linkage by 3 visits", [None, {}])
-            row += ["" if what is None else f"{theirs['original']:.3f}"]
-            row += ["" if what is None else f"{what:.3f}"]
-            rows.append(row)
-        head = ["K", "loss, local", "loss, global", "identity linkage before", "after", "seconds"]
-        head += ["attribute linkage before", "after"]
-        facts = f"{data['records']:,} records, {data['visits']:,} visits, {data['pairs']:,} pairs"
-        parts.append(f"## {name}\n\n{data['what']} {facts}.\n\n{table(head, rows)}")
-    return parts
+def pages() -> dict[str, str]:
+    """Every page and picture by its name, from what was measured."""
+    held = {path.stem: json.loads(path.read_text()) for path in RESULTS.glob("*.json")}
+    return {
+        "diffpart.md": page(held["diffpart"]),
+        **kcl_pages(held["kcl"], held["kcl-real"]),
+    }
 
 
 def main() -> None:
     """Write every page."""
-    held = {path.stem: json.loads(path.read_text()) for path in RESULTS.glob("*.json")}
-    (RESULTS / "diffpart.md").write_text(page(held["diffpart"]))
-    (RESULTS / "kcl.md").write_text(kcl_page(held["kcl"], held["kcl-real"]))
+    for name, text in pages().items():
+        (RESULTS / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from hedgerow.data import Trajectories
-from hedgerow.errors import DomainError, ParameterError
+from hedgerow.errors import DomainError, NotSatisfied, ParameterError
 from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.trajectories import batch, giving_back, kcl
 from hedgerow.publishers.trajectories.greedy import (
     Operation,
     _Queue,
@@ -20,8 +21,10 @@ from hedgerow.publishers.trajectories.greedy import (
     suppress_greedily,
 )
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
-from hedgerow.publishers.trajectories.metrics import FrequentSequences, Instances
-from hedgerow.steps.frequent import maximal_frequent
+from hedgerow.publishers.trajectories.metrics import METRICS, FrequentSequences, Instances
+from hedgerow.samples.walks import Walks, walks
+from hedgerow.steps.frequent import count_lost, maximal_frequent
+from hedgerow.steps.mining import mine
 from kcl_cases import board_of, minimal, records_of, trajectories, violating
 
 VECTOR = json.loads((Path(__file__).parent / "vectors" / "kcl.json").read_text())
@@ -29,6 +32,7 @@ NAMES = ["a1", "d2", "b3", "e4", "c5", "f6", "c7", "e8", "e9"]
 PAPER = [{NAMES.index(name) for name in text.split()} for text in VECTOR["records"]]
 FLAGS = [[value == held for value in VECTOR["diagnosis"]] for held in ("HIV", "Hepatitis")]
 HALF = Fraction(1, 2)
+VIOLATING = giving_back._violating
 
 
 def named(key):
@@ -77,6 +81,12 @@ def test_the_maximal_frequent_sequences_of_the_paper():
     assert {named(key): len(rows) for key, rows in mfs_of(4).items()} == VECTOR["mfs"]["four"]
     per_pair = FrequentSequences(records_of(PAPER), 2).everywhere().tolist()
     assert dict(zip(NAMES, per_pair, strict=True)) == VECTOR["mfs"]["per pair"]
+
+
+def test_both_readings_of_the_loss_of_frequent_sequences():
+    """Global suppression by instances (d2, a1, b3): four of six are lost, five are found anew."""
+    left = [record - {NAMES.index(name) for name in ("d2", "a1", "b3")} for record in PAPER]
+    assert count_lost(records_of(PAPER), records_of(left, size=9), 2) == (6, 4, 5)
 
 
 @pytest.mark.parametrize(
@@ -237,3 +247,118 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
         LocalSuppression().publish(data, KCL(k=1, l=1, sensitive=["diagnosis=z"]))
     with pytest.warns(UserWarning, match="more frequent than c in all of the data"):
         LocalSuppression().publish(data, KCL(k=1, c="50%", l=1, sensitive=["diagnosis=x"]))
+
+
+# ---- planted bugs, and metrics of one's own
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "broken"),
+    [
+        # local suppressions are applied without looking at clean sequences
+        (batch, "_to_give_up", lambda *_: np.zeros(0, np.int64)),
+        # one record too few is enough to get a visit back
+        (
+            giving_back,
+            "_violating",
+            lambda sequences, held, kept, flags, promise: VIOLATING(
+                sequences, held, kept, flags, KCL(k=promise.k - 1, c=1, l=promise.l)
+            ),
+        ),
+        # only pairs that violate by themselves are found
+        (kcl, "mine", lambda records, k, c, _: mine(records, k, c, 1)),
+    ],
+    ids=["no validity", "one too few", "only single visits"],
+)
+def test_a_planted_bug_is_found_by_the_checker(monkeypatch, module, name, broken):
+    """The checker shares no code with the method: whatever the method does wrong it refuses."""
+    data = walks(Walks(1_000, 6, 8))
+    promise = KCL(k=5, c="60%", l=3, sensitive=["diagnosis=HIV"])
+    method = LocalSuppression(schedule="batch", give_back=module is giving_back)
+    method.publish(data, promise)
+    monkeypatch.setattr(module, name, broken)
+    with pytest.raises(NotSatisfied, match="nothing was released"):
+        method.publish(data, promise)
+
+
+class Evenings(Instances):
+    """Only visits at time 3 are worth anything."""
+
+    def __init__(self, records, visits, _):
+        super().__init__(records)
+        self._worth = np.array([time == 3 for _, time in visits])
+
+    def local(self, visits, of, operations):
+        return np.bincount(of, self._worth[self.pairs[visits]], operations)
+
+    def everywhere(self):
+        return self.held * self._worth
+
+    def kept(self, alive):
+        return float(self._worth[self.pairs[alive]].sum())
+
+
+@pytest.mark.parametrize("schedule", ["greedy", "batch"])
+def test_a_metric_of_ones_own_can_be_plugged_in(monkeypatch, schedule):
+    monkeypatch.setitem(METRICS, "evenings", Evenings)
+    data = trajectories([{1, 3}, {1, 3}, {1}, {3}, {2, 3}, {2}, {2}], [])
+    promise = KCL(k=3, l=2)
+    kept = {
+        metric: [
+            sum(time == 3 for _, time in visits)
+            for visits, _ in LocalSuppression(schedule=schedule, metric=metric, give_back=False)
+            .publish(data, promise)
+            .data.records()
+        ]
+        for metric in ("instances", "evenings")
+    }
+    assert sum(kept["evenings"]) == 4 > sum(kept["instances"])
+    with pytest.raises(ParameterError, match="must be one of instances, mfs, evenings"):
+        LocalSuppression(metric="nothing")
+
+
+def test_long_lists_are_grown(monkeypatch):
+    data, promise = walks(Walks(400, 5, 6)), KCL(k=5, l=2)
+    grown = LocalSuppression(schedule="grow").publish(data, promise)
+    monkeypatch.setattr(kcl, "_GROW", 10)
+    assert LocalSuppression().publish(data, promise).data.records() == grown.data.records()
+
+
+def test_singletons_first_changes_nothing_for_instances():
+    data, promise = walks(Walks(300, 9, 12)), KCL(k=5, l=2)
+    for schedule in ("greedy", "batch"):
+        plain, first = (
+            LocalSuppression(schedule=schedule, give_back=False, pre_suppress_singletons=held)
+            .publish(data, promise)
+            .data.records()
+            for held in (False, True)
+        )
+        assert plain == first
+
+
+def test_giving_back_never_loses():
+    promise = KCL(k=5, c="60%", l=3, sensitive=["diagnosis=HIV"])
+    data = walks(Walks(1_000, 6, 8))
+    visits = [
+        sum(
+            len(held) for held, _ in LocalSuppression(**given).publish(data, promise).data.records()
+        )
+        for given in ({"give_back": False, "mode": "global"}, {"give_back": False}, {})
+    ]
+    assert visits == sorted(visits)
+    assert visits[2] > 1.3 * visits[1]
+
+
+def test_traditional_anonymity_is_a_special_case():
+    """k-anonymity: L is the longest record and C all; confidence bounding: K is 1."""
+    longest = max(map(len, PAPER))
+    data = trajectories(PAPER, FLAGS[:1])
+    for promise, flags in (
+        (KCL(k=2, l=longest), []),
+        (KCL(k=1, c="50%", l=longest, sensitive=["diagnosis=x"]), FLAGS[:1]),
+    ):
+        for mode in ("local", "global"):
+            release = LocalSuppression(mode=mode).publish(data, promise)
+            held = [{time for _, time in visits} for visits, _ in release.data.records()]
+            marks = [[known == ("x",) for _, known in release.data.records()]] if flags else []
+            assert not violating(held, marks, promise.k, promise.c, longest)

@@ -65,7 +65,9 @@ def test_nothing_violates_after_suppression_in_batches(held, local, metric):
     sets, flags, k, c, longest = held
     records, promise = records_of(sets, flags), KCL(k=k, c=c, l=longest)
     mined = mine(records, k, c, longest)
-    kept = suppress_in_batches(records, mined, promise, METRICS[metric](records, 2), local=local)
+    kept = suppress_in_batches(
+        records, mined, promise, METRICS[metric](records, (), 2), local=local
+    )
     assert not violating(left_of(sets, records, kept), flags, k, c, longest)
 
 
@@ -161,9 +163,9 @@ def test_the_queue_does_what_scoring_everything_anew_would(held, local, name):
     sets, flags, k, c, longest = held
     board, plain = (board_of(sets, flags, k, c, longest) for _ in range(2))
     records = records_of(sets)
-    made = METRICS[name](records, 2)
+    made = METRICS[name](records, (), 2)
     done = suppress_greedily(board, made, local=local)
-    metric, expected = METRICS[name](records, 2), []
+    metric, expected = METRICS[name](records, (), 2), []
     while plain.listed:
         entries = []
         for pair, keys in plain.having.items():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow import FlatLaplace, PureDP
-from hedgerow.data import Sets
+from hedgerow.data import Lists, Sets
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.privacy import Choose, Flip, Laplace, ledger, paths, survivors
 from hedgerow.publishers import base
@@ -104,9 +104,9 @@ def test_original_order_is_caught():
     with changed(base, "publish_with", "output.canonical()", "output"):
         with pytest.raises(GuaranteeError, match=r"not canonical|depends on the order"):
             check_publisher(PassOn(), MinimumSupport(2))
-    order = 'order, new = _canonical_order(sizes, items["item"])'
+    order = "order, new = _ordered(sizes, items)"
     kept = "order, new = np.arange(len(sizes)), np.ones(len(sizes), np.bool_)"
-    with changed(Sets, "canonical", order, kept):
+    with changed(Lists, "merged", order, kept):
         with pytest.raises(
             GuaranteeError, match="depends on the order or the numbers of the input"
         ):
@@ -119,7 +119,7 @@ def test_original_id_is_caught():
         Sets,
         "canonical",
         "return self.from_counts(",
-        "return self if len(order) else self.from_counts(",
+        "return self if len(row) else self.from_counts(",
     ):
         with pytest.raises(
             GuaranteeError, match="depends on the order or the numbers of the input"

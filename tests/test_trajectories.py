@@ -214,6 +214,25 @@ def test_a_violation_planted_in_a_file_is_found(tmp_path):
     assert run("verify R", tmp_path).code == 3
 
 
+def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
+    lines = [f"{n},{t},home,flu,{20 + n % 2}" for n in range(6) for t in (8, 9)]
+    (tmp_path / "t.csv").write_text("\n".join(["unit,time,place,diagnosis,age", *lines, ""]))
+    promise = "--k 2 --l 2 --sensitive diagnosis=flu"
+    publish = f"publish t.csv --kind trajectories --method kcl {promise}"
+    ran = run(f"{publish} --carry age --out R --save-recipe r.toml", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "R" / "data.csv").read_text().startswith("unit,time,place,diagnosis,age\n")
+    assert "The column 'age': it is carried along" in (tmp_path / "R/STATEMENT.md").read_text()
+    assert run("verify R", tmp_path).code == 0
+    assert run("publish --recipe r.toml --out S", tmp_path).code == 0
+    assert (tmp_path / "S/data.csv").read_bytes() == (tmp_path / "R/data.csv").read_bytes()
+    assert run(f"{publish} --out T", tmp_path).code == 0
+    assert "age" not in (tmp_path / "T" / "data.csv").read_text()
+    assert "carried along" not in (tmp_path / "T" / "STATEMENT.md").read_text()
+    none = run(f"{publish} --carry wage --out U", tmp_path)
+    assert (none.code, "no column 'wage'" in none.err) == (2, True)
+
+
 @pytest.mark.filterwarnings("always")
 def test_the_console_of_trajectories(tmp_path):
     """From file to report; what the owner sees is for the owner only."""
@@ -258,8 +277,17 @@ def test_measures_stand_beside_controls_and_the_attack_is_bounded():
     assert attribute.value <= 0.6
     kept = [score for score in scores.values() if score.chart == "visits kept, by time"]
     assert sum(score.value for score in kept) == len(release.data.arrays()[1])
+    seen = [score for score in scores.values() if score.across]
+    assert sum(score.value for score in seen) == len(release.data.arrays()[1])
+    lost_sequences = scores["maximal sequences of at least 20 records that were lost"]
+    assert 0 <= lost_sequences.value <= dict(lost_sequences.controls)["empty release"] == 1
+    share = scores["share of diagnosis = HIV among records with visits"]
+    assert 0.1 < dict(share.controls)["original"] < 0.3
+    assert dict(lost.controls)["one visit a record"] >= lost.value
     page = report([("R", release)], [list(scores.values())])
     assert "Visits kept, by time" in page
+    assert "Visits by time and place: original" in page
+    assert "Visits by time and place: this release" in page
 
 
 def test_values_are_compared_by_name_where_the_domain_is_not_public():

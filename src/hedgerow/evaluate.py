@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Sets, Trajectories
 from hedgerow.errors import ParameterError
@@ -58,22 +59,41 @@ def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
 
 
 def _trajectories(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
-    """Stand beside a release without visits, and beside suppression everywhere at once."""
+    """Stand beside no visits, one visit a record, and suppression everywhere at once."""
     promises = [part for part in release.guarantee.parts() if isinstance(part, KCL)]
     if not promises:
         msg = "there are measures of trajectories for KCL only"
         raise ParameterError(msg)
+    promise = promises[0]
     none = np.zeros(original.engine.rows(original.visits), np.bool_)
-    everywhere = LocalSuppression(mode="global").publish(original, promises[0])
+    single = original.keep_visits(_most_frequent(original))
     controls = {
         "empty release": original.keep_visits(none),
-        "global suppression": everywhere.data,
+        "one visit a record": LocalSuppression(schedule="grow").publish(single, promise).data,
+        "global suppression": LocalSuppression(mode="global").publish(original, promise).data,
     }
     return measure_trajectories(
         original,
         release.data,
         controls,
         np.random.default_rng(seed),
-        knows=promises[0].l,
-        sensitive=promises[0].sensitive,
+        knows=promise.l,
+        sensitive=promise.sensitive,
+        frequent=_frequent(release, original, promise),
     )
+
+
+def _frequent(release: Release, original: Trajectories, promise: KCL) -> int:
+    """In how many records a sequence is frequent: as the recipe says, or one in a hundred."""
+    said = dict(release.recipe.parameters).get("k_prime", 0)
+    return int(said) or max(2, promise.k, len(original) // 100)
+
+
+def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
+    """Mark the one visit of each record that is most frequent in all of the data."""
+    starts, pairs, _ = data.arrays()
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((pairs, -np.bincount(pairs)[pairs], row))
+    kept = np.zeros(len(pairs), np.bool_)
+    kept[order[starts[:-1][np.diff(starts) > 0]]] = True
+    return kept

@@ -28,8 +28,9 @@ class Score:
         published. `public`: it was computed from the release alone.
     controls
         The same measure of trivial releases, to stand beside the value.
-    chart, at
-        The picture the number belongs to, if any, and its place there.
+    chart, at, across
+        The picture the number belongs to, if any, and its place there; with `across`, a place in
+        two directions.
 
     Examples
     --------
@@ -46,6 +47,7 @@ class Score:
     controls: tuple[tuple[str, float], ...] = ()
     chart: str = ""
     at: str = ""
+    across: str = ""
 
     def __post_init__(self) -> None:
         if not (math.isnan(self.value) or self.low <= self.value <= self.high):

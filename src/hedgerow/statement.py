@@ -41,7 +41,7 @@ def statement_of(
         guarantee.sentence(),
         _unit(guarantee, domain),
         "## What is not covered",
-        "\n".join(f"- {limit}" for limit in (*guarantee.limits(), _DOMAIN[domain.source])),
+        "\n".join(f"- {limit}" for limit in (*guarantee.limits(domain), _DOMAIN[domain.source])),
         _questions(evidence, guarantee),
         _reading(files),
         f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
@@ -67,6 +67,7 @@ _DOMAIN = {
 
 _LAYOUTS = {
     "lines": "one record a line, its values split by blanks",
+    "spmf": "one record a line, -1 after each value and -2 at the end (SPMF)",
     "csv": "a comma-separated table with a header: one value a line, beside the record it is of",
     "jsonl": "one record a line, a JSON array of its values",
     "parquet": "a Parquet table: one value a row, beside the record it is of",

@@ -57,6 +57,9 @@ class _Publish(click.Command):
 @click.option("--domain", type=click.Path(), help="Public knowledge: which values exist (TOML).")
 @click.option("--assert-public-domain", is_flag=True, help="What the data shows is public.")
 @click.option("--records-per-person", type=int, help="Of one person at most this many are used.")
+@click.option(
+    "--carry", multiple=True, metavar="COLUMN", help="Publish this column too; not protected."
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication."
@@ -105,7 +108,7 @@ def _job(given: dict[str, Any]) -> Any:
         "data": given["data"],
         "format": given["form"],
         "columns": columns_given(given["columns"]),
-        "read": pairs("--read", given["read_options"]),
+        "read": pairs("--read", given["read_options"]) | _carried(given["carry"]),
         "set": pairs("--set", given["settings"]),
         "promise": promise_given(given),
         "assert_public_domain": given["assert_public_domain"],
@@ -124,3 +127,7 @@ def _job(given: dict[str, Any]) -> Any:
             msg = f"{option} is missing; see hedgerow publish --help"
             raise click.UsageError(msg)
     return msgspec.convert(held, Job)
+
+
+def _carried(columns: tuple[str, ...]) -> dict[str, str]:
+    return {"carry": ",".join(columns)} if columns else {}

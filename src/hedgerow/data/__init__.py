@@ -2,7 +2,9 @@
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.lists import Lists
 from hedgerow.data.partitions import Counted, Partitions
+from hedgerow.data.sequences import Sequences
 from hedgerow.data.sets import Sets
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.data.trajectories import Trajectories
@@ -12,7 +14,9 @@ __all__ = [
     "Counted",
     "Dataset",
     "Domain",
+    "Lists",
     "Partitions",
+    "Sequences",
     "Sets",
     "Source",
     "Taxonomy",

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.domain import Domain, Value
+from hedgerow.data.lists import Lists
 from hedgerow.data.partitions import Partitions
 from hedgerow.data.records import (
-    as_record,
-    encode,
-    number_owners,
     require_columns,
-    require_owners,
-    seen,
 )
 from hedgerow.data.taxonomy import Taxonomy
-from hedgerow.engines import Columns, Engine, Flags, LocalEngine, Table
-from hedgerow.engines.sorting import sorted_order
-from hedgerow.errors import DomainError, InternalError, ParameterError
+from hedgerow.engines import Columns, Engine, Flags, LocalEngine
+from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["MASK_ITEMS", "Sets"]
 
 #: an itemset is one int64 mask up to this many items
 MASK_ITEMS = 62
 
-OnBad: TypeAlias = Literal["error", "drop"]
 Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sets(Dataset):
+class Sets(Lists):
     """Records that are sets of items.
 
     Two tables: `rows` has one line a row (`row`, `weight` = how many records are this very set, and
@@ -53,59 +45,7 @@ class Sets(Dataset):
 
     kind: ClassVar[str] = "sets"
     units: ClassVar[tuple[str, ...]] = ("record", "person")
-
-    rows: Table
-    items: Table
-    engine: Engine
-
-    @classmethod
-    def from_records(
-        cls,
-        records: Iterable[Iterable[Value]],
-        *,
-        domain: Domain | None = None,
-        assert_public_domain: bool = False,
-        persons: Iterable[Hashable] | None = None,
-        on_unknown: OnBad = "error",
-        on_empty: OnBad = "error",
-        engine: Engine | None = None,
-    ) -> Sets:
-        """Hold records given as collections of items.
-
-        Parameters
-        ----------
-        records
-            One collection of items a record; repeats within a record are collapsed.
-        domain
-            Public knowledge. Without it the items seen are taken and the domain is marked as
-            inferred, unless `assert_public_domain` says that what the data shows is public.
-        persons
-            The owner of each record, for unit `person`.
-        on_unknown
-            An item outside the domain: refuse the data (`error`) or leave the item out (`drop`).
-        on_empty
-            A record without items: refuse the data (`error`) or leave the record out (`drop`).
-        """
-        for name, choice in (("on_unknown", on_unknown), ("on_empty", on_empty)):
-            if choice not in {"error", "drop"}:
-                msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
-                raise ParameterError(msg)
-        held = [as_record(number, record) for number, record in enumerate(records, start=1)]
-        if domain is None:
-            domain = seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = encode(held, domain, drop=on_unknown == "drop")
-        sizes = np.array([len(codes) for codes in coded], np.int64)
-        if on_empty == "error" and np.any(sizes == 0):
-            number = int(np.argmin(sizes)) + 1
-            msg = f"record {number} has no items; remove it or pass on_empty='drop'"
-            raise DomainError(msg)
-        return cls.from_columns(
-            row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
-            item=np.array([code for codes in coded for code in codes], np.int64),
-            domain=domain,
-            persons=None if persons is None else number_owners(persons, len(held)),
-            engine=engine,
-        )
+    order: ClassVar[str] = "item"
 
     @classmethod
     def from_columns(
@@ -159,12 +99,6 @@ class Sets(Dataset):
         rows = data.engine.derive(data.rows, "weight", lambda held: counts[held["row"]])
         return replace(data, rows=rows)
 
-    def __len__(self) -> int:
-        """Count the records."""
-        alike = self.engine.derive(self.rows, "all", lambda held: np.zeros_like(held["row"]))
-        total = self.engine.total(alike, ["all"], "weight")
-        return int(self.engine.collect(total, order=["all"])["weight"].sum())
-
     def histogram(self) -> tuple[Integers, Integers]:
         """Return the masks of the itemsets that occur, ascending, and how many records are each."""
         if self.domain.size("item") > MASK_ITEMS:
@@ -193,15 +127,7 @@ class Sets(Dataset):
 
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""
-        values = self.domain.values("item")
-        return [
-            (tuple(values[code] for code in codes), weight)
-            for codes, weight, _ in self.canonical()._held()  # noqa: SLF001 - our own kind
-        ]
-
-    def records(self) -> list[tuple[Value, ...]]:
-        """List every record, equal ones repeated, in the order of `itemsets`."""
-        return [itemset for itemset, count in self.itemsets() for _ in range(count)]
+        return self.named()
 
     def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
         """Yield one piece a public key, empty ones too; every record is in exactly one piece."""
@@ -226,129 +152,13 @@ class Sets(Dataset):
         items = engine.derive(leaves, "home", lambda held: np.zeros_like(held["row"]))
         return Partitions(tree, rows, items, engine)
 
-    def count_units(self, unit: str) -> int:
-        """Count the records, or the persons."""
-        self.require_unit(unit)
-        if unit == "record":
-            return len(self)
-        require_owners(self.rows)
-        return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
-
-    def without(self, index: int, *, unit: str) -> Sets:
-        """Return this data set without its record, or person, number `index`."""
-        self.require_unit(unit)
-        if unit == "person":
-            require_owners(self.rows)
-        held = self.engine.collect(self.rows, order=["row"])
-        if unit == "person":
-            gone = np.unique(held["person"])[index]
-            held["weight"][held["person"] == gone] = 0
-        else:
-            held["weight"][np.searchsorted(np.cumsum(held["weight"]), index, "right")] -= 1
-        return self._only(
-            self.engine.keep(self.engine.table(held), lambda held: held["weight"] > 0)
-        )
-
-    def bounded(self, unit: str) -> Sets:
-        """Keep the first records of each person, as many as declared, in the order they came.
-
-        What is kept of a person depends on that person's records alone, and on their order, never
-        on their items: removing a person removes just what was kept of them.
-        """
-        most = self.records_per(unit)
-        if unit != "person":
-            return self
-        require_owners(self.rows)
-        several = self.engine.keep(self.rows, lambda held: held["weight"] != 1)
-        if self.engine.rows(several):
-            msg = "a row with an owner must be one record"
-            raise InternalError(msg)
-        ranked = self.engine.rank(self.rows, "person", "row", "nth")
-        return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
-
     def canonical(self) -> Sets:
         """Merge equal itemsets, sort them by size and then by items, number them afresh."""
-        rows = self.engine.collect(self.rows, order=["row"])
-        items = self.engine.collect(self.items, order=["row", "item"])
-        sizes = np.bincount(np.searchsorted(rows["row"], items["row"]), minlength=len(rows["row"]))
-        order, new = _canonical_order(sizes, items["item"])
-        firsts = order[new]
-        # where the items of each kept row start, shifted so that a running number finds them
-        shift = (np.cumsum(sizes) - sizes)[firsts] - (np.cumsum(sizes[firsts]) - sizes[firsts])
-        row = np.repeat(np.arange(len(firsts), dtype=np.int64), sizes[firsts])
-        item = items["item"][np.arange(len(row)) + shift[row]]
-        merged = np.add.reduceat(np.append(rows["weight"][order], 0), np.flatnonzero(new))
+        row, item, counts = self.merged()
         return self.from_counts(
-            row=row, item=item, counts=merged, domain=self.domain, engine=self.engine
+            row=row, item=item, counts=counts, domain=self.domain, engine=self.engine
         )
-
-    def narrowed(self) -> Sets:
-        """Return the same records over the items that occur: an inferred domain is private."""
-        items = self.engine.collect(self.items, order=["row", "item"])
-        found, codes = np.unique(items["item"], return_inverse=True)
-        domain = self.domain.narrowed(item=found)
-        table = self.engine.table({"row": items["row"], "item": codes.astype(np.int64)})
-        return replace(self, domain=domain, items=table)
-
-    def shuffled(self, order: np.random.Generator) -> Sets:
-        """Return the same records in another order, each person under another number."""
-        held = self.engine.collect(self.rows, order=["row"])
-        numbers = _renamed(held["row"], order)
-        rows = self.engine.derive(self.rows, "row", lambda held: numbers[held["row"]])
-        items = self.engine.derive(self.items, "row", lambda held: numbers[held["row"]])
-        if "person" in held:
-            owners = _renamed(held["person"], order)
-            rows = self.engine.derive(rows, "person", lambda held: owners[held["person"]])
-        return replace(self, rows=rows, items=items)
-
-    def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
-        public = [axes, self.domain.source.value, self.domain.records_per_person]
-        numbers = self.engine.collect(self.rows, order=["row"])["row"].tolist()
-        return msgspec.json.encode([self.kind, public, numbers, self._held()])
-
-    def _held(self) -> list[tuple[tuple[int, ...], int, int | None]]:
-        """List items, weight and owner of each row, in order."""
-        rows = self.engine.collect(self.rows, order=["row"])
-        items = self.engine.collect(self.items, order=["row", "item"])
-        codes = items["item"].tolist()
-        starts = np.searchsorted(items["row"], rows["row"], "left").tolist()
-        ends = np.searchsorted(items["row"], rows["row"], "right").tolist()
-        weights = rows["weight"].tolist()
-        owners = rows["person"].tolist() if "person" in rows else [None] * len(weights)
-        return [
-            (tuple(codes[start:end]), weight, owner)
-            for start, end, weight, owner in zip(starts, ends, weights, owners, strict=True)
-        ]
-
-    def _only(self, rows: Table) -> Sets:
-        """Return the rows of this table with their items; its helper columns are left behind."""
-        rows = self.engine.select(rows, self.rows.names)
-        items = self.engine.join(self.items, self.engine.select(rows, ["row"]), "row")
-        return replace(self, rows=rows, items=items)
 
 
 def _has(code: int, held: Columns) -> Flags:
     return held["item"] == code
-
-
-def _canonical_order(sizes: Integers, items: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Sort rows by size and then by items; say which differ from the row before."""
-    starts = np.cumsum(sizes) - sizes
-    order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
-    for size in np.unique(sizes).tolist():
-        members = np.flatnonzero(sizes == size)
-        columns = list(items[starts[members] + np.arange(size)[:, None]])
-        by = sorted_order(columns)
-        differs = np.zeros(len(by), np.bool_)
-        differs[:1] = True
-        for column in columns:
-            differs[1:] |= column[by][1:] != column[by][:-1]
-        order.append(members[by])
-        new.append(differs)
-    return np.concatenate(order), np.concatenate(new)
-
-
-def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
-    return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)

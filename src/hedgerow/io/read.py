@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Sets, Source, Trajectories, Value
+from hedgerow.data import Dataset, Domain, Lists, Sequences, Sets, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io import sets, trajectories
+from hedgerow.io import lists, trajectories
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
 from hedgerow.io.long import Laid, Long, Wanted
 from hedgerow.io.tables import as_frame, long_from
@@ -70,23 +71,28 @@ def _nothing_more(data: Any) -> dict[str, str]:
     return {}
 
 
-KINDS: dict[str, Kind] = {
-    "sets": Kind(
-        data=Sets,
-        wanted=sets.WANTED,
+def _lists(data: type[Lists]) -> Kind:
+    return Kind(
+        data=data,
+        wanted=lists.wanted(data.kind),
         written=("unit", "item"),
-        options=sets.OPTIONS,
+        options=lists.OPTIONS,
         further=_no_further,
         again=_nothing_more,
-        make=sets.sets_from,
-        rows=sets.rows_of,
-    ),
+        make=partial(lists.lists_from, data),
+        rows=lists.rows_of,
+    )
+
+
+KINDS: dict[str, Kind] = {
+    "sets": _lists(Sets),
+    "sequences": _lists(Sequences),
     "trajectories": Kind(
         data=Trajectories,
         wanted=trajectories.WANTED,
         written=("unit", "time", "place"),
         options=trajectories.OPTIONS,
-        further=trajectories.sensitive_columns,
+        further=trajectories.trait_columns,
         again=trajectories.again,
         make=trajectories.trajectories_from,
         rows=trajectories.rows_of,
@@ -96,6 +102,7 @@ KINDS: dict[str, Kind] = {
 #: every layout, the endings that mean it first
 FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lines": ("hedgerow.io.lines", ("dat", "txt", "seq")),
+    "spmf": ("hedgerow.io.spmf", ("spmf",)),
     "csv": ("hedgerow.io.delimited", ("csv",)),
     "jsonl": ("hedgerow.io.jsonl", ("jsonl", "ndjson")),
     "parquet": ("hedgerow.io.parquet", ("parquet",)),
@@ -149,7 +156,7 @@ def read(
     source
         The path of a file; or a polars, pandas or Arrow table; or a list of records.
     kind
-        What the data is: `sets`.
+        What the data is: `sets`, `sequences` or `trajectories`.
     domain
         Public knowledge. Without it the values seen are taken and the domain is marked as inferred,
         which a differentially private method refuses, unless `assert_public_domain` says

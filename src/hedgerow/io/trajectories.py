@@ -15,7 +15,7 @@ from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.long import Integers, Long, Wanted, first_seen, numbered
 
-__all__ = ["OPTIONS", "WANTED", "again", "rows_of", "sensitive_columns", "trajectories_from"]
+__all__ = ["OPTIONS", "WANTED", "again", "rows_of", "trait_columns", "trajectories_from"]
 
 WANTED = Wanted(
     "trajectories",
@@ -29,6 +29,7 @@ WANTED = Wanted(
 
 OPTIONS = {
     "sensitive": "columns that hold what is sensitive, split by commas",
+    "carry": "columns that are carried along, one value a record; no promise covers them",
     "bin": "how long a time bin is: a number, or 15min, 1h, 1d for dates and times",
     "fold": "after how long times begin anew: a number, or 1d, 7d",
     "grid": "the size of a cell in degrees, for lon and lat",
@@ -39,9 +40,11 @@ OPTIONS = {
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
-def sensitive_columns(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The sensitive columns that the reading options name."""
-    return tuple(name.strip() for name in options.get("sensitive", "").split(",") if name.strip())
+def trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns with one value a record that the reading options name."""
+    texts = (options.get("sensitive", ""), options.get("carry", ""))
+    names = (name.strip() for text in texts for name in text.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def again(data: Trajectories) -> dict[str, str]:
@@ -64,7 +67,7 @@ def trajectories_from(
     visits = pl.Series(np.flatnonzero(there))
     times = _times(long, long.columns["time"].gather(visits), options)
     places = places.gather(visits)
-    traits = {name: long.columns[name] for name in sensitive_columns(options)}
+    traits = {name: long.columns[name] for name in trait_columns(options)}
     domain = domain or _seen(times, places, traits, source)
     kept = _apart(row[there], times, options)
     return Trajectories.from_columns(

@@ -6,21 +6,21 @@ All of these compare with the original: they are for the owner only, and no guar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
+from hedgerow.measures.linkage import measure_linkage
+from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
+from hedgerow.steps.frequent import count_lost
 
 __all__ = ["measure_trajectories"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-_VICTIMS = 1_000
-_NORMAL = 1.96
 _SHOWN = 24
 
 
@@ -32,6 +32,7 @@ def measure_trajectories(
     *,
     knows: int,
     sensitive: Sequence[tuple[str, Value]],
+    frequent: int,
 ) -> list[Score]:
     """Compare released trajectories with the original.
 
@@ -47,9 +48,11 @@ def measure_trajectories(
         How many visits the attacker knows.
     sensitive
         The values the attacker is after.
+    frequent
+        In how many records a sequence is called frequent.
     """
-    truth, ours = _Visits.of(original, original), _Visits.of(released, original)
-    beside = {name: _Visits.of(control, original) for name, control in controls.items()}
+    truth, ours = Visits.of(original, original), Visits.of(released, original)
+    beside = {name: Visits.of(control, original) for name, control in controls.items()}
     whole = max(1, truth.size)
     return [
         _fact(
@@ -62,130 +65,101 @@ def measure_trajectories(
             ours.emptied,
             {name: held.emptied for name, held in beside.items()},
         ),
-        *_linkage(truth, ours, rng, knows, sensitive),
+        *_frequent(truth, ours, beside, frequent),
+        *_prevalence(truth, ours, sensitive),
+        *measure_linkage(truth, ours, rng, knows, sensitive),
+        *_map(original, truth, ours),
         *_by_axis(original, truth, ours, "time"),
         *_by_axis(original, truth, ours, "place"),
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Visits:
-    """The visits of records, coded as those of the original, by record and by visit."""
-
-    records: int
-    pairs: Integers
-    starts: Integers
-    rows: Integers
-    firsts: Integers
-    emptied: float
-    data: Trajectories
-
-    @classmethod
-    def of(cls, data: Trajectories, original: Trajectories) -> _Visits:
-        starts, pairs, _ = data.arrays()
-        size = original.domain.size("place")
-        time: Integers = _recoded(data, original, "time")[pairs // data.domain.size("place")]
-        place: Integers = _recoded(data, original, "place")[pairs % data.domain.size("place")]
-        pairs = time * size + place
-        order = np.argsort(pairs, kind="stable")
-        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
-        firsts = np.searchsorted(pairs[order], np.arange(size * original.domain.size("time") + 1))
-        emptied = int(np.count_nonzero(np.diff(starts) == 0)) / max(1, len(starts) - 1)
-        return cls(len(starts) - 1, pairs, starts, row, firsts, emptied, data)
-
-    @property
-    def size(self) -> int:
-        return len(self.pairs)
-
-    def marks(self, sensitive: Sequence[tuple[str, Value]]) -> list[NDArray[np.bool_]]:
-        """Which records have each sensitive value."""
-        _, _, traits = self.data.arrays()
-        return [self.data.holders(traits, column, value) for column, value in sensitive]
-
-    def matching(self, known: Sequence[int]) -> Integers:
-        """The records that hold all of these visits."""
-        lists = [self.rows[self.firsts[pair] : self.firsts[pair + 1]] for pair in known]
-        lists.sort(key=len)
-        found = lists[0]
-        for other in lists[1:]:
-            found = np.intersect1d(found, other, assume_unique=True)
-        return found
-
-
-def _recoded(data: Trajectories, original: Trajectories, axis: str) -> Integers:
-    """The code in the original of each value; what occurs nowhere there cannot occur here."""
-    known = {str(value): code for value, code in original.domain.axis(axis).codes.items()}
-    return np.array([known.get(str(value), 0) for value in data.domain.values(axis)], np.int64)
-
-
-def _fact(name: str, value: float, others: Mapping[str, float]) -> Score:
+def _fact(
+    name: str,
+    value: float,
+    others: Mapping[str, float],
+    better: Literal["lower", "neither"] = "lower",
+) -> Score:
     return Score(
         name=name,
         value=value,
         low=value,
         high=value,
-        better="lower",
+        better=better,
         scope="owner",
         controls=tuple(others.items()),
     )
 
 
-def _linkage(
-    truth: _Visits,
-    ours: _Visits,
-    rng: np.random.Generator,
-    knows: int,
-    sensitive: Sequence[tuple[str, Value]],
+def _frequent(
+    truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int
 ) -> list[Score]:
-    """Attack by linkage.
+    """Maximal frequent sequences: how many are lost, and how many fewer are found anew.
 
-    The attacker knows that somebody is in the data and knows up to `knows` visits, drawn at random
-    from that person's original record. They find the published records that match. Identity:
-    one over their number. Attribute: the largest share of a sensitive value among them. Where
-    nothing matches they learn nothing.
+    The second may be negative: a lost sequence can leave several shorter ones behind.
     """
-    filled = np.flatnonzero(np.diff(truth.starts))
-    if len(filled) == 0:
+    before = truth.as_records()
+    found = {
+        name: count_lost(before, held.as_records(), support)
+        for name, held in {"ours": ours, **beside}.items()
+    }
+    number = found["ours"][0]
+    if number == 0:
         return []
-    found: dict[str, list[tuple[float, float]]] = {"ours": [], "original": []}
-    marks = {"ours": ours.marks(sensitive), "original": truth.marks(sensitive)}
-    for victim in rng.choice(filled, _VICTIMS).tolist():
-        visits = truth.pairs[truth.starts[victim] : truth.starts[victim + 1]]
-        known = rng.choice(visits, min(knows, len(visits)), replace=False).tolist()
-        for name, held in (("ours", ours), ("original", truth)):
-            found[name].append(_learned(held.matching(known), marks[name]))
+    lost = {name: held[1] / number for name, held in found.items()}
+    fewer = {name: 1 - held[2] / number for name, held in found.items()}
+    what = f"sequences of at least {support} records"
+    return [
+        _fact(f"maximal {what} that were lost", lost.pop("ours"), lost),
+        _fact(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer, "neither"),
+    ]
+
+
+def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]]) -> list[Score]:
+    """How frequent each sensitive value is among the records that have visits."""
     scores: list[Score] = []
-    kinds = [("identity", 1 / max(1, truth.records))]
-    if sensitive:
-        everybody = _learned(np.arange(truth.records), marks["original"])[1]
-        kinds.append(("attribute", everybody))
-    for place, (what, guess) in enumerate(kinds):
-        mine = np.array([held[place] for held in found["ours"]])
-        theirs = float(np.mean([held[place] for held in found["original"]]))
-        mean, margin = float(mine.mean()), _NORMAL * float(mine.std()) / len(mine) ** 0.5
-        scores.append(
-            Score(
-                name=f"{what} linkage by {knows} visits",
-                value=mean,
-                low=mean - margin,
-                high=mean + margin,
-                better="lower",
-                scope="owner",
-                controls=(("original", theirs), ("guessing", guess)),
-            )
-        )
+    marks = zip(sensitive, truth.marks(sensitive), ours.marks(sensitive), strict=True)
+    for (column, value), before, after in marks:
+        name = f"share of {column} = {value} among records with visits"
+        share = _share(after, ours)
+        scores.append(_fact(name, share, {"original": _share(before, truth)}, "neither"))
     return scores
 
 
-def _learned(rows: Integers, marks: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:
-    """How sure the attacker is of who, and of what."""
-    if len(rows) == 0:
-        return 0.0, 0.0
-    shares = [float(flags[rows].mean()) for flags in marks]
-    return 1 / len(rows), max(shares, default=0.0)
+def _share(marked: NDArray[np.bool_], held: Visits) -> float:
+    filled = np.diff(held.starts) > 0
+    return float(marked[filled].mean()) if filled.any() else 0.0
 
 
-def _by_axis(original: Trajectories, truth: _Visits, ours: _Visits, axis: str) -> list[Score]:
+def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
+    """How many visits were kept at each place and time, for the most frequent ones of both."""
+    size, hours = original.domain.size("place"), original.domain.size("time")
+    before, after = (
+        np.bincount(held.pairs, minlength=size * hours).reshape(hours, size)
+        for held in (truth, ours)
+    )
+    times = np.sort(np.argsort(-before.sum(axis=1), kind="stable")[:_SHOWN])
+    places = np.sort(np.argsort(-before.sum(axis=0), kind="stable")[:_SHOWN])
+    return [
+        Score(
+            name=f"visits at {original.domain.values('place')[place]}, {time_name}",
+            value=int(after[time, place]),
+            low=int(after[time, place]),
+            high=int(after[time, place]),
+            better="neither",
+            scope="owner",
+            controls=(("original", int(before[time, place])),),
+            chart="visits by time and place",
+            at=time_name,
+            across=f"{original.domain.values('place')[place]}",
+        )
+        for place in map(int, places)
+        for time in map(int, times)
+        for time_name in (f"{original.domain.values('time')[time]}",)
+    ]
+
+
+def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> list[Score]:
     """How many visits were kept at each time, or place; the most frequent ones."""
     size = original.domain.size("place")
     values = original.domain.values(axis)

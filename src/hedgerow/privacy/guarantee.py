@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
-from hedgerow.data import Dataset
+from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.questions import Answers
@@ -78,8 +78,9 @@ class Guarantee(ABC):
     def fields(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
 
-    def limits(self) -> tuple[str, ...]:
-        """Say what the promise does not cover, a sentence each."""
+    def limits(self, domain: Domain) -> tuple[str, ...]:
+        """Say what the promise does not cover of data over a domain, a sentence each."""
+        del domain
         return ()
 
     @property
@@ -151,8 +152,9 @@ class PureDP(Guarantee):
             f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove).{weak}"
         )
 
-    def limits(self) -> tuple[str, ...]:
+    def limits(self, domain: Domain) -> tuple[str, ...]:
         """Say what differential privacy does not cover."""
+        del domain
         return (
             "What is true of people in general, and so of each, in the data or not.",
             "Other releases. The epsilons of all releases made of the same data add up.",
@@ -212,9 +214,10 @@ class All(Guarantee):
         """Say all promises."""
         return " ".join(part.sentence() for part in self.guarantees)
 
-    def limits(self) -> tuple[str, ...]:
+    def limits(self, domain: Domain) -> tuple[str, ...]:
         """Say what none of the promises covers."""
-        return tuple(dict.fromkeys(limit for part in self.guarantees for limit in part.limits()))
+        found = [limit for part in self.guarantees for limit in part.limits(domain)]
+        return tuple(dict.fromkeys(found))
 
     def fields(self) -> dict[str, str]:
         """The numbers of all parts."""

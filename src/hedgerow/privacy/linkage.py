@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Trajectories, Value
+from hedgerow.data import Dataset, Domain, Trajectories, Value
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Exactly, read_number, show
@@ -131,13 +131,20 @@ class KCL(Criterion):
             f"values {protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 
-    def limits(self) -> tuple[str, ...]:
-        """Say what the promise does not cover."""
+    def limits(self, domain: Domain) -> tuple[str, ...]:
+        """Say what the promise does not cover, and name the columns that are carried along."""
+        covered = {"time", "place", *(column for column, _ in self.sensitive)}
+        carried = [name for name, _ in domain.axes if name not in covered]
         more = f"more than {self.l} visits, or where somebody was not, or another release"
         return (
             f"Whoever knows {more} of the same data.",
             "How many records there are, and how frequent sensitive values are in all.",
-            "Sensitive values other than those named, and columns that are carried along.",
+            "Sensitive values other than those named.",
+            *(
+                f"The column {name!r}: it is carried along as it was, and whoever knows it of "
+                "somebody can tell records apart by it."
+                for name in carried
+            ),
             "How the data was made: this is a property of what is published, not of the method.",
         )
 

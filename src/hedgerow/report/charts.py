@@ -58,10 +58,50 @@ def score_charts(scores: Sequence[Score]) -> list[Chart]:
     for score in scores:
         if score.chart:
             named.setdefault(score.chart, []).append(score)
+    return [chart for name, held in named.items() for chart in _drawn(name, held)]
+
+
+def _drawn(name: str, scores: Sequence[Score]) -> list[Chart]:
+    if scores[0].across:
+        return _maps(name, scores)
     return [
-        _pairs(name, held) if _ORIGINAL in dict(held[0].controls) else _groups(name, held)
-        for name, held in named.items()
+        _pairs(name, scores) if _ORIGINAL in dict(scores[0].controls) else _groups(name, scores)
     ]
+
+
+def _maps(name: str, scores: Sequence[Score]) -> list[Chart]:
+    """Two maps on one scale, one tile a score: the original, and the release."""
+    before = [dict(score.controls)[_ORIGINAL] for score in scores]
+    after = [score.value for score in scores]
+    top = max(*before, *after, 0)
+    shades = {"scheme": "greens", "domain": [0, top]}
+    charts: list[Chart] = []
+    for series, values in ((_ORIGINAL, before), (OURS, after)):
+        rows = [
+            {"at": score.at, "across": score.across, "value": value}
+            for score, value in zip(scores, values, strict=True)
+        ]
+        place: dict[str, Any] = {"type": "nominal", "sort": None, "title": None}
+        charts.append(
+            _chart(
+                f"{_sentence(name)}: {series}",
+                rows,
+                height=14 * len({score.across for score in scores}),
+                mark={"type": "rect"},
+                encoding={
+                    "x": {"field": "at", **place, "axis": {"labelAngle": 0, "labelOverlap": True}},
+                    "y": {"field": "across", **place, "axis": {"labelLimit": 120}},
+                    "color": {
+                        "field": "value",
+                        "type": "quantitative",
+                        "scale": shades,
+                        "legend": {"title": None, "labelColor": "currentColor"},
+                    },
+                    "tooltip": [{"field": "at"}, {"field": "across"}, _rounded("value")],
+                },
+            )
+        )
+    return charts
 
 
 def _groups(name: str, scores: Sequence[Score]) -> Chart:

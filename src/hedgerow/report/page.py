@@ -116,7 +116,7 @@ def _page(
         "publishable": release.publishable,
         "figures": figures,
         "sentence": release.guarantee.sentence(),
-        "limits": release.guarantee.limits(),
+        "limits": release.guarantee.limits(release.domain),
         "budget": _numbered(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_numbered(chart, charts) for chart in public],

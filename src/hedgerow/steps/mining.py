@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.steps.arrays import grouped, ranges
 
-__all__ = ["Level", "Mined", "Records", "mine", "number_of"]
+__all__ = ["Level", "Mined", "Records", "mine", "number_of", "number_of_pairs"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -36,6 +36,16 @@ class Records:
     def record(self) -> Integers:
         """The record of each visit."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def _by_pair(self) -> tuple[Integers, Integers]:
+        ends = np.cumsum(np.bincount(self.pairs, minlength=self.size))
+        return np.argsort(self.pairs, kind="stable"), np.concatenate(([0], ends))
+
+    def holding(self, pair: int) -> Integers:
+        """The visits of a pair."""
+        order, starts = self._by_pair
+        return order[starts[pair] : starts[pair + 1]]
 
     def without_flags(self) -> Records:
         """The same visits, no value sensitive."""
@@ -136,15 +146,22 @@ def _candidates(records: Records, clean: list[Level]) -> Integers:
 
 def number_of(records: Records, clean: list[Level], places: Integers) -> Integers:
     """The number of each sequence among the clean ones of its length; -1 if it is not clean."""
-    number = np.zeros(len(places), np.int64)
-    known = np.ones(len(places), np.bool_)
-    for level, column in zip(clean, places.T, strict=False):
-        code = number * records.size + records.pairs[column]
+    return number_of_pairs(records.size, clean, records.pairs[places])
+
+
+def number_of_pairs(size: int, clean: list[Level], sequences: Integers) -> Integers:
+    """The same for sequences given by their pairs, one a line; there are `size` pairs."""
+    number = np.zeros(len(sequences), np.int64)
+    known = np.ones(len(sequences), np.bool_)
+    for level, column in zip(clean, sequences.T, strict=False):
+        code = number * size + column
         if len(level.codes) == 0:
-            return np.full(len(places), -1)
+            return np.full(len(sequences), -1)
         at = np.minimum(np.searchsorted(level.codes, code), len(level.codes) - 1)
         known &= level.codes[at] == code
         number = at
+    if sequences.shape[1] > len(clean):
+        known[:] = False
     return np.where(known, number, -1)
 
 

@@ -62,7 +62,7 @@ class _State:
     def __init__(self, records: Records, mined: Mined, promise: KCL, metric: Metric) -> None:
         visits = len(records.pairs)
         self.k, self.c, self.metric = promise.k, promise.c, metric
-        self.pairs, self.record, self.flags = records.pairs, records.record, records.flags
+        self.records, self.pairs, self.record = records, records.pairs, records.record
         self.alive = np.ones(visits, np.bool_)
         self.clean = Occurrences(mined.clean, visits)
         none = np.zeros((len(records.flags), 0), np.int64)
@@ -111,7 +111,7 @@ class _State:
         clean = self.clean.touched(visits)
         self.clean.take_away(clean)
         at, record = self.clean.at[clean], self.record[self.clean.places[clean, 0]]
-        for marked, flag in zip(self.marked, self.flags, strict=True):
+        for marked, flag in zip(self.marked, self.records.flags, strict=True):
             np.subtract.at(marked, at[flag[record]], 1)
         listed = self.listed.touched(visits)
         self.listed.take_away(listed)
@@ -159,7 +159,8 @@ def _everywhere(state: _State, best: float) -> None:
         pair = int(score.argmax())
         if score[pair] < _NEARLY * best:
             return
-        state.delete(np.flatnonzero((state.pairs == pair) & state.alive))
+        visits = state.records.holding(pair)
+        state.delete(visits[state.alive[visits]])
 
 
 class _Operations(NamedTuple):
@@ -218,7 +219,7 @@ def _to_give_up(state: _State, touched: Integers, gone: Integers, by: Integers) 
     counts = state.clean.support[sequence] - np.bincount(at, minlength=len(sequence))
     bad = counts < state.k
     record = state.record[state.clean.places[lost, 0]]
-    for marked, flag in zip(state.marked, state.flags, strict=True):
+    for marked, flag in zip(state.marked, state.records.flags, strict=True):
         left = marked[sequence] - np.bincount(at[flag[record]], minlength=len(sequence))
         bad |= left * state.c.denominator > state.c.numerator * counts
     bad &= counts > 0

@@ -33,11 +33,9 @@ def give_back(records: Records, alive: Flags, promise: KCL, pairs: Integers) -> 
     `alive` says which are kept so far, and they must be private.
     """
     alive = alive.copy()
-    held = np.bincount(records.pairs, minlength=records.size)
-    visits = np.split(np.argsort(records.pairs, kind="stable"), np.cumsum(held)[:-1])
     for done, pair in enumerate(pairs.tolist()):
         progress.tell("giving visits back", done, len(pairs))
-        holders = visits[pair]
+        holders = records.holding(pair)
         kept = alive[holders]
         if not kept.all():
             alive[holders] = _going_together(records, alive, holders, kept, promise)

@@ -17,7 +17,7 @@ from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
 from hedgerow.publishers.trajectories.giving_back import give_back
 from hedgerow.publishers.trajectories.greedy import Board, suppress_greedily
-from hedgerow.publishers.trajectories.metrics import METRICS, Metric
+from hedgerow.publishers.trajectories.metrics import METRICS, Metric, Visit
 from hedgerow.steps.mining import Records, mine
 
 __all__ = ["LocalSuppression", "records_of"]
@@ -26,6 +26,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 #: up to so many minimal violating sequences one operation at a time is fast enough
 _GREEDY = 3_000
+#: and beyond so many, growing from nothing is
+_GROW = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,18 +92,19 @@ class LocalSuppression(Publisher[Trajectories]):
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
         """Find what violates, suppress until nothing does, give back what need not be gone."""
         promise = ledger.promised(KCL)
-        records = records_of(data, promise)
+        records, visits = records_of(data, promise)
         _warn(records, promise)
-        metric = METRICS[self.metric](records, self.k_prime)
-        found: list[Flags] = []
-        if self.schedule != "grow":
-            found.append(self._suppressed(records, promise, metric))
+        metric = METRICS[self.metric](records, visits, self.k_prime)
+        found = [] if self.schedule == "grow" else self._suppressed(records, promise, metric)
         if self.give_back and self.mode == "local":
             found += _given_back(records, [np.zeros(len(records.pairs), np.bool_), *found], promise)
         return data.keep_visits(max(found, key=metric.kept))
 
-    def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> Flags:
-        """Find all MVS and suppress until none is left; say which visits are kept."""
+    def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> list[Flags]:
+        """Find all MVS and suppress until none is left; say which visits are kept.
+
+        Nothing is said if the list is so long that growing alone is as good, and far faster.
+        """
         mined = mine(records, promise.k, promise.c, promise.l)
         alone = np.zeros(0, np.int64)
         if self.pre_suppress_singletons and mined.violating:
@@ -111,6 +114,8 @@ class LocalSuppression(Publisher[Trajectories]):
             mined = mined.without_singletons()
         listed = sum(len(level.codes) for level in mined.violating)
         local = self.mode == "local"
+        if self.schedule == "auto" and local and self.give_back and listed > _GROW:
+            return []
         if self.schedule == "batch" or (self.schedule == "auto" and listed > _GREEDY):
             kept = suppress_in_batches(records, mined, promise, metric, local=local)
         else:
@@ -118,7 +123,7 @@ class LocalSuppression(Publisher[Trajectories]):
             suppress_greedily(board, metric, local=local)
             kept = board.alive()
         kept[alone] = False
-        return kept
+        return [kept]
 
 
 def _given_back(records: Records, starts: list[Flags], promise: KCL) -> list[Flags]:
@@ -128,13 +133,13 @@ def _given_back(records: Records, starts: list[Flags], promise: KCL) -> list[Fla
     return [give_back(records, start, promise, pairs) for start in starts for pairs in orders]
 
 
-def records_of(data: Trajectories, promise: KCL) -> Records:
+def records_of(data: Trajectories, promise: KCL) -> tuple[Records, list[Visit]]:
     """Number the pairs that occur, in the order of time, and mark who has a sensitive value."""
     starts, pairs, traits = data.arrays()
     found, numbers = np.unique(pairs, return_inverse=True)
     flags = [data.holders(traits, column, value) for column, value in promise.sensitive]
     held = np.stack(flags) if flags else np.zeros((0, len(starts) - 1), np.bool_)
-    return Records(starts, numbers.astype(np.int64), len(found), held)
+    return Records(starts, numbers.astype(np.int64), len(found), held), data.named(found)
 
 
 def _warn(records: Records, promise: KCL) -> None:

@@ -6,21 +6,23 @@ method then takes that name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data import Value
 from hedgerow.steps.arrays import grouped
 from hedgerow.steps.frequent import maximal_frequent
 from hedgerow.steps.mining import Records
 from hedgerow.steps.occurrences import Occurrences
 
-__all__ = ["METRICS", "FrequentSequences", "Instances", "Metric"]
+__all__ = ["METRICS", "FrequentSequences", "Instances", "Metric", "Visit"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64] | Integers
+Visit: TypeAlias = tuple[Value, Value]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -48,8 +50,8 @@ class Instances:
     """Every visit counts the same: the loss is the number of deleted visits."""
 
     def __init__(self, records: Records) -> None:
-        self._pairs = records.pairs
-        self._held = np.bincount(records.pairs, minlength=records.size)
+        self.pairs = records.pairs
+        self.held = np.bincount(records.pairs, minlength=records.size)
 
     def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
         """The number of visits."""
@@ -58,12 +60,12 @@ class Instances:
 
     def everywhere(self) -> Numbers:
         """The number of records that have each pair."""
-        return self._held
+        return self.held
 
     def deleted(self, visits: Integers) -> Integers:
         """Only the pairs themselves have become rarer."""
-        pairs = self._pairs[visits]
-        np.subtract.at(self._held, pairs, 1)
+        pairs = self.pairs[visits]
+        np.subtract.at(self.held, pairs, 1)
         return np.unique(pairs)
 
     def kept(self, alive: Flags) -> float:
@@ -76,7 +78,7 @@ class FrequentSequences:
 
     def __init__(self, records: Records, support: int) -> None:
         levels = [level for level in maximal_frequent(records, support) if len(level.codes)]
-        self._support, self._pairs = support, records.pairs
+        self._support, self.pairs = support, records.pairs
         self._found = found = Occurrences(levels, len(records.pairs))
         self._having = np.zeros(records.size, np.int64)
         found.add_pairs(self._having, records.pairs, np.arange(len(found.sizes)), 1)
@@ -104,9 +106,9 @@ class FrequentSequences:
         changed = np.unique(self._found.at[touched])
         lost = changed[self._found.support[changed] < self._support]
         self._found.take_away(self._found.of_sequences(lost).occurrence)
-        self._found.add_pairs(self._having, self._pairs, lost, -1)
-        pairs = self._pairs[self._found.places[self._found.starts[changed]]]
-        return np.unique(np.concatenate((self._pairs[visits], pairs.ravel())))
+        self._found.add_pairs(self._having, self.pairs, lost, -1)
+        pairs = self.pairs[self._found.places[self._found.starts[changed]]]
+        return np.unique(np.concatenate((self.pairs[visits], pairs.ravel())))
 
     def kept(self, alive: Flags) -> float:
         """How many of them enough records still have."""
@@ -116,8 +118,8 @@ class FrequentSequences:
         return float(np.count_nonzero(left >= self._support))
 
 
-#: by name: how to make a metric from the records and K'
-METRICS: dict[str, Callable[[Records, int], Metric]] = {
-    "instances": lambda records, _: Instances(records),
-    "mfs": FrequentSequences,
+#: by name: how to make a metric of records, the place and time of each pair, and K'
+METRICS: dict[str, Callable[[Records, Sequence[Visit], int], Metric]] = {
+    "instances": lambda records, _visits, _support: Instances(records),
+    "mfs": lambda records, _visits, support: FrequentSequences(records, support),
 }

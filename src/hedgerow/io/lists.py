@@ -1,4 +1,4 @@
-"""Sets from long tables, and back."""
+"""Sets and sequences from long tables, and back."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from hedgerow.data import Domain, Sets, Source, Value
+from hedgerow.data import Domain, Lists, Source, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.long import Integers, Long, Rows, Wanted, first_seen, numbered
 
-__all__ = ["OPTIONS", "WANTED", "rows_of", "sets_from"]
+__all__ = ["OPTIONS", "lists_from", "rows_of", "wanted"]
 
 ROLE = "item"
-WANTED = Wanted("sets", ROLE, ("unit", ROLE), ("person",), {})
 
 #: what may be said by the reading options, beyond what every kind has
 OPTIONS = {
@@ -23,13 +22,24 @@ OPTIONS = {
 }
 
 
-def sets_from(
-    long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]
-) -> Sets:
+def wanted(kind: str) -> Wanted:
+    """What such a kind wants of a file."""
+    return Wanted(kind, ROLE, ("unit", ROLE), ("person",), {})
+
+
+def lists_from(
+    kind: type[Lists],
+    long: Long,
+    domain: Domain | None,
+    source: Source,
+    options: Mapping[str, str],
+) -> Lists:
     """Hold the records of a long table.
 
     Parameters
     ----------
+    kind
+        Sets or sequences.
     long
         What was read, with the roles `unit` and `item`, and `person` where owners are known.
     domain
@@ -62,15 +72,13 @@ def sets_from(
         what = "a record without items of the domain; pass the reading option on_empty=drop as well"
         raise long.fail(int(long.line[np.argmax(row == emptied[0])]), what)
     persons = _owners(long, row) if "person" in long.columns else None
-    return Sets.from_columns(row=row[kept], item=item[kept], domain=domain, persons=persons)
+    return kind.from_columns(row=row[kept], item=item[kept], domain=domain, persons=persons)
 
 
-def rows_of(data: Sets) -> Rows:
-    """Lay out what is published: distinct itemsets and how many records are each."""
-    rows = data.engine.collect(data.rows, order=["row"])
-    items = data.engine.collect(data.items, order=["row", "item"])
-    starts = np.append(np.searchsorted(items["row"], rows["row"]), len(items["row"]))
-    return Rows(ROLE, data.domain.values(ROLE), starts, items["item"], rows["weight"])
+def rows_of(data: Lists) -> Rows:
+    """Lay out what is published: distinct rows and how many records are each."""
+    starts, items, weights = data.arrays()
+    return Rows(ROLE, data.domain.values(ROLE), starts, items, weights)
 
 
 def _seen(values: list[Value], source: Source) -> Domain:

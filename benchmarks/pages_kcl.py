@@ -1,0 +1,112 @@
+"""The result page of (K,C)_L-privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plots import growth
+from tables import table
+
+
+def kcl_pages(made_up: dict[str, Any], real: dict[str, Any]) -> dict[str, str]:
+    """Write the page, and the pictures it shows."""
+    head = (
+        "# Results: kcl\n\nMade by `benchmarks/pages.py` from `kcl.json` and `kcl-real.json`; "
+        "do not edit. C = 60 %, L = 3, metric instances; a visit is a pair of place and time, and "
+        "the loss is the share of visits that is suppressed.\n\n"
+        "*Local* and *global* are the paper's operations. *Given back* is what stays suppressed "
+        "after local suppression and giving back (the default); *grown* starts from nothing "
+        "instead (`schedule = grow`)."
+    )
+    pictures = "\n\n".join(f"![growth with {axis}](kcl-{axis}.svg)" for axis in AXES)
+    parts = [head, _schedules(made_up), _scale(made_up), pictures, *_real(real)]
+    drawn = {f"kcl-{axis}.svg": _drawn(axis, made_up) for axis in AXES}
+    return {"kcl.md": "\n\n".join(parts) + "\n", **drawn}
+
+
+AXES = ("records", "pairs")
+
+
+def _drawn(axis: str, held: dict[str, Any]) -> str:
+    """Draw how the times grow with the records, or with the pairs."""
+    other = {"records": "pairs", "pairs": "records"}[axis]
+    chosen = {"pairs": 3_264, "records": 120_000}[other]
+    runs = sorted(
+        (run for run in held.values() if "mvs" in run and run[other] == chosen),
+        key=lambda run: run[axis],
+    )
+    series = {
+        "mining": [(run[axis], run["mining"]) for run in runs],
+        "local suppression": [(run[axis], run["local"]["seconds"]) for run in runs],
+        "giving back, two orders": [(run[axis], run["given back"]["seconds"]) for run in runs],
+        "verification": [(run[axis], run["verification"]) for run in runs],
+    }
+    return growth(f"kcl: growth with {axis} ({chosen:,} {other})", axis, "seconds", series)
+
+
+def _schedules(held: dict[str, Any]) -> str:
+    rows = [
+        [
+            f"{name}: {run['records']:,} walks, K = {run['k']}",
+            mode,
+            *(f"{run[f'{way} {mode}'][0]:.3f}" for way in ("greedy", "batch")),
+            *(f"{run[f'{way} {mode} given back']:.3f}" for way in ("greedy", "batch")),
+            *(f"{run[f'{way} {mode}'][1]:.2f}" for way in ("greedy", "batch")),
+        ]
+        for name, run in held.items()
+        if "k" in run
+        for mode in ("local", "global")
+    ]
+    head = ["data", "mode", "loss, greedy", "loss, batch", "greedy, given back"]
+    head += ["batch, given back", "seconds, greedy", "seconds, batch"]
+    return f"## One operation at a time, or many\n\n{table(head, rows)}"
+
+
+def _scale(held: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{run['records']:,}",
+            f"{run['pairs']:,}",
+            f"{sum(run['mvs']):,}",
+            f"{run['mining']:.1f}",
+            f"{run['local']['seconds']:.1f}",
+            f"{run['given back']['seconds']:.1f}",
+            f"{run['verification']:.1f}",
+            f"{run['grown']['seconds']:.1f}",
+            f"{run['gigabytes']:.1f}",
+            *(f"{run[way]['loss']:.3f}" for way in ("global", "local", "given back", "grown")),
+        ]
+        for name, run in held.items()
+        if "mvs" in run
+    ]
+    head = ["walks", "records", "pairs", "MVS", "mining, s", "local suppression, s"]
+    head += ["giving back, s", "verification, s", "growing, s", "GB"]
+    head += ["loss, global", "loss, local", "loss, given back", "loss, grown"]
+    return (
+        "## Made-up walks, K = 30, many operations at a time\n\nMean length 6, a fifth of the "
+        "records sensitive (`hedgerow.samples.walks`). Giving back and growing are timed for two "
+        f"orders of the pairs, of which the better is taken.\n\n{table(head, rows)}"
+    )
+
+
+def _real(held: dict[str, Any]) -> list[str]:
+    parts = []
+    for name, data in held.items():
+        rows = []
+        for run in data["runs"]:
+            lost, beside = run["visits that were suppressed"]
+            who, controls = run["identity linkage by 3 visits"]
+            row = [str(run["k"]), f"{beside['global suppression']:.3f}", f"{run['local']:.3f}"]
+            row += [f"**{lost:.3f}**", f"{run['grown']:.3f}", f"{beside['one visit a record']:.3f}"]
+            row += [f"{run['seconds']:.1f}", f"{controls['original']:.3f}", f"{who:.4f}"]
+            what, theirs = run.get("attribute linkage by 3 visits", [None, {}])
+            row += ["" if what is None else f"{theirs['original']:.3f}"]
+            row += ["" if what is None else f"{what:.3f}"]
+            rows.append(row)
+        head = ["K", "loss, global", "loss, local", "loss, given back (default)", "loss, grown"]
+        head += ["one visit a record", "seconds", "identity linkage before", "after"]
+        head += ["attribute linkage before", "after"]
+        facts = f"{data['records']:,} records, {data['visits']:,} visits, {data['pairs']:,} pairs"
+        parts.append(f"## {name}\n\n{data['what']} {facts}.\n\n{table(head, rows)}")
+    return parts

@@ -1,0 +1,91 @@
+"""Positions of sequences by the gram that starts there, counted one item further at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Continued", "Positions"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: up to so many cells are counted in a table
+_TABLE = 1 << 27
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Positions:
+    """Which context each position continues.
+
+    `symbols` are the items of all sequences, each followed by an end marker, `size`. A position in
+    `active` starts an occurrence, `length` items long, of the context `home`. It is counted
+    `weights` times, or once.
+    """
+
+    size: int
+    symbols: NDArray[Any]
+    active: NDArray[Any]
+    home: NDArray[Any]
+    weights: Integers | None
+    length: int
+
+    @classmethod
+    def of(cls, starts: Integers, items: Integers, weights: Integers, size: int) -> Positions:
+        """Put every position into one context, that of no items."""
+        rows = len(starts) - 1
+        ends = starts[1:] + np.arange(rows)
+        symbols = np.empty(len(items) + rows, np.min_scalar_type(size))
+        inner = np.ones(len(symbols), np.bool_)
+        inner[ends] = False
+        symbols[ends] = size
+        symbols[inner] = items
+        active = np.flatnonzero(inner).astype(np.int32 if len(symbols) < 2**31 else np.int64)
+        plain = not len(weights) or int(weights.max()) == 1
+        each = None if plain else np.repeat(weights, np.diff(starts))
+        return cls(size, symbols, active, np.zeros(len(active), np.int32), each, 0)
+
+    def count(self, contexts: int) -> Continued:
+        """Count the occurrences of every context by the symbol that follows."""
+        keys = self.home.astype(np.int64)
+        keys *= self.size + 1
+        keys += self.symbols[self.active + self.length]
+        cells = contexts * (self.size + 1)
+        if cells <= _TABLE:
+            table = np.bincount(keys, self.weights, cells).astype(np.int64)
+            found = np.flatnonzero(table)
+            counts = table[found]
+        else:
+            found, at = np.unique(keys, return_inverse=True)
+            counts = np.bincount(at, self.weights, len(found)).astype(np.int64)
+        at, codes = np.divmod(found, self.size + 1)
+        return Continued(self, keys, at, codes, counts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Continued:
+    """The continuations that occur: their context, the symbol that follows, and how often."""
+
+    positions: Positions
+    keys: Integers
+    at: Integers
+    codes: Integers
+    counts: Integers
+
+    def move(self, at: Integers, codes: Integers) -> Positions:
+        """Keep the positions of these continuations; the place in the list is their new context."""
+        chosen = at * (self.positions.size + 1) + codes
+        order = np.argsort(chosen)
+        place = np.searchsorted(chosen[order], self.keys)
+        place[place == len(chosen)] = 0
+        kept = chosen[order][place] == self.keys if len(chosen) else np.zeros(len(place), np.bool_)
+        old = self.positions
+        return replace(
+            old,
+            active=old.active[kept],
+            home=order[place[kept]].astype(np.int32),
+            weights=None if old.weights is None else old.weights[kept],
+            length=old.length + 1,
+        )

@@ -1,0 +1,100 @@
+"""Sequences: click paths, journeys, events in order; one record is a list of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.domain import Domain
+from hedgerow.data.lists import Lists
+from hedgerow.data.positions import Positions
+from hedgerow.data.records import (
+    require_columns,
+)
+from hedgerow.engines import Engine, LocalEngine
+from hedgerow.errors import DomainError, ParameterError
+
+__all__ = ["Sequences"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sequences(Lists):
+    """Records that are lists of items, repeats allowed.
+
+    Two tables: `rows` has one line a row (`row`, `weight` = how many records are this very list,
+    and `person` where owners are known), `items` one line an item of a row (`row`, `at` = its
+    place from 0, `item`). Every record has at least one item.
+
+    Examples
+    --------
+    >>> domain = Domain.declare(item=["home", "search", "shop"])
+    >>> visits = [["home", "shop", "home"], ["search"], ["search"]]
+    >>> data = Sequences.from_records(visits, domain=domain)
+    >>> len(data), data.named()
+    (3, [(('search',), 2), (('home', 'shop', 'home'), 1)])
+    """
+
+    kind: ClassVar[str] = "sequences"
+    units: ClassVar[tuple[str, ...]] = ("sequence", "person")
+    order: ClassVar[str] = "at"
+
+    @classmethod
+    def from_columns(
+        cls,
+        *,
+        row: Integers,
+        item: Integers,
+        domain: Domain,
+        persons: Integers | None = None,
+        counts: Integers | None = None,
+        engine: Engine | None = None,
+    ) -> Sequences:
+        """Hold a long table: `item` is the code of the next item of record number `row`.
+
+        Items of a record stand in their order. A record number that never occurs is no record;
+        `persons[row]` is the owner of a record, and `counts[row]` how many records are this list.
+        """
+        require_columns(row, item, persons)
+        if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
+            msg = "an item code is outside the domain; codes are positions in its values"
+            raise DomainError(msg)
+        if counts is not None and (counts.dtype.kind != "i" or np.any(counts[row] < 1)):
+            msg = "the counts of sequences must be whole numbers of at least 1"
+            raise ParameterError(msg)
+        engine = engine or LocalEngine()
+        if np.any(row[1:] < row[:-1]):
+            order = np.argsort(row, kind="stable")
+            row, item = row[order], item[order]
+        new = np.ones(len(row), np.bool_)
+        new[1:] = row[1:] != row[:-1]
+        starts = np.flatnonzero(new)
+        at = np.arange(len(row)) - np.repeat(starts, np.diff(starts, append=len(row)))
+        held = engine.table({"row": row, "at": at.astype(np.int32), "item": item})
+        numbers = row[starts]
+        weight = np.ones(len(numbers), np.int64) if counts is None else counts[numbers]
+        columns = {"row": numbers, "weight": weight}
+        if persons is not None:
+            columns["person"] = persons[numbers]
+        return cls(domain, engine.table(columns), held, engine)
+
+    def truncated(self, longest: int) -> Sequences:
+        """Keep the first items of each record: a rule for each alone."""
+        early = self.engine.keep(self.items, lambda held: held["at"] < longest)
+        return replace(self, items=early)
+
+    def positions(self, longest: int) -> Positions:
+        """Line up the first items of all records, each with an end marker, to count grams in."""
+        starts, items, weights = self.truncated(longest).arrays()
+        return Positions.of(starts, items, weights, self.domain.size("item"))
+
+    def canonical(self) -> Sequences:
+        """Merge equal sequences, sort them by length and then by items, number them afresh."""
+        row, item, counts = self.merged()
+        return self.from_columns(
+            row=row, item=item, counts=counts, domain=self.domain, engine=self.engine
+        )

@@ -1,0 +1,74 @@
+"""The visits of a release, coded as those of the original, so that the two can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Trajectories, Value
+from hedgerow.steps.mining import Records
+
+__all__ = ["Visits"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """The visits of records, coded as those of the original, by record and by visit."""
+
+    records: int
+    pairs: Integers
+    starts: Integers
+    rows: Integers
+    firsts: Integers
+    emptied: float
+    data: Trajectories
+
+    @classmethod
+    def of(cls, data: Trajectories, original: Trajectories) -> Visits:
+        """Code the visits of some data as those of the original."""
+        starts, pairs, _ = data.arrays()
+        size = original.domain.size("place")
+        time: Integers = _recoded(data, original, "time")[pairs // data.domain.size("place")]
+        place: Integers = _recoded(data, original, "place")[pairs % data.domain.size("place")]
+        pairs = time * size + place
+        order = np.argsort(pairs, kind="stable")
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
+        firsts = np.searchsorted(pairs[order], np.arange(size * original.domain.size("time") + 1))
+        emptied = int(np.count_nonzero(np.diff(starts) == 0)) / max(1, len(starts) - 1)
+        return cls(len(starts) - 1, pairs, starts, row, firsts, emptied, data)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.pairs)
+
+    def as_records(self) -> Records:
+        """The same as the arrays that sequences are counted in."""
+        none = np.zeros((0, self.records), np.bool_)
+        return Records(self.starts, self.pairs, len(self.firsts) - 1, none)
+
+    def marks(self, sensitive: Sequence[tuple[str, Value]]) -> list[NDArray[np.bool_]]:
+        """Which records have each sensitive value."""
+        _, _, traits = self.data.arrays()
+        return [self.data.holders(traits, column, value) for column, value in sensitive]
+
+    def matching(self, known: Sequence[int]) -> Integers:
+        """The records that hold all of these visits."""
+        lists = [self.rows[self.firsts[pair] : self.firsts[pair + 1]] for pair in known]
+        lists.sort(key=len)
+        found = lists[0]
+        for other in lists[1:]:
+            found = np.intersect1d(found, other, assume_unique=True)
+        return found
+
+
+def _recoded(data: Trajectories, original: Trajectories, axis: str) -> Integers:
+    """The code in the original of each value; what occurs nowhere there cannot occur here."""
+    known = {str(value): code for value, code in original.domain.axis(axis).codes.items()}
+    return np.array([known.get(str(value), 0) for value in data.domain.values(axis)], np.int64)

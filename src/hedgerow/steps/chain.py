@@ -1,0 +1,108 @@
+"""Chains of states that write sequences: how many go where, and sequences drawn that way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Chain", "lengthened", "written"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+_SWEEPS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """What follows in each state, and the state after that.
+
+    `follow[s, a]` is the chance of item `a` after state `s`; the last column is the end. Item `a`
+    leads from `s` to `onward[s, a]`. A sequence starts with item `a` by the chance `start[a]`, in
+    state `first[a]`.
+    """
+
+    start: Floats
+    first: Integers
+    follow: Floats
+    onward: Integers
+
+
+def lengthened(chain: Chain, longest: int) -> Chain:
+    """Correct for sequences that were cut: their last item was not an end.
+
+    Where sequences are cut at `longest` items the ends that were counted are too many for a chain
+    that is itself stopped there. The chances are changed until the stopped chain has the ratios
+    that were counted.
+    """
+    target, follow = chain.follow, chain.follow
+    for _ in range(_SWEEPS):
+        through, stopped = _visits(replace(chain, follow=follow), longest)
+        seen = through[:, None] * follow
+        seen[:, -1] += stopped
+        total = seen.sum(axis=1, keepdims=True)
+        seen = np.divide(seen, total, out=np.zeros_like(seen), where=total > 0)
+        ratio = np.divide(target, seen, out=np.ones_like(seen), where=(seen > 0) & (target > 0))
+        follow = follow * np.clip(ratio, 0.5, 2.0)
+        follow = follow / follow.sum(axis=1, keepdims=True)
+    return replace(chain, follow=follow)
+
+
+def _visits(chain: Chain, longest: int) -> tuple[Floats, Floats]:
+    """How often each state is left freely, and how often it is where a sequence is stopped."""
+    states = len(chain.follow)
+    mass = np.bincount(chain.first, chain.start, states).astype(np.float64)
+    through = np.zeros(states)
+    for _ in range(longest - 1):
+        through += mass
+        moved = mass[:, None] * chain.follow[:, :-1]
+        mass = np.bincount(chain.onward.ravel(), moved.ravel(), states).astype(np.float64)
+    return through, mass
+
+
+def written(
+    chain: Chain, number: int, longest: int, coins: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Write so many sequences of up to `longest` items; return the sequence of each item, and it.
+
+    All sequences in one state are dealt out systematically, in random order: every count of what
+    follows is within one of its expectation, and unbiased.
+    """
+    # the start is a state like the others, of which all sequences leave
+    alive = np.arange(number)
+    item = _dealt(chain.start[None, :], np.zeros(number, np.int64), coins)
+    state = chain.first[item]
+    rows, items = [alive], [item]
+    for _ in range(longest - 1):
+        item = _dealt(chain.follow, state, coins)
+        on = item < chain.follow.shape[1] - 1
+        alive, state, item = alive[on], state[on], item[on]
+        if not len(alive):
+            break
+        rows.append(alive)
+        items.append(item)
+        state = chain.onward[state, item]
+    row, item = np.concatenate(rows), np.concatenate(items)
+    order = np.argsort(row, kind="stable")
+    return row[order], item[order]
+
+
+def _dealt(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
+    """Deal out what follows: the `j`-th of `n` in a state gets the label at `(j + u) / n`."""
+    order = coins.permutation(len(state))
+    order = order[np.argsort(state[order], kind="stable")]
+    many = np.bincount(state, minlength=len(follow))
+    there = np.flatnonzero(many)
+    share = np.cumsum(follow[there], axis=1)
+    share /= share[:, -1:]
+    upto = np.ceil(share * many[there][:, None] - coins.random(len(there))[:, None])
+    upto = np.clip(upto, 0, many[there][:, None]).astype(np.int64)
+    upto[:, -1] = many[there]
+    counts = np.diff(upto, axis=1, prepend=0)
+    labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
+    dealt = np.empty(len(state), np.int64)
+    dealt[order] = labels
+    return dealt
