@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,17 +69,17 @@ class Occurrences:
         return Found(occurrence[left], asked[left])
 
     def _by_visit(self, visits: int) -> tuple[Integers, Integers]:
-        """Sort the occurrences by the visits they have: a transposition, without comparing."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
-
+        """Sort the occurrences by the visits they have; the two are packed into one number."""
         sizes = self.sizes[self.at]
         width = int(self.places.shape[1])
         real = np.arange(width) < sizes[:, None]
-        ends = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-        ones = np.ones(int(ends[-1]), np.int8)
-        shape = (len(self.at), visits)
-        table = csr_array((ones, self.places[real], ends), shape=shape).tocsc()
-        return cast("Any", table).indptr.astype(np.int64), cast("Any", table).indices
+        bits = max(1, len(sizes).bit_length())
+        packed = self.places[real].astype(np.int64) << bits
+        starts = np.concatenate(([0], np.cumsum(np.bincount(packed >> bits, minlength=visits))))
+        packed |= np.repeat(np.arange(len(sizes)), sizes)
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return starts, cast("Integers", packed.astype(np.int32))
 
 
 def _side_by_side(levels: list[Level], width: int) -> tuple[Integers, Integers]:
