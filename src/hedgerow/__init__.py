@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.data import Domain, Sets, Trajectories
+    from hedgerow.data import Domain, Sequences, Sets, Trajectories
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
@@ -37,6 +37,7 @@ __all__ = [
     "PureDP",
     "Release",
     "Score",
+    "Sequences",
     "Sets",
     "Shares",
     "Trajectories",
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "hedgerow.data": ("Domain", "Sets", "Trajectories"),
+    "hedgerow.data": ("Domain", "Sequences", "Sets", "Trajectories"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (

@@ -84,8 +84,8 @@ class Release:
 
     @property
     def data(self) -> Any:
-        """The published data set, where there is one; see `outputs` where there are several."""
-        if list(self.outputs) != [""]:
+        """The published data set; `outputs` has what is published beside it, by name."""
+        if "" not in self.outputs:
             names = ", ".join(self.outputs)
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)

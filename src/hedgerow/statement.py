@@ -17,6 +17,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file of a release: which data set it holds, and how it is read."""
 
     data: str
+    kind: str
     file: str
     format: str
     columns: dict[str, str]

@@ -3,7 +3,9 @@
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.data.lists import Lists
+from hedgerow.data.ngrams import NGrams
 from hedgerow.data.partitions import Counted, Partitions
+from hedgerow.data.positions import Continued, Positions
 from hedgerow.data.sequences import Sequences
 from hedgerow.data.sets import Sets
 from hedgerow.data.taxonomy import Taxonomy
@@ -11,11 +13,14 @@ from hedgerow.data.trajectories import Trajectories
 
 __all__ = [
     "Axis",
+    "Continued",
     "Counted",
     "Dataset",
     "Domain",
     "Lists",
+    "NGrams",
     "Partitions",
+    "Positions",
     "Sequences",
     "Sets",
     "Source",

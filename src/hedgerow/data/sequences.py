@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class Sequences(Lists):
     kind: ClassVar[str] = "sequences"
     units: ClassVar[tuple[str, ...]] = ("sequence", "person")
     order: ClassVar[str] = "at"
+    #: codes beyond those of the domain
+    beyond: ClassVar[int] = 0
 
     @classmethod
     def from_columns(
@@ -53,14 +55,14 @@ class Sequences(Lists):
         persons: Integers | None = None,
         counts: Integers | None = None,
         engine: Engine | None = None,
-    ) -> Sequences:
+    ) -> Self:
         """Hold a long table: `item` is the code of the next item of record number `row`.
 
         Items of a record stand in their order. A record number that never occurs is no record;
         `persons[row]` is the owner of a record, and `counts[row]` how many records are this list.
         """
         require_columns(row, item, persons)
-        if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
+        if len(item) and (item.min() < 0 or item.max() >= domain.size("item") + cls.beyond):
             msg = "an item code is outside the domain; codes are positions in its values"
             raise DomainError(msg)
         if counts is not None and (counts.dtype.kind != "i" or np.any(counts[row] < 1)):
@@ -82,7 +84,7 @@ class Sequences(Lists):
             columns["person"] = persons[numbers]
         return cls(domain, engine.table(columns), held, engine)
 
-    def truncated(self, longest: int) -> Sequences:
+    def truncated(self, longest: int) -> Self:
         """Keep the first items of each record: a rule for each alone."""
         early = self.engine.keep(self.items, lambda held: held["at"] < longest)
         return replace(self, items=early)
@@ -92,7 +94,7 @@ class Sequences(Lists):
         starts, items, weights = self.truncated(longest).arrays()
         return Positions.of(starts, items, weights, self.domain.size("item"))
 
-    def canonical(self) -> Sequences:
+    def canonical(self) -> Self:
         """Merge equal sequences, sort them by length and then by items, number them afresh."""
         row, item, counts = self.merged()
         return self.from_columns(

@@ -18,7 +18,7 @@ from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
 from hedgerow.io.exchange import exchange
 from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, sync_folder, umask
-from hedgerow.io.read import FORMATS, KINDS, format_of, read
+from hedgerow.io.read import BESIDE, FORMATS, KINDS, Kind, format_of, read
 from hedgerow.release import Release, Written
 from hedgerow.statement import File
 
@@ -35,6 +35,7 @@ __all__ = [
 _RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
 _PREFIX, _SUFFIX = ".hedgerow-", ".part"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_ALL: dict[str, Kind] = {**KINDS, **BESIDE}
 
 
 class Layout(NamedTuple):
@@ -177,7 +178,7 @@ def open_folder(folder: Path) -> tuple[Release, Written]:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
         raise ReadError(msg) from None
-    outputs = {file.data: _read_output(folder, held.kind, file, domain) for file in held.files}
+    outputs = {file.data: _read_output(folder, file, domain) for file in held.files}
     if not outputs:
         msg = f"{folder / _RELEASE} names no data"
         raise ReadError(msg)
@@ -193,7 +194,7 @@ def _written(folder: Path) -> Written:
         raise ReadError(msg) from None
 
 
-def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> Dataset:
+def _read_output(folder: Path, file: File, domain: Domain | None) -> Dataset:
     if Path(file.file).name != file.file or not file.file.startswith("data."):
         msg = f"{folder / _RELEASE} names a file outside the release"
         raise ReadError(msg)
@@ -202,7 +203,7 @@ def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> 
         raise ReadError(msg)
     return read(
         folder / file.file,
-        kind=kind,
+        kind=file.kind,
         domain=domain,
         format=file.format,
         columns=file.columns,
@@ -212,18 +213,18 @@ def _read_output(folder: Path, kind: str, file: File, domain: Domain | None) -> 
 
 def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, bytes], list[File]]:
     """Write data, release and statement; return what was written, and the files of the data."""
-    _, form = format_of(layout.format, layout.ending)
-    kind = KINDS[release.kind]
-    columns = {role: layout.columns.get(role, role) for role in kind.roles}
-    written = {role: columns[role] for role in kind.written}
-    contents = {
-        name: form.write(kind.rows(data), columns) for name, data in release.outputs.items()
-    }
+    contents: dict[str, bytes] = {}
     files: list[File] = []
-    for name, content in contents.items():
-        _write_file(part / layout.name(name), pack(content, layout.ending.compression))
-        again = kind.again(release.outputs[name])
-        files.append(File(name, layout.name(name), layout.format, written, again))
+    for name, data in release.outputs.items():
+        kind = _ALL[data.kind]
+        held = layout if not kind.format else Layout(kind.format, Ending(kind.format, ""))
+        columns = {role: held.columns.get(role, role) for role in kind.roles}
+        _, form = format_of(held.format, held.ending)
+        contents[name] = form.write(kind.rows(data), columns)
+        _write_file(part / held.name(name), pack(contents[name], held.ending.compression))
+        written = {role: columns[role] for role in kind.written}
+        again = kind.again(data)
+        files.append(File(name, data.kind, held.name(name), held.format, written, again))
     _write_file(part / _RELEASE, release.to_json(files))
     _write_file(part / _STATEMENT, release.statement(files).encode())
     return contents, files
@@ -232,8 +233,8 @@ def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, byte
 def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part)
-    rows = KINDS[release.kind].rows
     for file in files:
+        rows = _ALL[file.kind].rows
         _, form = format_of(file.format, Ending("", ""))
         if form.write(rows(again.outputs[file.data]), file.columns) != contents[file.data]:
             msg = f"the data in {file.file} does not come back as it was written"

@@ -13,14 +13,34 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Lists, Sequences, Sets, Source, Trajectories, Value
+from hedgerow.data import (
+    Dataset,
+    Domain,
+    Lists,
+    NGrams,
+    Sequences,
+    Sets,
+    Source,
+    Trajectories,
+    Value,
+)
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io import lists, trajectories
+from hedgerow.io import lists, ngrams, trajectories
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
 from hedgerow.io.long import Laid, Long, Wanted
 from hedgerow.io.tables import as_frame, long_from
 
-__all__ = ["COMMON_OPTIONS", "FORMATS", "KINDS", "Format", "Kind", "find_kind", "format_of", "read"]
+__all__ = [
+    "BESIDE",
+    "COMMON_OPTIONS",
+    "FORMATS",
+    "KINDS",
+    "Format",
+    "Kind",
+    "find_kind",
+    "format_of",
+    "read",
+]
 
 
 class Format(Protocol):
@@ -54,6 +74,8 @@ class Kind(NamedTuple):
     again: Callable[[Any], dict[str, str]]
     make: Callable[[Long, Domain | None, Source, Mapping[str, str]], Dataset]
     rows: Callable[[Any], Laid]
+    #: the only layout it is written in
+    format: str = ""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -96,6 +118,21 @@ KINDS: dict[str, Kind] = {
         again=trajectories.again,
         make=trajectories.trajectories_from,
         rows=trajectories.rows_of,
+    ),
+}
+
+#: what is written beside data, and never private data itself
+BESIDE: dict[str, Kind] = {
+    "ngrams": Kind(
+        data=NGrams,
+        wanted=ngrams.WANTED,
+        written=("item", "ends", "count"),
+        options={},
+        further=_no_further,
+        again=_nothing_more,
+        make=ngrams.ngrams_from,
+        rows=ngrams.rows_of,
+        format="parquet",
     ),
 }
 
@@ -179,7 +216,7 @@ def read(
     >>> data.domain.values("item"), data.domain.source.value
     (('milk', 'tea'), 'inferred from the data')
     """
-    held = find_kind(kind)
+    held = BESIDE.get(kind) or find_kind(kind)
     _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
     further = held.further(options)
     wanted = held.wanted._replace(columns=_named(held, columns), further=further)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,6 @@ from hedgerow.errors import ReadError
 from hedgerow.io.long import Integers, Long, Wanted
 
 __all__ = ["as_frame", "long_from"]
-
-_OWNER = "person"
 
 
 def as_frame(table: Any, wanted: Wanted) -> pl.DataFrame | None:
@@ -80,7 +78,7 @@ def long_from(
             msg = f"{where} has no column {name!r}"
             raise ReadError(msg)
     if lists and role:
-        return _from_lists(long, frame, role, columns)
+        return _from_lists(long, frame, role, wanted)
     roles = (*wanted.needed, *wanted.optional)
     held = {
         name: _column(long, frame.get_column(columns[name]), name, wanted)
@@ -91,8 +89,9 @@ def long_from(
     return Long(where, held, line, long.empty, locate)
 
 
-def _from_lists(long: Long, frame: pl.DataFrame, role: str, columns: Mapping[str, str]) -> Long:
+def _from_lists(long: Long, frame: pl.DataFrame, role: str, wanted: Wanted) -> Long:
     """One row a record, its values in a list."""
+    columns = wanted.columns
     lists = frame.get_column(columns[role])
     if lists.null_count():
         row = int(long.line[lists.is_null().arg_max() or 0])
@@ -102,11 +101,13 @@ def _from_lists(long: Long, frame: pl.DataFrame, role: str, columns: Mapping[str
     inside = Long(long.where, {}, np.repeat(long.line, sizes), long.empty)
     values = _column(inside, flat, role)
     found = Long.of_records(long.where, role, values, sizes, long.line)
-    if columns[_OWNER] not in frame.columns:
-        return found
-    owner = _column(long, frame.get_column(columns[_OWNER]), _OWNER)
     row = np.repeat(np.arange(len(sizes)), sizes)
-    return Long(found.where, {**found.columns, _OWNER: owner.gather(row)}, found.line, found.empty)
+    beside = {
+        name: _column(long, frame.get_column(columns[name]), name).gather(row)
+        for name in wanted.optional
+        if columns[name] in frame.columns
+    }
+    return Long(found.where, {**found.columns, **beside}, found.line, found.empty)
 
 
 def _column(long: Long, column: pl.Series, role: str, wanted: Wanted | None = None) -> pl.Series:

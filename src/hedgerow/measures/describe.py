@@ -7,30 +7,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Sets, Trajectories
+from hedgerow.data import Dataset, Lists, Trajectories
 from hedgerow.errors import ParameterError
 
-__all__ = ["describe", "describe_sets", "describe_trajectories"]
+__all__ = ["describe", "describe_lists", "describe_trajectories"]
 
 
-def describe_sets(data: Sets) -> dict[str, Any]:
-    """Describe sets; every figure is a function of the private data, for the owner only.
+def describe_lists(data: Lists) -> dict[str, Any]:
+    """Describe sets or sequences; every figure is a function of the private data: the owner's.
 
     Examples
     --------
+    >>> from hedgerow import Sets
     >>> data = Sets.from_records([["tea"], ["tea", "milk"]])
-    >>> describe_sets(data)["items a record"]
+    >>> describe_lists(data)["items a record"]
     {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1}
     """
     rows = data.engine.collect(data.rows, order=["row"])
-    items = data.engine.collect(data.items, order=["row", "item"])
-    sizes = np.bincount(np.searchsorted(rows["row"], items["row"]), minlength=len(rows["row"]))
+    starts, items, weights = data.arrays()
     held: dict[str, Any] = {
-        "records": int(rows["weight"].sum()),
+        "records": int(weights.sum()),
         "items of the domain": data.domain.size("item"),
-        "items that occur": len(np.unique(items["item"])),
+        "items that occur": len(np.unique(items)),
         "domain": data.domain.source.value,
-        "items a record": _spread(np.repeat(sizes, rows["weight"])),
+        "items a record": _spread(np.repeat(np.diff(starts), weights)),
     }
     if "person" in rows:
         owned = np.unique(rows["person"], return_counts=True)[1]
@@ -69,8 +69,8 @@ def _spread(values: NDArray[np.integer]) -> dict[str, float]:
 
 def describe(data: Dataset) -> dict[str, Any]:
     """Describe data of any kind there is a description for."""
-    if isinstance(data, Sets):
-        return describe_sets(data)
+    if isinstance(data, Lists):
+        return describe_lists(data)
     if isinstance(data, Trajectories):
         return describe_trajectories(data)
     msg = f"there is no description of {data.kind} yet"

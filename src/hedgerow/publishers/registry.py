@@ -15,6 +15,7 @@ METHODS: dict[str, str] = {
     "diffpart": "sets.diffpart:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl:LocalSuppression",
+    "ngram": "sequences.ngram:NGram",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
 }
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.steps.chain import Chain
 from hedgerow.steps.contexts import Contexts
+from hedgerow.steps.states import States, states_of
 
 __all__ = ["balanced", "sequence_count"]
 
@@ -182,26 +183,13 @@ def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Fl
 
 
 def _chained(tree: Contexts, levels: list[_Flows]) -> Chain:
-    """Give each state what is not a longer state's: states are items, contexts and starts."""
+    """Give each state what is not a longer state's; beside contexts, starts are states."""
     size = tree.size
-    contexts = np.concatenate([flows.contexts for flows in levels[1:]] or [np.zeros(0, np.int64)])
-    number = np.full(len(tree), -1, np.int64)
-    number[contexts] = size + np.arange(len(contexts))
-    singles = tree.find(np.zeros(size, np.int64), np.arange(size))
-    number[singles[singles >= 0]] = np.flatnonzero(singles >= 0)
+    states = states_of(tree)
     starts = [flows.starts for flows in levels[1:]]
-    begin = size + len(contexts) + np.cumsum([0, *map(len, starts)])
+    begin = len(states.shorter) + np.cumsum([0, *map(len, starts)])
+    shorter, onward = _with_starts(tree, states, levels, begin)
     flow = np.concatenate([levels[0].rows, *(flows.rows for flows in levels[1:]), *starts])
-    shorter = np.full(len(flow), -1, np.int64)
-    suffix = number[tree.nearest_known(contexts)]
-    rooted = suffix < 0
-    suffix[rooted] = tree.label[contexts[rooted]]
-    shorter[size : size + len(contexts)] = suffix
-    for place, flows in enumerate(levels[1:]):
-        cores = number[flows.ending] if place else flows.ending
-        item = flows.keys % size
-        shorter[begin[place] : begin[place + 1]] = np.where(cores < 0, item, cores)
-    onward = _onward(tree, contexts, number, shorter, levels, begin)
     own = flow.copy()
     np.subtract.at(own, shorter[shorter >= 0], flow[shorter >= 0])
     own = np.maximum(0.0, own)
@@ -215,31 +203,20 @@ def _chained(tree: Contexts, levels: list[_Flows]) -> Chain:
     return Chain(start / start.sum(), first, own / own.sum(axis=1, keepdims=True), onward)
 
 
-def _onward(
-    tree: Contexts,
-    contexts: Integers,
-    number: Integers,
-    shorter: Integers,
-    levels: list[_Flows],
-    begin: Integers,
-) -> Integers:
-    """The longest state that a state followed by an item ends in."""
+def _with_starts(
+    tree: Contexts, states: States, levels: list[_Flows], begin: Integers
+) -> tuple[Integers, Integers]:
+    """Add the starts: each ends in its core, and leads to a longer start or where that leads."""
     size = tree.size
-    onward = np.tile(np.arange(size), (len(shorter), 1))
-    single = tree.find(np.zeros(size, np.int64), np.arange(size))
-    nodes = np.concatenate((single, contexts))
-    for level in range(1, int(tree.level.max()) + 1):
-        states = np.flatnonzero((nodes >= 0) & (tree.level[nodes] == level))
-        if level > 1:
-            onward[states] = onward[shorter[states]]
-        longer = np.flatnonzero((tree.level == level + 1) & tree.known)
-        onward[number[tree.parent[longer]], tree.label[longer]] = number[longer]
-    for place in range(len(levels) - 1):
-        states = np.arange(int(begin[place]), int(begin[place + 1]))
-        onward[states] = onward[shorter[states]]
+    shorter, onward = [states.shorter], [states.onward]
+    for place, flows in enumerate(levels[1:]):
+        items = flows.keys % size
+        cores = states.number[flows.ending] if place else flows.ending
+        core = np.where(cores < 0, items, cores)
+        after = states.onward[core]
         if place + 2 < len(levels):
             keys = levels[place + 2].keys
-            onward[begin[place] + keys // size, keys % size] = begin[place + 1] + np.arange(
-                len(keys)
-            )
-    return onward
+            after[keys // size, keys % size] = begin[place + 1] + np.arange(len(keys))
+        shorter.append(core)
+        onward.append(after)
+    return np.concatenate(shorter), np.concatenate(onward)

@@ -4,7 +4,7 @@
 """
 
 from hedgerow.audit import Replay, check_replay, output_law, worst_loss
-from hedgerow.testing.catalogue import awkward, sets_of
+from hedgerow.testing.catalogue import awkward, sequences_of, sets_of, trajectories_of
 from hedgerow.testing.conformance import Conformance, check_publisher
 from hedgerow.testing.mutants import changed, mutant
 
@@ -17,6 +17,8 @@ __all__ = [
     "check_replay",
     "mutant",
     "output_law",
+    "sequences_of",
     "sets_of",
+    "trajectories_of",
     "worst_loss",
 ]

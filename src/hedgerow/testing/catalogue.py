@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from hedgerow.data import Dataset, Domain, Sets, Trajectories
+from hedgerow.data import Dataset, Domain, Sequences, Sets, Trajectories
 
-__all__ = ["CATALOGUE", "awkward", "sets_of", "trajectories_of"]
+__all__ = ["CATALOGUE", "awkward", "sequences_of", "sets_of", "trajectories_of"]
 
 _MOST = 2
 
@@ -20,9 +20,19 @@ def sets_of(records: Iterable[Sequence[int]], items: int) -> Sets:
     own more than is used.
     """
     held = [list(record) for record in records]
-    owners = [person for person in range(len(held)) for _ in range(1 + person % 3)][: len(held)]
     domain = Domain.declare(item=range(items), records_per_person=_MOST)
-    return Sets.from_records(held, domain=domain, persons=owners)
+    return Sets.from_records(held, domain=domain, persons=_owners(len(held)))
+
+
+def sequences_of(records: Iterable[Sequence[int]], items: int) -> Sequences:
+    """Hold sequences over items 0, 1, ..., owned as `sets_of` does."""
+    held = [list(record) for record in records]
+    domain = Domain.declare(item=range(items), records_per_person=_MOST)
+    return Sequences.from_records(held, domain=domain, persons=_owners(len(held)))
+
+
+def _owners(records: int) -> list[int]:
+    return [person for person in range(records) for _ in range(1 + person % 3)][:records]
 
 
 def _subsets(items: int) -> list[list[int]]:
@@ -61,6 +71,19 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "long and short": lambda: sets_of([[0], list(range(7)), [6]], 7),
         "hundreds alike": lambda: sets_of([[1]] * 300 + [[0, 2]] * 120 + [[0]] * 30 + [[2]], 3),
         "many": _many,
+    },
+    Sequences: {
+        "no records": lambda: sequences_of([], 3),
+        "one record": lambda: sequences_of([[1]], 3),
+        "one item in the universe": lambda: sequences_of([[0, 0], [0]], 1),
+        "two items": lambda: sequences_of([[0], [1], [0, 1], [1, 0]], 2),
+        "the same again and again": lambda: sequences_of([[0] * 40] + [[0] * 3] * 9, 3),
+        "all alike": lambda: sequences_of([[0, 2, 1]] * 40, 4),
+        "one rare among many": lambda: sequences_of([[0, 1]] * 60 + [[2, 3, 2]], 4),
+        "to and fro": lambda: sequences_of([[0, 1] * 9, [1, 0] * 9] * 6, 3),
+        "most items never seen": lambda: sequences_of([[4], [4, 5, 4]] * 20, 9),
+        "long and short": lambda: sequences_of([[0], list(range(7)) * 5, [6]] * 5, 7),
+        "hundreds": lambda: sequences_of([[1, 2]] * 300 + [[0, 2, 0]] * 120 + [[2]], 3),
     },
     Trajectories: {
         "one record": lambda: trajectories_of([[1, 2]]),

@@ -1,0 +1,50 @@
+"""Counts of grams: how often a few items follow each other, or end a sequence."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hedgerow.data.domain import Value
+from hedgerow.data.sequences import Sequences
+
+__all__ = ["NGrams"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NGrams(Sequences):
+    """Grams with their counts: published beside sequences, never private data themselves.
+
+    A gram is held as a sequence is; one code beyond the items, always the last of a gram, is the
+    end of a sequence. `weight` is how often the gram occurs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hedgerow.data import Domain
+    >>> domain = Domain.declare(item=["home", "shop"])
+    >>> held = NGrams.from_columns(
+    ...     row=np.array([0, 1, 1]),
+    ...     item=np.array([0, 0, 2]),
+    ...     counts=np.array([7, 3]),
+    ...     domain=domain,
+    ... )
+    >>> held.grams()
+    [(('home',), False, 7), (('home',), True, 3)]
+    """
+
+    kind: ClassVar[str] = "ngrams"
+    units: ClassVar[tuple[str, ...]] = ()
+    beyond: ClassVar[int] = 1
+
+    def grams(self) -> list[tuple[tuple[Value, ...], bool, int]]:
+        """List the items of each gram, whether it ends a sequence, and its count."""
+        values, size = self.domain.values("item"), self.domain.size("item")
+        starts, items, weights = self.canonical().arrays()
+        codes, ends = items.tolist(), starts.tolist()
+        rows: list[list[int]] = [codes[a:b] for a, b in itertools.pairwise(ends)]
+        return [
+            (tuple(values[code] for code in row if code < size), row[-1] == size, weight)
+            for row, weight in zip(rows, weights.tolist(), strict=True)
+        ]

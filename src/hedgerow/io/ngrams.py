@@ -1,0 +1,87 @@
+"""Grams and their counts as a table, and back; written beside the sequences of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from hedgerow.data import Domain, NGrams, Source, Value
+from hedgerow.errors import ParameterError, ReadError
+from hedgerow.io.long import Long, Wanted, numbered
+
+__all__ = ["WANTED", "ngrams_from", "rows_of"]
+
+WANTED = Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {})
+
+
+def ngrams_from(
+    long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]
+) -> NGrams:
+    """Hold the grams of a table: one a row, its items in a list."""
+    del options, source
+    if domain is None or not {"ends", "count"} <= set(long.columns):
+        msg = f"{long.where} is no table of grams"
+        raise ReadError(msg)
+    codes, values = numbered(long.columns["item"])
+    known = {str(value): code for value, code in domain.axis("item").codes.items()}
+    item = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
+    row = long.columns["unit"].to_numpy()
+    first = np.ones(len(row), np.bool_)
+    first[1:] = row[1:] != row[:-1]
+    ends, counts = (long.columns[name].to_numpy()[first] for name in ("ends", "count"))
+    if np.any(item < 0) or np.any((ends != 0) & (ends != 1)) or np.any(counts < 1):
+        msg = f"{long.where} is no table of grams over this domain"
+        raise ReadError(msg)
+    closing = np.flatnonzero(ends)
+    order = np.argsort(np.concatenate((row, closing)), kind="stable")
+    marker = np.full(len(closing), domain.size("item"))
+    return NGrams.from_columns(
+        row=np.concatenate((row, closing))[order],
+        item=np.concatenate((item, marker))[order],
+        counts=counts,
+        domain=domain,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    data: NGrams
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """Tables hold anything."""
+        return ()
+
+    def lists(self) -> list[tuple[list[Value], int]]:
+        """Grams are a table."""
+        msg = "grams are written as tables"
+        raise ParameterError(msg)
+
+    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
+        """Lay out one gram a row."""
+        starts, items, weights = self.data.arrays()
+        size, values = self.data.domain.size("item"), self.data.domain.values("item")
+        ends = items[starts[1:] - 1] == size
+        lengths = np.diff(starts) - ends
+        named = pl.Series(list(values)).gather(items[items < size])
+        unit = np.repeat(np.arange(len(lengths)), lengths)
+        lists = (
+            pl.DataFrame({"unit": unit, "item": named})
+            .group_by("unit", maintain_order=True)
+            .agg("item")
+        )
+        return pl.DataFrame(
+            {
+                names["item"]: lists["item"],
+                names["ends"]: ends.astype(np.int64),
+                names["count"]: weights,
+            }
+        )
+
+
+def rows_of(data: NGrams) -> _Laid:
+    """Lay out what is published."""
+    return _Laid(data)
