@@ -95,7 +95,7 @@ def run_schedules(plan: Walks, k: int) -> dict[str, Any]:
         board = Board(records, mined, promise)
         suppress_greedily(board, Instances(records), local=mode == "local")
         held[f"greedy {mode}"] = [1 - float(board.alive().mean()), time.perf_counter() - start]
-        for name, alive in (("batch", kept), ("greedy", board.alive())):
+        for name, alive in (("batch", kept), ("greedy", board.alive())) if mode == "local" else ():
             back = given_back(records, alive, promise)["kept"]
             held[f"{name} {mode} given back"] = 1 - float(back.mean())
     return held

@@ -68,7 +68,8 @@ SOURCES: dict[str, Callable[[Path], tuple[Trajectories, list[str]]]] = {
 
 def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
     """Publish by local suppression; the evaluation does so globally beside it."""
-    promise = KCL(k=k, c="60%", l=3, sensitive=sensitive)
+    values = {"c": "60%", "sensitive": sensitive} if sensitive else {}
+    promise = KCL(k=k, l=3, **values)
     start = time.perf_counter()
     release = find_method("kcl")().publish(data, promise)
     seconds = time.perf_counter() - start

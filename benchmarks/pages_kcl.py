@@ -50,7 +50,11 @@ def _schedules(held: dict[str, Any]) -> str:
             f"{name}: {run['records']:,} walks, K = {run['k']}",
             mode,
             *(f"{run[f'{way} {mode}'][0]:.3f}" for way in ("greedy", "batch")),
-            *(f"{run[f'{way} {mode} given back']:.3f}" for way in ("greedy", "batch")),
+            # in mode global the method gives nothing back
+            *(
+                f"{run[f'{way} {mode} given back']:.3f}" if mode == "local" else ""
+                for way in ("greedy", "batch")
+            ),
             *(f"{run[f'{way} {mode}'][1]:.2f}" for way in ("greedy", "batch")),
         ]
         for name, run in held.items()

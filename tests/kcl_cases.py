@@ -23,9 +23,14 @@ def records_of(sets, flags=(), size=None):
     )
 
 
+def promise_of(k, c, longest):
+    """The promise of a database whose flags stand for some sensitive value."""
+    return KCL(k=k, c=c, l=longest, sensitive=["diagnosis=x"])
+
+
 def board_of(sets, flags, k, c, longest):
     records = records_of(sets, flags)
-    return Board(records, mine(records, k, c, longest), KCL(k=k, c=c, l=longest))
+    return Board(records, mine(records, k, c, longest), promise_of(k, c, longest))
 
 
 def violating(sets, flags, k, c, longest):
@@ -65,7 +70,30 @@ def databases(draw):
     return sets, flags, draw(st.integers(1, 4)), c, draw(st.integers(1, 4))
 
 
+SENSITIVE = ("diagnosis=x", "diagnosis=z", "job=x")
+
+
 def trajectories(sets, flags):
-    traits = {"diagnosis": ["x" if flag else "y" for flag in flags[0]]} if flags else {}
+    """Visits with the flags as values: of two columns, one with two values, some missing."""
+    columns = {}
+    if flags:
+        second = flags[1] if len(flags) > 1 else [False] * len(sets)
+        values = [
+            "x" if first else "z" if other else "y"
+            for first, other in zip(flags[0], second, strict=True)
+        ]
+        columns["diagnosis"] = values
+    if len(flags) > 1:
+        columns["job"] = ["x" if flag else None for flag in flags[1]]
     visits = [[("here", pair) for pair in sorted(record)] for record in sets]
-    return Trajectories.from_records(visits, sensitive=traits)
+    return Trajectories.from_records(visits, sensitive=columns)
+
+
+def held_by(flags):
+    """What `trajectories` makes sensitive, and the flags of each such value."""
+    if not flags:
+        return [], []
+    if len(flags) == 1:
+        return ["diagnosis=x"], [flags[0]]
+    both = [other and not first for first, other in zip(flags[0], flags[1], strict=True)]
+    return list(SENSITIVE), [flags[0], both, flags[1]]

@@ -194,9 +194,11 @@ def test_x4_a_gain_counts_all_that_vanishes():
         ({"k": 0, "l": 1}, "k must be a whole number of at least 1; got 0"),
         ({"k": True, "l": 1}, "k must be a whole number of at least 1; got True"),
         ({"k": 2, "l": 1.5}, "l must be a whole number of at least 1; got 1.5"),
-        ({"k": 2, "l": 1, "c": "120%"}, "c must be between 0 and 1; got 120%"),
-        ({"k": 2, "l": 1, "c": "nan"}, "c must be a finite number; got nan"),
-        ({"k": 2, "l": 1, "sensitive": ["HIV"]}, "given as COLUMN=VALUE; got 'HIV'"),
+        ({"k": 2, "l": 1, "c": "120%", "sensitive": ["d=x"]}, "between 0 and 1; got 120%"),
+        ({"k": 2, "l": 1, "c": "nan", "sensitive": ["d=x"]}, "c must be a finite number; got nan"),
+        ({"k": 2, "l": 1, "c": 1, "sensitive": ["HIV"]}, "given as COLUMN=VALUE; got 'HIV'"),
+        ({"k": 2, "l": 1, "c": "60%"}, "c and sensitive belong together"),
+        ({"k": 2, "l": 1, "sensitive": ["d=x"]}, "c and sensitive belong together"),
     ],
 )
 def test_bad_promises(given_, message):
@@ -205,7 +207,10 @@ def test_bad_promises(given_, message):
 
 
 def test_numbers_of_a_promise_are_read_as_written():
-    assert KCL(k="30", c="60%", l="3").c == KCL(k=30, c=0.6, l=3).c == Fraction(3, 5)
+    held = {"sensitive": ["d=x"]}
+    assert (
+        KCL(k="30", c="60%", l="3", **held).c == KCL(k=30, c=0.6, l=3, **held).c == Fraction(3, 5)
+    )
 
 
 def test_bad_parameters():
@@ -230,7 +235,7 @@ def test_a_record_at_two_places_is_refused():
 def test_an_unknown_sensitive_column_is_refused():
     with pytest.raises(DomainError, match="no sensitive column 'ward'"):
         LocalSuppression().publish(
-            Trajectories.from_records([[("a", 1)]]), KCL(k=1, l=1, sensitive=["ward=3"])
+            Trajectories.from_records([[("a", 1)]]), KCL(k=1, l=1, c="50%", sensitive=["ward=3"])
         )
 
 
@@ -244,7 +249,7 @@ def test_more_than_there_are_records_suppresses_everything_and_says_so():
 def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
     data = trajectories([{0}, {0}], [[True, True]])
     with pytest.warns(UserWarning, match="does not occur"):
-        LocalSuppression().publish(data, KCL(k=1, l=1, sensitive=["diagnosis=z"]))
+        LocalSuppression().publish(data, KCL(k=1, l=1, c="50%", sensitive=["diagnosis=z"]))
     with pytest.warns(UserWarning, match="more frequent than c in all of the data"):
         LocalSuppression().publish(data, KCL(k=1, c="50%", l=1, sensitive=["diagnosis=x"]))
 
@@ -262,7 +267,7 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
             giving_back,
             "_violating",
             lambda sequences, held, kept, flags, promise: VIOLATING(
-                sequences, held, kept, flags, KCL(k=promise.k - 1, c=1, l=promise.l)
+                sequences, held, kept, flags, KCL(k=promise.k - 1, l=promise.l)
             ),
         ),
         # only pairs that violate by themselves are found
@@ -362,3 +367,32 @@ def test_traditional_anonymity_is_a_special_case():
             held = [{time for _, time in visits} for visits, _ in release.data.records()]
             marks = [[known == ("x",) for _, known in release.data.records()]] if flags else []
             assert not violating(held, marks, promise.k, promise.c, longest)
+
+
+def test_much_knowledge_costs_no_more_than_the_longest_record():
+    data = trajectories([{0, 1, 2}, {0, 1}] * 3, [])
+    for schedule in ("greedy", "batch", "grow"):
+        LocalSuppression(schedule=schedule).publish(data, KCL(k=2, l=10**9))
+
+
+@pytest.mark.parametrize("schedule", ["batch", "grow"])
+def test_more_sequences_than_memory_holds_are_refused_at_once(schedule):
+    data = trajectories([set(range(40))] * 10, [])
+    with pytest.raises(ParameterError, match="too many sequences of up to 40 visits"):
+        LocalSuppression(schedule=schedule).publish(data, KCL(k=2, l=40))
+
+
+def test_frequent_sequences_are_cut_where_there_are_too_many():
+    data = trajectories([set(range(40))] * 10, [])
+    with pytest.warns(UserWarning, match="choose a larger k_prime"):
+        release = LocalSuppression(metric="mfs", k_prime=2).publish(data, KCL(k=2, l=1))
+    assert sum(len(visits) for visits, _ in release.data.records()) == 400
+
+
+def test_of_equal_frequent_sequences_more_visits_are_taken():
+    data, promise = walks(Walks(1_000, 6, 8)), KCL(k=5, l=3)
+    kept = [
+        sum(len(v) for v, _ in LocalSuppression(**given).publish(data, promise).data.records())
+        for given in ({"metric": "mfs", "k_prime": 800}, {"give_back": False})
+    ]
+    assert kept[0] > kept[1]

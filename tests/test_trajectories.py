@@ -215,9 +215,10 @@ def test_a_violation_planted_in_a_file_is_found(tmp_path):
 
 
 def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
-    lines = [f"{n},{t},home,flu,{20 + n % 2}" for n in range(6) for t in (8, 9)]
+    ill = {0: "flu", 1: "well"}
+    lines = [f"{n},{t},home,{ill[n % 2]},{20 + n % 2}" for n in range(6) for t in (8, 9)]
     (tmp_path / "t.csv").write_text("\n".join(["unit,time,place,diagnosis,age", *lines, ""]))
-    promise = "--k 2 --l 2 --sensitive diagnosis=flu"
+    promise = "--k 2 --l 2 --sensitive diagnosis=flu --c 60%"
     publish = f"publish t.csv --kind trajectories --method kcl {promise}"
     ran = run(f"{publish} --carry age --out R --save-recipe r.toml", tmp_path)
     assert (ran.code, ran.err) == (0, "")
@@ -229,8 +230,42 @@ def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
     assert run(f"{publish} --out T", tmp_path).code == 0
     assert "age" not in (tmp_path / "T" / "data.csv").read_text()
     assert "carried along" not in (tmp_path / "T" / "STATEMENT.md").read_text()
-    none = run(f"{publish} --carry wage --out U", tmp_path)
-    assert (none.code, "no column 'wage'" in none.err) == (2, True)
+    for column, message in {
+        "wage": "no column 'wage'",
+        "unit": "the column 'unit' says who, where or when",
+        "place": "the column 'place' says who, where or when",
+        "person": "the column 'person' says who, where or when",
+    }.items():
+        none = run(f"{publish} --carry {column} --out U", tmp_path)
+        assert (none.code, message in none.err) == (2, True), none.err
+
+
+@pytest.mark.filterwarnings("always")
+def test_verify_says_what_may_be_misspelt_and_refuses_owners_of_several_records(tmp_path):
+    lines = [f"{n},8,home,flu,p{n // 2}" for n in range(6)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["unit,time,place,diagnosis,owner", *lines, ""]))
+    check = "verify t.csv --kind trajectories --k 2 --l 1 --c 50% --sensitive"
+    ran = run(f"{check} diagnosis=Flu", tmp_path)
+    assert (ran.code, "a sensitive value of 'diagnosis' does not occur" in ran.err) == (0, True)
+    assert run(f"{check} diagnosis=flu", tmp_path).code == 3
+    owned = run(f"{check} diagnosis=Flu --columns person=owner", tmp_path)
+    assert (owned.code, "a person owns several records" in owned.err) == (2, True)
+
+
+def test_degrees_must_be_degrees(tmp_path):
+    for cells in ("nan,1", "1,inf", "1,95", "400,1"):
+        content = f"unit,time,lon,lat\na,1,{cells}\n".encode()
+        with pytest.raises(ReadError, match="no such degrees"):
+            load(content, folder=tmp_path, options={"grid": "0.1"})
+
+
+def test_a_release_is_compared_with_its_own_data_only():
+    data = Trajectories.from_records([[("a", 1)]] * 4 + [[("b", 2)]] * 4)
+    other = Trajectories.from_records([[("a", 1)]] * 4 + [[("c", 2)]] * 4)
+    release = find_method("kcl")().publish(data, KCL(k=2, l=1))
+    with pytest.raises(ParameterError, match="visits that the data has not"):
+        evaluate(release, other, seed=1)
 
 
 @pytest.mark.filterwarnings("always")

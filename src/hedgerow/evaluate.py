@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Sets, Trajectories
+from hedgerow.data import Dataset, Sequences, Sets, Trajectories
 from hedgerow.errors import ParameterError
+from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sets import measure_sets
 from hedgerow.measures.trajectories import measure_trajectories
 from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.release import Release
 from hedgerow.score import Score
 
 __all__ = ["evaluate"]
+
+#: lengths of sequences are compared up to so many items, where the method does not say
+_CUT = 20
 
 
 def evaluate(release: Release, original: Dataset, *, seed: int | None = None) -> list[Score]:
@@ -42,6 +47,8 @@ def evaluate(release: Release, original: Dataset, *, seed: int | None = None) ->
     """
     if isinstance(release.data, Sets) and isinstance(original, Sets):
         return _sets(release, original, seed)
+    if isinstance(release.data, Sequences) and isinstance(original, Sequences):
+        return _sequences(release, original, seed)
     if isinstance(release.data, Trajectories) and isinstance(original, Trajectories):
         return _trajectories(release, original, seed)
     msg = f"a release of {release.kind} cannot be compared with {original.kind}"
@@ -56,6 +63,20 @@ def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
         "noisy singletons": singletons.data,
     }
     return measure_sets(original, release.data, controls, np.random.default_rng(seed))
+
+
+def _sequences(release: Release, original: Sequences, seed: int | None) -> list[Score]:
+    """Stand beside nothing, single items, and the original cut as the method cuts it."""
+    longest = int(dict(release.recipe.parameters).get("l_max", _CUT))
+    nothing = np.zeros(0, np.int64)
+    singles = NGram(n_max=1, l_max=longest).publish(original, release.guarantee, seed=seed)
+    controls = {
+        "empty release": Sequences.from_columns(row=nothing, item=nothing, domain=original.domain),
+        "single items": singles.data,
+        f"original, cut at {longest}": original.truncated(longest),
+    }
+    rng = np.random.default_rng(seed)
+    return measure_sequences(original, release.data, controls, rng, longest=longest)
 
 
 def _trajectories(release: Release, original: Trajectories, seed: int | None) -> list[Score]:

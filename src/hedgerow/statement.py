@@ -75,6 +75,10 @@ _LAYOUTS = {
 }
 
 
+#: what a line of a table holds
+_ONE = {"trajectories": "visit"}
+
+
 def _unit(guarantee: Guarantee, domain: Domain) -> str:
     if not guarantee.units:
         return ""
@@ -107,7 +111,7 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
 def _reading(files: Sequence[File]) -> str:
     if not files:
         return ""
-    lines = [f"- `{file.file}`: {_LAYOUTS[file.format]}.{_columns(file)}" for file in files]
+    lines = [f"- `{file.file}`: {_layout(file)}.{_columns(file)}" for file in files]
     return (
         "## How to read the data\n\n"
         + "\n".join(lines)
@@ -117,8 +121,14 @@ def _reading(files: Sequence[File]) -> str:
     )
 
 
+def _layout(file: File) -> str:
+    return _LAYOUTS[file.format].replace("one value a", f"one {_ONE.get(file.kind, 'value')} a")
+
+
 def _columns(file: File) -> str:
     if file.format not in {"csv", "parquet"}:
         return ""
-    named = ", ".join(f"`{name}` is the {role}" for role, name in file.columns.items())
-    return f" Column {named}."
+    named = [f"`{name}` is the {role}" for role, name in file.columns.items()]
+    further = [name for name in file.options.get("sensitive", "").split(",") if name]
+    named += [f"`{name}` is a value of the record, on each of its lines" for name in further]
+    return f" Column {', '.join(named)}."

@@ -53,6 +53,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
             options = with_sensitive(pairs("--read", given["read_options"]), promise)
             form = given["form"]
             data = read(place, kind=given["kind"], format=form, columns=columns, options=options)
+            for part in expected.parts():
+                part.notice(data)
             verify_data(data, expected)
             checks = {f"{expected.name} holds": True}
     satisfied = all(checks.values())

@@ -23,6 +23,9 @@ __all__ = ["Trajectories"]
 Integers: TypeAlias = NDArray[np.int64]
 Visit: TypeAlias = tuple[Value, Value]
 
+#: what the tables of trajectories call their own columns
+_RESERVED = ("row", "person", "pair", "time", "place")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Dataset):
@@ -77,14 +80,13 @@ class Trajectories(Dataset):
         held: list[list[Visit]] = [list(dict.fromkeys((p, t) for p, t in r)) for r in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
         domain = domain or _seen(held, traits)
-        place, time = domain.axis("place").codes, domain.axis("time").codes
+        place, time = (_by_text(domain.axis(name)) for name in ("place", "time"))
         row = [number for number, record in enumerate(held) for _ in record]
         try:
-            places = [place[visit[0]] for record in held for visit in record]
-            times = [time[visit[1]] for record in held for visit in record]
+            places = [place[str(visit[0])] for record in held for visit in record]
+            times = [time[str(visit[1])] for record in held for visit in record]
             codes = {
-                name: [-1 if value is None else domain.axis(name).codes[value] for value in values]
-                for name, values in traits.items()
+                name: _trait_codes(values, domain.axis(name)) for name, values in traits.items()
             }
         except KeyError:
             msg = "a record holds a value that is not in the domain; declare it"
@@ -114,6 +116,9 @@ class Trajectories(Dataset):
     ) -> Trajectories:
         """Hold a long table: record number `row` was at `place` at `time`, both as codes."""
         for name, codes in sensitive.items():
+            if name in _RESERVED:
+                msg = f"an attribute of records cannot be called {name!r}; rename it"
+                raise ParameterError(msg)
             if len(codes) != records:
                 msg = f"sensitive attribute {name!r} must have one value a record"
                 raise ParameterError(msg)
@@ -290,9 +295,22 @@ def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) 
     return Domain(axes, Source.INFERRED)
 
 
+def _by_text(axis: Axis) -> dict[str, int]:
+    """The code of each value by its text."""
+    return {str(value): code for value, code in axis.codes.items()}
+
+
+def _trait_codes(values: Sequence[Value | None], axis: Axis) -> list[int]:
+    known = _by_text(axis)
+    return [-1 if value is None else known[str(value)] for value in values]
+
+
 def _in_order(values: set[Value]) -> tuple[Value, ...]:
     if not values:
         return ("none",)
+    if any(isinstance(value, float) for value in values):
+        msg = "times and places must be whole numbers or texts; round them, or put them into bins"
+        raise ParameterError(msg)
     if all(isinstance(value, int) for value in values):
         return tuple(sorted(values))
     return tuple(sorted(str(value) for value in values))

@@ -219,7 +219,12 @@ def read(
     held = BESIDE.get(kind) or find_kind(kind)
     _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
     further = held.further(options)
-    wanted = held.wanted._replace(columns=_named(held, columns), further=further)
+    names = _named(held, columns)
+    for name in further:
+        if name in names.values() or name in held.roles:
+            msg = f"the column {name!r} says who, where or when; it cannot be sensitive or carried"
+            raise ParameterError(msg)
+    wanted = held.wanted._replace(columns=names, further=further)
     long = _long(source, wanted, format, options)
     seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
     data = held.make(long, domain, seen, options)

@@ -33,10 +33,11 @@ OPTIONS = {
     "bin": "how long a time bin is: a number, or 15min, 1h, 1d for dates and times",
     "fold": "after how long times begin anew: a number, or 1d, 7d",
     "grid": "the size of a cell in degrees, for lon and lat",
-    "collisions": "a record at two places at one time: error, or the first or the last counts",
+    "collisions": "two places at one time: error, or which line of the file counts, first or last",
     "times": "whether times are numbers or text; else by what they are",
 }
 
+_DEGREES = {"lat": 90, "lon": 360}
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
@@ -148,6 +149,9 @@ def _places(long: Long, options: Mapping[str, str]) -> pl.Series:
         if numbers.null_count() != long.columns[role].null_count():
             at = (numbers.is_null() & ~long.columns[role].is_null()).arg_max() or 0
             raise long.fail(int(long.line[at]), f"column {role!r} must hold numbers")
+        far = ~(numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=True)
+        if far.any():
+            raise long.fail(int(long.line[far.arg_max() or 0]), f"column {role!r}: no such degrees")
         cell = (numbers / float(step)).floor()
         names = {
             number: f"{Decimal(int(number)) * step:.{digits}f}"

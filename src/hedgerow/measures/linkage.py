@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -30,9 +31,9 @@ def measure_linkage(
     """Attack by linkage.
 
     The attacker knows that somebody is in the data and knows up to `knows` visits, drawn at random
-    from that person's original record. They find the published records that match. Identity:
-    one over their number. Attribute: the largest share of a sensitive value among them. Where
-    nothing matches they learn nothing.
+    from that person's original record. They find the published records that match; where none
+    does, a visit may have been suppressed, and they try with fewer, as many as match. Identity:
+    one over the number of matches. Attribute: the largest share of a sensitive value among them.
     """
     filled = np.flatnonzero(np.diff(truth.starts))
     if len(filled) == 0:
@@ -43,7 +44,7 @@ def measure_linkage(
         visits = truth.pairs[truth.starts[victim] : truth.starts[victim + 1]]
         known = rng.choice(visits, min(knows, len(visits)), replace=False).tolist()
         for name, held in (("ours", ours), ("original", truth)):
-            found[name].append(_learned(held.matching(known), marks[name]))
+            found[name].append(_learned(_matching(held, known), marks[name]))
     scores: list[Score] = []
     kinds = [("identity", 1 / max(1, truth.records))]
     if sensitive:
@@ -65,6 +66,16 @@ def measure_linkage(
             )
         )
     return scores
+
+
+def _matching(held: Visits, known: Sequence[int]) -> Integers:
+    """The records that match as many as possible of the known visits; the fewest, if several do."""
+    for size in range(len(known), 0, -1):
+        tried = (held.matching(some) for some in itertools.combinations(known, size))
+        matches = [rows for rows in tried if len(rows)]
+        if matches:
+            return min(matches, key=len)
+    return np.zeros(0, np.int64)
 
 
 def _learned(rows: Integers, marks: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:

@@ -133,29 +133,38 @@ def _share(marked: NDArray[np.bool_], held: Visits) -> float:
 
 def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
     """How many visits were kept at each place and time, for the most frequent ones of both."""
-    size, hours = original.domain.size("place"), original.domain.size("time")
+    size = original.domain.size("place")
+    time, place = truth.seen // size, truth.seen % size
+    times, places = (
+        np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN])
+        for axis in (time, place)
+    )
     before, after = (
-        np.bincount(held.pairs, minlength=size * hours).reshape(hours, size)
+        np.bincount(held.pairs, minlength=len(truth.seen)).astype(np.int64)
         for held in (truth, ours)
     )
-    times = np.sort(np.argsort(-before.sum(axis=1), kind="stable")[:_SHOWN])
-    places = np.sort(np.argsort(-before.sum(axis=0), kind="stable")[:_SHOWN])
+    there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
+    counts = {
+        (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)
+        for t in times.tolist()
+        for p in places.tolist()
+    }
+    named = {axis: original.domain.values(axis) for axis in ("time", "place")}
     return [
         Score(
-            name=f"visits at {original.domain.values('place')[place]}, {time_name}",
-            value=int(after[time, place]),
-            low=int(after[time, place]),
-            high=int(after[time, place]),
+            name=f"visits at {named['place'][p]}, {named['time'][t]}",
+            value=counts[t, p][1],
+            low=counts[t, p][1],
+            high=counts[t, p][1],
             better="neither",
             scope="owner",
-            controls=(("original", int(before[time, place])),),
+            controls=(("original", counts[t, p][0]),),
             chart="visits by time and place",
-            at=time_name,
-            across=f"{original.domain.values('place')[place]}",
+            at=f"{named['time'][t]}",
+            across=f"{named['place'][p]}",
         )
-        for place in map(int, places)
-        for time in map(int, times)
-        for time_name in (f"{original.domain.values('time')[time]}",)
+        for p in places.tolist()
+        for t in times.tolist()
     ]
 
 
@@ -163,9 +172,8 @@ def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> 
     """How many visits were kept at each time, or place; the most frequent ones."""
     size = original.domain.size("place")
     values = original.domain.values(axis)
-    there, kept = (
-        pairs // size if axis == "time" else pairs % size for pairs in (truth.pairs, ours.pairs)
-    )
+    codes = truth.seen // size if axis == "time" else truth.seen % size
+    there, kept = codes[truth.pairs], codes[ours.pairs]
     before: Integers = np.bincount(there, minlength=len(values))
     after: Integers = np.bincount(kept, minlength=len(values))
     shown = np.sort(np.argsort(-before, kind="stable")[:_SHOWN])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
+from hedgerow.errors import ParameterError
 from hedgerow.steps.mining import Records
 
 __all__ = ["Visits"]
@@ -19,10 +20,14 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The visits of records, coded as those of the original, by record and by visit."""
+    """The visits of records, coded as those of the original, by record and by visit.
+
+    `seen` are the pairs of the original; a pair is coded by its place among them.
+    """
 
     records: int
     pairs: Integers
+    seen: Integers
     starts: Integers
     rows: Integers
     firsts: Integers
@@ -34,14 +39,25 @@ class Visits:
         """Code the visits of some data as those of the original."""
         starts, pairs, _ = data.arrays()
         size = original.domain.size("place")
+        _, seen, _ = original.arrays()
+        seen = np.unique(seen)
         time: Integers = _recoded(data, original, "time")[pairs // data.domain.size("place")]
         place: Integers = _recoded(data, original, "place")[pairs % data.domain.size("place")]
-        pairs = time * size + place
+        codes = time * size + place
+        pairs = np.searchsorted(seen, codes)
+        if len(codes) and (
+            codes.min() < 0 or pairs.max() == len(seen) or np.any(seen[pairs] != codes)
+        ):
+            msg = (
+                "the release has visits that the data has not; "
+                "give the same --columns and --read options as for publishing"
+            )
+            raise ParameterError(msg)
         order = np.argsort(pairs, kind="stable")
         row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
-        firsts = np.searchsorted(pairs[order], np.arange(size * original.domain.size("time") + 1))
+        firsts = np.searchsorted(pairs[order], np.arange(len(seen) + 1))
         emptied = int(np.count_nonzero(np.diff(starts) == 0)) / max(1, len(starts) - 1)
-        return cls(len(starts) - 1, pairs, starts, row, firsts, emptied, data)
+        return cls(len(starts) - 1, pairs, seen, starts, row, firsts, emptied, data)
 
     @property
     def size(self) -> int:
@@ -69,6 +85,7 @@ class Visits:
 
 
 def _recoded(data: Trajectories, original: Trajectories, axis: str) -> Integers:
-    """The code in the original of each value; what occurs nowhere there cannot occur here."""
+    """The code in the original of each value; far below 0 where there is none."""
     known = {str(value): code for value, code in original.domain.axis(axis).codes.items()}
-    return np.array([known.get(str(value), 0) for value in data.domain.values(axis)], np.int64)
+    none = -(1 << 40)
+    return np.array([known.get(str(value), none) for value in data.domain.values(axis)], np.int64)

@@ -83,6 +83,10 @@ class Guarantee(ABC):
         del domain
         return ()
 
+    def notice(self, data: Dataset) -> None:
+        """Warn of what is no error in the data, but seldom meant."""
+        del data
+
     @property
     def units(self) -> tuple[str, ...]:
         """The units the promise speaks of."""

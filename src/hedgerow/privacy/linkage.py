@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,10 +77,16 @@ class KCL(Criterion):
         *,
         k: int | str,
         l: int | str,  # noqa: E741 - the letter of the paper
-        c: Exactly = 1,
+        c: Exactly | None = None,
         sensitive: Any = (),
     ) -> None:
-        share = read_number("c", c)
+        if (c is None) != (len(sensitive) == 0):
+            msg = (
+                "c and sensitive belong together: c says how frequent a sensitive value may be, "
+                "sensitive which values are; give both or neither"
+            )
+            raise ParameterError(msg)
+        share = Fraction(1) if c is None else read_number("c", c)
         if not 0 <= share <= 1:
             msg = f"c must be between 0 and 1; got {c}"
             raise ParameterError(msg)
@@ -90,16 +97,8 @@ class KCL(Criterion):
 
     def open(self, data: Dataset, answers: Answers) -> Ledger:
         """Refuse data in which somebody owns several records: the promise counts records."""
-        if (
-            isinstance(data, Trajectories)
-            and "person" in data.rows.names
-            and data.count_units("person") != len(data)
-        ):
-            msg = (
-                "a person owns several records, and (K,C)_L-privacy counts records; "
-                "make one record of each person"
-            )
-            raise DomainError(msg)
+        if isinstance(data, Trajectories):
+            _require_one_record_each(data)
         return super().open(data, answers)
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
@@ -109,16 +108,27 @@ class KCL(Criterion):
             if not isinstance(data, Trajectories):
                 msg = f"KCL is a promise about trajectories; got {data.kind}"
                 raise ParameterError(msg)
+            _require_one_record_each(data)
             for size, (few, frequent) in count_violations(data, self).items():
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
                 found[f"{what} in fewer than {self.k} records"] = few
                 found[f"{what} with a sensitive value beyond {show(self.c)}"] = frequent
         return found
 
+    def notice(self, data: Dataset) -> None:
+        """Warn of a sensitive value that nobody has: it may be misspelt."""
+        if not isinstance(data, Trajectories):
+            return
+        _, _, traits = data.arrays()
+        for column, value in self.sensitive:
+            if not data.holders(traits, column, value).any():
+                warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=3)
+
     def sentence(self) -> str:
         """Say the promise in words."""
         visits = "one visit" if self.l == 1 else f"up to {self.l} visits"
-        share = f"{float(100 * self.c):g}%"
+        exact = Fraction(f"{float(100 * self.c):g}") == 100 * self.c
+        share = f"{float(100 * self.c):g}%" if exact else f"{self.c}"
         protected = ", ".join(f"{column} = {value}" for column, value in self.sensitive)
         said = (
             f"Whoever knows {visits} (place and time) of somebody in the data finds at least "
@@ -127,13 +137,13 @@ class KCL(Criterion):
         if not self.sensitive or self.c == 1:
             return f"{said} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
         return (
-            f"{said}, and among those that match at most {share} have any one of the sensitive "
-            f"values {protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
+            f"{said}, and among those that match each of these is held by at most {share}: "
+            f"{protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """Say what the promise does not cover, and name the columns that are carried along."""
-        covered = {"time", "place", *(column for column, _ in self.sensitive)}
+        covered = {"time", "place", *(column for column, _ in self.sensitive if self.c < 1)}
         carried = [name for name, _ in domain.axes if name not in covered]
         more = f"more than {self.l} visits, or where somebody was not, or another release"
         return (
@@ -151,12 +161,19 @@ class KCL(Criterion):
     def fields(self) -> dict[str, str]:
         """The numbers of the promise."""
         held = [f"{column}={value}" for column, value in self.sensitive]
-        return {
-            "k": str(self.k),
-            "c": str(self.c),
-            "l": str(self.l),
-            "sensitive": msgspec.json.encode(held).decode(),
-        }
+        numbers = {"k": str(self.k), "l": str(self.l)}
+        if not held:
+            return numbers
+        return {**numbers, "c": str(self.c), "sensitive": msgspec.json.encode(held).decode()}
+
+
+def _require_one_record_each(data: Trajectories) -> None:
+    if "person" in data.rows.names and data.count_units("person") != len(data):
+        msg = (
+            "a person owns several records, and (K,C)_L-privacy counts records; "
+            "make one record of each person"
+        )
+        raise DomainError(msg)
 
 
 def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, int]]:
@@ -203,12 +220,12 @@ def _count(
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
         counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
         few += counted.filter(pl.col("len") < promise.k).height
-        # as whole numbers: half is not more than 50 %
-        beyond = [
-            pl.col(mark.name) * promise.c.denominator > pl.col("len") * promise.c.numerator
-            for mark in marks
-        ]
-        frequent += counted.filter(pl.any_horizontal(beyond)).height
+        # exactly: half is not more than 50 %, and no share has too many digits
+        totals = counted["len"].unique()
+        most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]
+        allowed = counted["len"].replace_strict(totals, pl.Series(most, dtype=pl.Int64))
+        beyond = [counted[mark.name] > allowed for mark in marks]
+        frequent += int(np.logical_or.reduce([held.to_numpy() for held in beyond]).sum())
     return few, frequent
 
 

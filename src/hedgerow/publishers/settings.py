@@ -74,7 +74,14 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
         f"{kept.name}: {' '.join(f'--{name}' for name in kept.options)}" for kept in method.keeps
     )
     asked = " ".join(f"--{name}" for name in given) or "nothing"
-    msg = f"{method.name} keeps {keeps}; got {asked}"
+    missing = [
+        f"--{name}"
+        for kept in method.keeps
+        for name in (kept.options if kept.required is None else kept.required)
+        if name not in given and len(method.keeps) == 1
+    ]
+    lacks = f"; missing: {' '.join(missing)}" if missing else ""
+    msg = f"{method.name} keeps {keeps}; got {asked}{lacks}"
     raise UnsupportedGuarantee(msg)
 
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["grouped", "nth", "ranges"]
+__all__ = ["allowed", "grouped", "nth", "ranges"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 _KEY_BITS = 62
+
+
+def allowed(share: Fraction, most: int) -> Integers:
+    """How many of 0, 1, ..., `most` a share allows, rounded down: exactly, whatever its digits.
+
+    Examples
+    --------
+    >>> allowed(Fraction(3, 5), 5)
+    array([0, 0, 1, 1, 2, 3])
+    """
+    above, below = share.numerator, share.denominator
+    if (most + 1) * below < 1 << _KEY_BITS:
+        return np.arange(most + 1) * above // below
+    return np.array([number * above // below for number in range(most + 1)], np.int64)
 
 
 def grouped(codes: Integers) -> tuple[Integers, Integers]:

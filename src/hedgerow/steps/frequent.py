@@ -11,8 +11,8 @@ from hedgerow.steps.mining import Level, Records, mine, number_of, number_of_pai
 
 __all__ = ["count_lost", "maximal_frequent"]
 
-#: candidates of one length that are looked at; beyond that longer sequences are left out
-_MOST = 50_000_000
+#: visits of candidates of one length; beyond that longer sequences are left out
+_MOST = 20_000_000
 
 
 def maximal_frequent(records: Records, support: int) -> list[Level]:

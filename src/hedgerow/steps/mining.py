@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.steps.arrays import grouped, ranges
+from hedgerow.steps.arrays import allowed, grouped, ranges
 
-__all__ = ["Level", "Mined", "Records", "mine", "number_of", "number_of_pairs"]
+__all__ = ["MOST", "Level", "Mined", "Records", "mine", "number_of", "number_of_pairs"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
+
+#: visits of candidates that are held at once: some three gigabytes
+MOST = 400_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,26 +96,25 @@ class Mined(NamedTuple):
         return self._replace(violating=[first.only(none), *self.violating[1:]])
 
 
-def mine(records: Records, k: int, c: Fraction, longest: int, *, most: int | None = None) -> Mined:
+def mine(records: Records, k: int, c: Fraction, longest: int, *, most: int = MOST) -> Mined:
     """Find all minimal violating sequences of up to `longest` visits.
 
     A candidate of the next length is an occurrence all of whose subsequences are clean (the full
-    Apriori test), so whatever violates is minimal. With `most`, a length with more candidates than
-    that is not looked at, nor are longer ones.
+    Apriori test), so whatever violates is minimal. A length whose candidates have more than `most`
+    visits together is not looked at, nor are longer ones: memory is finite.
     """
     clean: list[Level] = []
     violating: list[Level] = []
+    most_marked = allowed(c, len(records.starts) - 1)
     for length in range(1, longest + 1):
         progress.tell("looking for violations", length - 1, longest)
-        if most is not None and _extensions(records, clean) > most:
+        if _extensions(records, clean) * length > most:
             return Mined(clean, violating, complete=False)
         places = _candidates(records, clean)
         if len(places) == 0:
             break
         level = _counted(records, clean, places)
-        bad = (level.counts < k) | np.any(
-            level.marked * c.denominator > c.numerator * level.counts, axis=0
-        )
+        bad = (level.counts < k) | np.any(level.marked > most_marked[level.counts], axis=0)
         violating.append(level.only(bad))
         clean.append(level.only(~bad))
     return Mined(clean, violating)

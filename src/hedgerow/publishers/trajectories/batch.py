@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.trajectories.metrics import Metric
-from hedgerow.steps.arrays import nth
+from hedgerow.steps.arrays import allowed, nth
 from hedgerow.steps.mining import Mined, Records
 from hedgerow.steps.occurrences import Occurrences
 
@@ -61,7 +61,8 @@ class _State:
 
     def __init__(self, records: Records, mined: Mined, promise: KCL, metric: Metric) -> None:
         visits = len(records.pairs)
-        self.k, self.c, self.metric = promise.k, promise.c, metric
+        self.k, self.metric = promise.k, metric
+        self.allowed = allowed(promise.c, len(records.starts) - 1)
         self.records, self.pairs, self.record = records, records.pairs, records.record
         self.alive = np.ones(visits, np.bool_)
         self.clean = Occurrences(mined.clean, visits)
@@ -81,7 +82,8 @@ class _State:
 
     def everywhere(self) -> Floats:
         """What suppressing each pair in all records brings for its loss."""
-        return self.freed / (self.metric.everywhere() + 1.0)
+        score = self.freed / (self.metric.everywhere() + 1.0)
+        return np.where(self.freed > 0, score, -1.0)
 
     def rate(self, sequences: Integers) -> None:
         """Score the local suppressions of listed sequences, and of others at the same visits."""
@@ -221,7 +223,7 @@ def _to_give_up(state: _State, touched: Integers, gone: Integers, by: Integers) 
     record = state.record[state.clean.places[lost, 0]]
     for marked, flag in zip(state.marked, state.records.flags, strict=True):
         left = marked[sequence] - np.bincount(at[flag[record]], minlength=len(sequence))
-        bad |= left * state.c.denominator > state.c.numerator * counts
+        bad |= left > state.allowed[counts]
     bad &= counts > 0
     here = bad[at]
     at, culprit = at[here], culprit[here]

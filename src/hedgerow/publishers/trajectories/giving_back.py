@@ -11,17 +11,19 @@ Started from nothing this is a method of its own: what is kept is grown instead 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
+from hedgerow.errors import ParameterError
 from hedgerow.privacy.linkage import KCL
 from hedgerow.steps.arrays import grouped, nth, ranges
-from hedgerow.steps.mining import Records
+from hedgerow.steps.mining import MOST, Records
 
-__all__ = ["give_back"]
+__all__ = ["give_back", "too_many"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -40,6 +42,14 @@ def give_back(records: Records, alive: Flags, promise: KCL, pairs: Integers) -> 
         if not kept.all():
             alive[holders] = _going_together(records, alive, holders, kept, promise)
     return alive
+
+
+def too_many(longest: int) -> ParameterError:
+    """The error for data whose sequences no memory holds."""
+    return ParameterError(
+        f"there are too many sequences of up to {longest} visits to look at; take a smaller l, "
+        "or coarser times so that records have fewer visits"
+    )
 
 
 class _Sequences(NamedTuple):
@@ -75,7 +85,11 @@ def _sequences(records: Records, alive: Flags, holders: Integers, longest: int) 
     following = np.concatenate(([0], end[:-1]))
     all_holders, all_at, number = [holder], [at], 1
     for _ in range(1, longest):
+        if int((end[holder] - following).sum()) > MOST:
+            raise too_many(longest)
         index, before = ranges(following, end[holder])
+        if not len(index):
+            break
         codes, at = grouped(at[before] * records.size + records.pairs[visit[index]])
         holder, following = holder[before], index + 1
         all_holders.append(holder)
@@ -97,14 +111,24 @@ def _violating(
     drop &= ~kept
     if drop.any():
         return drop
-    c = promise.c
     for flag in flags:
         marked = flag[holder]
-        excess = np.bincount(at[marked], minlength=sequences.number) * c.denominator
-        excess -= c.numerator * counts
-        # without one holder of the value there is one less of it and one less of all
-        many = -(-excess // max(1, c.denominator - c.numerator))
-        some = np.flatnonzero(marked & ~kept[holder] & (excess[at] > 0))
+        held_by = np.bincount(at[marked], minlength=sequences.number)
+        many = _too_many(held_by, counts, promise.c)
+        some = np.flatnonzero(marked & ~kept[holder] & (many[at] > 0))
         some = some[np.argsort(at[some], kind="stable")]
         drop[holder[some[nth(at[some]) < many[at[some]]]]] = True
     return drop
+
+
+def _too_many(marked: Integers, counts: Integers, c: Fraction) -> Integers:
+    """How many holders of a value must go: with each there is one less of it and one less of all.
+
+    In whole numbers of any length; the likely ones are found by floating-point numbers first.
+    """
+    many = np.zeros(len(counts), np.int64)
+    likely = np.flatnonzero(marked > counts * (float(c) * (1 - 1e-9)))
+    for number in likely.tolist() if c < 1 else ():
+        excess = int(marked[number]) * c.denominator - c.numerator * int(counts[number])
+        many[number] = max(0, -(-excess // (c.denominator - c.numerator)))
+    return many

@@ -132,7 +132,7 @@ class Board:
     def _sequences(self, pair: int, row: int) -> Iterator[Pairs]:
         """All sequences of a record that contain a pair, up to the length somebody may know."""
         others = sorted(self.records[row] - {pair})
-        for size in range(self.longest):
+        for size in range(min(self.longest, len(others) + 1)):
             for rest in itertools.combinations(others, size):
                 yield tuple(sorted((*rest, pair)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -15,7 +16,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
-from hedgerow.publishers.trajectories.giving_back import give_back
+from hedgerow.publishers.trajectories.giving_back import give_back, too_many
 from hedgerow.publishers.trajectories.greedy import Board, suppress_greedily
 from hedgerow.publishers.trajectories.metrics import METRICS, Metric, Visit
 from hedgerow.steps.mining import Records, mine
@@ -28,6 +29,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 _GREEDY = 3_000
 #: and beyond so many, growing from nothing is
 _GROW = 1_000_000
+#: sequences that are looked at
+_MOST = 2_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +96,14 @@ class LocalSuppression(Publisher[Trajectories]):
         """Find what violates, suppress until nothing does, give back what need not be gone."""
         promise = ledger.promised(KCL)
         records, visits = records_of(data, promise)
+        promise.notice(data)
         _warn(records, promise)
+        _require_few(records, promise.l)
         metric = METRICS[self.metric](records, visits, self.k_prime)
         found = [] if self.schedule == "grow" else self._suppressed(records, promise, metric)
         if self.give_back and self.mode == "local":
             found += _given_back(records, [np.zeros(len(records.pairs), np.bool_), *found], promise)
-        return data.keep_visits(max(found, key=metric.kept))
+        return data.keep_visits(max(found, key=lambda held: (metric.kept(held), held.sum())))
 
     def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> list[Flags]:
         """Find all MVS and suppress until none is left; say which visits are kept.
@@ -106,6 +111,8 @@ class LocalSuppression(Publisher[Trajectories]):
         Nothing is said if the list is so long that growing alone is as good, and far faster.
         """
         mined = mine(records, promise.k, promise.c, promise.l)
+        if not mined.complete:
+            raise too_many(promise.l)
         alone = np.zeros(0, np.int64)
         if self.pre_suppress_singletons and mined.violating:
             # such a pair is in no other MVS and in no clean sequence
@@ -142,18 +149,29 @@ def records_of(data: Trajectories, promise: KCL) -> tuple[Records, list[Visit]]:
     return Records(starts, numbers.astype(np.int64), len(found), held), data.named(found)
 
 
+def _require_few(records: Records, longest: int) -> None:
+    """Refuse data whose sequences nobody could look at, before any are."""
+    sizes = np.bincount(np.diff(records.starts)).tolist()
+    total = sum(
+        number * math.comb(length, size)
+        for length, number in enumerate(sizes)
+        if number
+        for size in range(1, min(length, longest) + 1)
+    )
+    if total > _MOST:
+        raise too_many(longest)
+
+
 def _warn(records: Records, promise: KCL) -> None:
     """Say what costs much and is no error."""
     rows = len(records.starts) - 1
-    if promise.k > rows:
+    if 0 < rows < promise.k:
         warnings.warn(
             f"k = {promise.k} is more than there are records: every visit is suppressed",
             stacklevel=2,
         )
     for (column, _), flags in zip(promise.sensitive, records.flags, strict=True):
-        if not flags.any():
-            warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=2)
-        elif int(flags.sum()) * promise.c.denominator > promise.c.numerator * rows:
+        if int(flags.sum()) * promise.c.denominator > promise.c.numerator * rows:
             warnings.warn(
                 f"a sensitive value of {column!r} is more frequent than c in all of the data; "
                 "much will be suppressed",

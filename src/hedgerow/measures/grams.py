@@ -1,0 +1,126 @@
+"""Occurrences of grams in sequences, and the most frequent ones: what measures count by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Positions, Sequences
+
+__all__ = ["Gram", "Paths"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Gram: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Paths:
+    """Distinct sequences with weights, and every position in them.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> domain = Domain.declare(item=["a", "b"])
+    >>> held = Paths.of(Sequences.from_records(map(list, ["aba", "ab", "b"]), domain=domain))
+    >>> occurrences, records = held.counted([(0, 1), (0,)])
+    >>> occurrences.tolist(), records.tolist()
+    ([2, 3], [2, 2])
+    >>> held.top(2)
+    {(0, 1): 2, (0, 1, 0): 1}
+    """
+
+    size: int
+    starts: Integers
+    items: Integers
+    weights: Integers
+
+    @classmethod
+    def of(cls, data: Sequences) -> Paths:
+        """Gather the records of a data set, equal ones as one row."""
+        starts, items, weights = data.canonical().arrays()
+        return cls(data.domain.size("item"), starts, items, weights)
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return int(self.weights.sum())
+
+    def lengths(self, longest: int) -> Integers:
+        """How many records have each length up to `longest`; longer ones are cut to it."""
+        sizes = np.minimum(np.diff(self.starts), longest)
+        return np.bincount(sizes, self.weights, longest + 1).astype(np.int64)
+
+    def counted(self, grams: Sequence[Gram]) -> tuple[Integers, Integers]:
+        """How often each gram occurs, and in how many records.
+
+        All positions walk down the tree of the grams at once; a position that no gram continues
+        from is left behind.
+        """
+        found = np.zeros((2, len(grams)), np.int64)
+        table = _as_table(grams)
+        lengths = np.array([len(gram) for gram in grams], np.int64)
+        positions = self.positions()
+        # the sequence that each symbol, ends included, is of
+        row = np.repeat(np.arange(len(self.weights)), np.diff(self.starts) + 1)
+        node = np.zeros(len(grams), np.int64)
+        for place in range(table.shape[1]):
+            open_ = np.flatnonzero(lengths > place)
+            steps = node[open_] * (self.size + 1) + table[open_, place]
+            keys, at = np.unique(steps, return_inverse=True)
+            contexts = int(node.max(initial=0)) + 1
+            positions = positions.count(contexts).move(*np.divmod(keys, self.size + 1))
+            node[open_] = at
+            if not len(positions.active):
+                break
+            ends = open_[lengths[open_] == place + 1]
+            found[0, ends] = self._totals(positions, row, len(keys), once=False)[node[ends]]
+            found[1, ends] = self._totals(positions, row, len(keys), once=True)[node[ends]]
+        return found[0], found[1]
+
+    def top(self, most: int) -> dict[Gram, int]:
+        """The most frequent grams of two items and more, ties by their items."""
+        found: dict[Gram, int] = {}
+        counted = self.positions().count(1)
+        inner = counted.codes < self.size
+        names: list[Gram] = [(code,) for code in counted.codes[inner].tolist()]
+        at, label, least = counted.at[inner], counted.codes[inner], 1
+        while names:
+            counted = counted.move(at, label).count(len(names))
+            good = (counted.codes < self.size) & (counted.counts >= least)
+            at, label, counts = counted.at[good], counted.codes[good], counted.counts[good]
+            ends: list[tuple[int, int]] = list(zip(at.tolist(), label.tolist(), strict=True))
+            grams: list[Gram] = [(*names[a], b) for a, b in ends]
+            found |= zip(grams, counts.tolist(), strict=True)
+            if len(found) > most:
+                least = sorted(found.values())[-most]
+                found = {gram: n for gram, n in found.items() if n >= least}
+            # a longer gram is no more frequent: what is rarer now need not go on
+            on = counts >= least
+            names = [gram for gram, kept in zip(grams, on.tolist(), strict=True) if kept]
+            at, label = at[on], label[on]
+        ranked = sorted(found.items(), key=lambda held: (-held[1], held[0]))
+        return dict(ranked[:most])
+
+    def positions(self) -> Positions:
+        """Line up all sequences."""
+        return Positions.of(self.starts, self.items, self.weights, self.size)
+
+    def _totals(self, positions: Positions, row: Integers, nodes: int, *, once: bool) -> Integers:
+        home = positions.home.astype(np.int64)
+        at = row[positions.active]
+        if once:
+            pairs = np.unique(home * len(self.weights) + at)
+            home, at = np.divmod(pairs, max(1, len(self.weights)))
+        return np.bincount(home, self.weights[at], nodes).astype(np.int64)
+
+
+def _as_table(grams: Sequence[Gram]) -> Integers:
+    """One gram a line, filled up with -1."""
+    table = np.full((len(grams), max(map(len, grams), default=0)), -1, np.int64)
+    for number, gram in enumerate(grams):
+        table[number, : len(gram)] = gram
+    return table

@@ -1,0 +1,314 @@
+"""How much of sequences is kept: counting queries, frequent grams, lengths, what comes next.
+
+All of these compare with the original: they are for the owner only, and no guarantee covers them.
+Every score stands beside the same measure of trivial releases, the controls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Sequences, Value
+from hedgerow.measures.grams import Gram, Paths
+from hedgerow.score import Score
+
+__all__ = ["measure_sequences", "top_scores"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Better: TypeAlias = Literal["higher", "lower", "neither"]
+
+UNIFORM, DRAWN = "uniform queries", "queries of records,"
+_CHARTS = {
+    UNIFORM: "mean relative error of uniform queries, by their length",
+    DRAWN: "mean relative error of queries drawn from records, by how common they are",
+}
+_QUERIES = 2_000
+_GROUPS = 5
+_LONGEST = 8
+_SANITY = 0.001
+_BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, math.inf))
+_TOPS = (20, 100)
+_SHOWN = 20
+_NORMAL = 1.96
+
+
+def measure_sequences(
+    original: Sequences,
+    released: Sequences,
+    controls: Mapping[str, Sequences],
+    rng: np.random.Generator,
+    *,
+    longest: int,
+    queries: int = _QUERIES,
+) -> list[Score]:
+    """Compare released sequences with the original.
+
+    Parameters
+    ----------
+    original, released
+        The data before and after.
+    controls
+        Other releases by name.
+    rng
+        Draws the workloads.
+    longest
+        How many items of a sequence were used: lengths are compared up to it.
+    queries
+        How many queries a group of the uniform workload has; the drawn one has five times that.
+    """
+    truth, ours = Paths.of(original), Paths.of(released)
+    beside = {name: Paths.of(control) for name, control in controls.items()}
+    workloads = {
+        **uniform_queries(truth, rng, queries, longest),
+        **drawn_queries(truth, rng, _GROUPS * queries),
+    }
+    scores = _query_scores(workloads, truth, ours, beside)
+    for most in _TOPS:
+        scores += top_scores(most, truth, ours, beside)
+    values = original.domain.values("item")
+    return [
+        *scores,
+        *_sizes(truth, ours, beside, longest),
+        _prediction(truth, ours, beside),
+        *_shown(values, truth, ours, beside),
+        *_lengths(truth, ours, beside, longest),
+        *_transitions(values, truth, ours),
+    ]
+
+
+def uniform_queries(
+    truth: Paths, rng: np.random.Generator, queries: int, longest: int
+) -> dict[str, list[Gram]]:
+    """Draw lists of items uniformly, in five groups of growing length [1]_.
+
+    Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
+
+    References
+    ----------
+    .. [1] R. Chen, G. Acs, C. Castelluccia. "Differentially private sequential data publication via
+       variable-length n-grams". CCS 2012.
+    """
+    workloads: dict[str, list[Gram]] = {}
+    for group in range(1, _GROUPS + 1):
+        most = max(1, group * longest // _GROUPS)
+        lengths: list[int] = rng.integers(1, most + 1, queries).tolist()
+        workloads[f"{UNIFORM} up to {most} item{'s' if most > 1 else ''}"] = [
+            tuple(rng.integers(0, truth.size, length).tolist()) for length in lengths
+        ]
+    return workloads
+
+
+def drawn_queries(truth: Paths, rng: np.random.Generator, queries: int) -> dict[str, list[Gram]]:
+    """Draw parts of real records, of up to eight items, and sort them by how common they are."""
+    if truth.records == 0:
+        return {}
+    ends = np.cumsum(truth.weights)
+    rows = np.searchsorted(ends, rng.integers(0, ends[-1], queries), "right")
+    sizes = np.diff(truth.starts)[rows]
+    lengths = rng.integers(1, np.minimum(sizes, _LONGEST) + 1)
+    begins = truth.starts[rows] + rng.integers(0, sizes - lengths + 1)
+    drawn: list[Gram] = [
+        tuple(truth.items[begin : begin + length].tolist())
+        for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True)
+    ]
+    shares = truth.counted(drawn)[0] / truth.records
+    return {
+        f"{DRAWN} {_share(low, high)} of all": [
+            query for query, share in zip(drawn, shares, strict=True) if low < share <= high
+        ]
+        for low, high in _BUCKETS
+    }
+
+
+def _share(low: float, high: float) -> str:
+    return f"{100 * low:g}% to {100 * high:g}%" if high < math.inf else f"over {100 * low:g}%"
+
+
+def relative_errors(exact: NDArray[np.int64], held: NDArray[np.int64], records: int) -> Floats:
+    """The error of each query over its true count, or over a thousandth of all records if more."""
+    return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))
+
+
+def top_scores(most: int, truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> list[Score]:
+    """How many of the most frequent grams are kept, and how well their counts are.
+
+    As many are missing as are there by mistake: the share that is kept says both.
+    """
+    before = truth.top(most)
+    kept: dict[str, float] = {}
+    loss: dict[str, float] = {}
+    for name, held in {"": ours, **beside}.items():
+        after = held.top(most)
+        kept[name] = len(before.keys() & after.keys()) / max(1, len(before))
+        errors = [abs(n - after.get(gram, 0)) / n for gram, n in before.items()]
+        loss[name] = sum(errors) / max(1, len(errors))
+    return [
+        _fact(f"share of the top {most} grams kept", kept, "higher"),
+        _fact(f"mean relative error of the top {most} grams, lost ones as 1", loss, "lower"),
+    ]
+
+
+def _query_scores(
+    workloads: Mapping[str, list[Gram]], truth: Paths, ours: Paths, beside: Mapping[str, Paths]
+) -> list[Score]:
+    """Count all queries in one go, by occurrence and by record."""
+    asked = [query for workload in workloads.values() for query in workload]
+    ends = np.cumsum([len(workload) for workload in workloads.values()])
+    exact = truth.counted(asked)
+    counted = {name: held.counted(asked) for name, held in {"": ours, **beside}.items()}
+    scores: list[Score] = []
+    for name, begin, end in zip(workloads, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        for which, what in enumerate(("occurrences", "records")):
+            errors = {
+                control: relative_errors(
+                    exact[which][begin:end], held[which][begin:end], truth.records
+                )
+                for control, held in counted.items()
+            }
+            if end > begin:
+                scores.append(_query_score(name, what, errors))
+    return scores
+
+
+def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
+    ours = errors[""]
+    mean, margin = float(ours.mean()), _NORMAL * float(ours.std()) / math.sqrt(len(ours))
+    kind = UNIFORM if name.startswith(UNIFORM) else DRAWN
+    drawn = what == "occurrences"
+    return Score(
+        name=f"mean relative error of {name}, {what}",
+        value=mean,
+        low=mean - margin,
+        high=mean + margin,
+        better="lower",
+        scope="owner",
+        controls=tuple(
+            (control, float(held.mean())) for control, held in errors.items() if control
+        ),
+        chart=_CHARTS[kind] if drawn else "",
+        at=name.removeprefix(kind).strip() if drawn else "",
+    )
+
+
+def _sizes(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int) -> list[Score]:
+    """The number of sequences, and how far their lengths are from the original, cut alike."""
+    all_ = {"": ours, **beside}
+    whole = max(1, truth.records)
+    exact = truth.lengths(longest) / whole
+    apart = {
+        name: 0.5 * float(np.abs(held.lengths(longest) / max(1, held.records) - exact).sum())
+        for name, held in all_.items()
+    }
+    ratio = {name: held.records / whole for name, held in all_.items()}
+    return [
+        _fact("released sequences over original ones", ratio, "neither"),
+        _fact(f"total variation of lengths, cut at {longest}", apart, "lower"),
+    ]
+
+
+def _prediction(truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> Score:
+    """How often the likeliest next symbol, as learnt from a release, is the right one."""
+    taught = {"": ours, **beside, "original": truth}
+    right = {name: _hits(truth, _pairs(held)) for name, held in taught.items()}
+    return _fact("next symbols foretold by the symbol before", right, "higher")
+
+
+def _hits(truth: Paths, learnt: Floats) -> float:
+    exact = _pairs(truth)
+    guess = learnt.argmax(axis=1)
+    return float(exact[np.arange(len(exact)), guess].sum() / max(1.0, exact.sum()))
+
+
+def _pairs(held: Paths) -> Floats:
+    """How often each symbol, or the end, follows each item."""
+    table = np.zeros((held.size, held.size + 1))
+    first = held.positions().count(1)
+    inner = first.codes < held.size
+    pairs = first.move(first.at[inner], first.codes[inner]).count(int(inner.sum()))
+    table[first.codes[inner][pairs.at], pairs.codes] = pairs.counts
+    return table
+
+
+def _shown(
+    values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[str, Paths]
+) -> list[Score]:
+    top = truth.top(_SHOWN)
+    counts = ours.counted(list(top))[0]
+    others = {name: held.counted(list(top))[0] for name, held in beside.items()}
+    return [
+        Score(
+            name=f"occurrences of {' '.join(str(values[code]) for code in gram)}",
+            value=int(counts[number]),
+            low=int(counts[number]),
+            high=int(counts[number]),
+            better="neither",
+            scope="owner",
+            controls=(
+                ("original", n),
+                *((name, int(held[number])) for name, held in others.items()),
+            ),
+            chart="the most frequent grams",
+            at=" ".join(str(values[code]) for code in gram),
+        )
+        for number, (gram, n) in enumerate(top.items())
+    ]
+
+
+def _lengths(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int) -> list[Score]:
+    del beside
+    before, after = truth.lengths(longest), ours.lengths(longest)
+    return [
+        Score(
+            name=f"sequences of {length} items",
+            value=int(after[length]),
+            low=int(after[length]),
+            high=int(after[length]),
+            better="neither",
+            scope="owner",
+            controls=(("original", int(before[length])),),
+            chart="sequences by length",
+            at=f"{length}{' and more' if length == longest else ''}",
+        )
+        for length in range(1, min(longest, _SHOWN) + 1)
+    ]
+
+
+def _transitions(values: Sequence[Value], truth: Paths, ours: Paths) -> list[Score]:
+    """What follows what, for the most frequent items."""
+    before, after = _pairs(truth), _pairs(ours)
+    shown = np.sort(np.argsort(-before.sum(axis=1), kind="stable")[:_SHOWN]).tolist()
+    return [
+        Score(
+            name=f"{values[second]} after {values[first]}",
+            value=int(after[first, second]),
+            low=int(after[first, second]),
+            high=int(after[first, second]),
+            better="neither",
+            scope="owner",
+            controls=(("original", int(before[first, second])),),
+            chart="what follows what",
+            at=f"{values[second]}",
+            across=f"{values[first]}",
+        )
+        for first in shown
+        for second in shown
+    ]
+
+
+def _fact(name: str, found: Mapping[str, float], better: Better) -> Score:
+    """A score of one exact number; the release's own stands under no name."""
+    value = found[""]
+    return Score(
+        name=name,
+        value=value,
+        low=value,
+        high=value,
+        better=better,
+        scope="owner",
+        controls=tuple((control, held) for control, held in found.items() if control),
+    )
