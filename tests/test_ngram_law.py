@@ -1,0 +1,105 @@
+"""ngram: the whole law on tiny universes, and planted bugs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hedgerow import PureDP
+from hedgerow.data import Domain, Positions, Sequences
+from hedgerow.errors import GuaranteeError
+from hedgerow.privacy import Laplace
+from hedgerow.publishers.sequences.ngram import NGram
+from hedgerow.testing import changed, check_publisher, mutant, output_law, worst_loss
+
+SEQUENCE = PureDP(epsilon=1, unit="sequence")
+ROUNDING = 1e-9
+NAMES = {"np": np, "Fraction": Fraction, "Laplace": Laplace}
+
+
+def data_of(records, items):
+    return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
+
+
+def worst(method, data, *, low=-3, high=4):
+    here = output_law(method, data, SEQUENCE, low=low, high=high)
+    assert math.isclose(sum(here.values()), 1, rel_tol=1e-9)
+    return max(
+        worst_loss(here, output_law(method, neighbour, SEQUENCE, low=low, high=high))
+        for neighbour in data.neighbours("sequence")
+    )
+
+
+class Low(NGram):
+    """A threshold low enough that everything can happen in a small window."""
+
+    def _cutoff(self, share, size):
+        del size
+        return np.full(len(share), 2)
+
+
+@pytest.mark.parametrize("budget", ["adaptive", "uniform"])
+@pytest.mark.parametrize("records", [[[0]], [[0, 0]], [[0], [0, 0]]])
+def test_all_that_is_published_loses_what_is_promised_and_no_more(records, budget):
+    """The grams and the sequences written from them, over one item."""
+    method = Low(l_max=2, n_max=2, budget=budget)
+    loss = worst(method, data_of(records, 1))
+    assert loss <= 1 + ROUNDING
+    assert loss >= 0.4
+
+
+def test_two_items():
+    assert 0.4 <= worst(Low(l_max=1, n_max=1), data_of([[0], [1]], 2)) <= 1 + ROUNDING
+
+
+def test_half_the_noise_is_seen_by_the_same_check():
+    narrow = mutant(
+        NGram, "exact, Laplace(l1=1), under", "exact, Laplace(l1=Fraction(1, 2)), under", **NAMES
+    )
+    narrow._cutoff = Low._cutoff
+    assert worst(narrow(l_max=1, n_max=1), data_of([[0]], 1)) > 1.5
+
+
+# ---- planted bugs
+
+
+def caught(old, new, message, **parameters):
+    broken = mutant(NGram, old, new, **NAMES)(**parameters)
+    with pytest.raises(GuaranteeError, match=message):
+        check_publisher(broken, SEQUENCE)
+
+
+def test_more_positions_than_tokens_are_caught():
+    """Sequences are not cut to the declared number of items."""
+    caught(
+        "data.positions(self.l_max)", "data.positions(99)", "loses .* between neighbours", l_max=4
+    )
+
+
+def test_the_end_as_a_gram_of_its_own_is_caught():
+    """Every sequence then has one token more than was declared (E3)."""
+    with changed(Positions, "of", "inner[ends] = False", "pass"):
+        with pytest.raises((GuaranteeError, IndexError)):
+            check_publisher(NGram(l_max=4), SEQUENCE)
+
+
+def test_contexts_chosen_by_exact_counts_are_caught():
+    old = "label = np.flatnonzero(noisy >= cutoff)"
+    caught(
+        old,
+        "label = np.flatnonzero((noisy >= cutoff) & (exact >= 3))",
+        "asked differently of a neighbour",
+    )
+
+
+def test_the_number_of_sequences_taken_from_the_data_is_caught():
+    old = "sequences = Sequences.from_columns(row=row, item=item, counts=counts, domain=domain)"
+    new = "sequences = Sequences.from_columns(row=row[row < len(data)], item=item[row < len(data)], counts=counts, domain=domain)"
+    caught(old, new, "publishes something else of a neighbour", generator="markov")
+
+
+def test_spending_what_is_left_twice_is_caught():
+    caught("paths.left(live.nodes) / height", "paths.left(live.nodes) * 9 / height", "would spend")
