@@ -144,10 +144,10 @@ def test_the_replay_law_holds_between_engines(method):
     """Recorded on one machine, replayed on many: same questions, nothing lost, same bytes."""
     domain = Domain.declare(item=range(5), records_per_person=2)
     here, there = (
-        Sets.from_records(RECORDS, domain=domain, persons=OWNERS, engine=engine)
+        method.kinds[0].from_records(RECORDS, domain=domain, persons=OWNERS, engine=engine)
         for engine in (LocalEngine(), LoopbackEngine(3))
     )
-    for unit in ("record", "person"):
+    for unit in method.units:
         promise = PureDP(epsilon=2, unit=unit)
         assert check_replay(method, here, there, promise, 1, within=Fraction(0)).loss == 0
         assert check_replay(method, there.without(0, unit=unit), here, promise, 1).moved

@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hedgerow import METHODS, Domain, PureDP, Sets, find_method
+from hedgerow import METHODS, Domain, PureDP, Sequences, Sets, find_method
 from hedgerow.privacy import NoiseOff
 from hedgerow.publishers.base import publish_with
 
 VECTORS = Path(__file__).parent / "vectors"
-BUILD = {
-    "sets": lambda held: Sets.from_records(
-        held["records"], domain=Domain.declare(item=held["items"])
-    ),
-}
+KINDS = {"sets": Sets, "sequences": Sequences}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -30,8 +26,9 @@ def test_a_vector_without_noise(name):
     held = vector["noise off"]
     assert held["how"]
     method = find_method(name)(**held["parameters"])
-    data = BUILD[method.kinds[0].kind](held)
+    domain = Domain.declare(item=held["items"])
+    data = KINDS[method.kinds[0].kind].from_records(held["records"], domain=domain)
     release = publish_with(
         method, data, PureDP(epsilon=held["epsilon"], unit=method.units[0]), NoiseOff()
     )
-    assert release.data.itemsets() == [(tuple(items), count) for items, count in held["published"]]
+    assert release.data.named() == [(tuple(items), count) for items, count in held["published"]]

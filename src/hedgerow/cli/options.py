@@ -51,8 +51,10 @@ def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
 def reading_options(command: Command) -> Command:
     """Add what says how data is read."""
     options = [
-        click.option("--kind", required=False, help="What the data is: sets or trajectories."),
-        click.option("--format", "form", help="lines, csv, jsonl or parquet; else by the ending."),
+        click.option("--kind", required=False, help="sets, sequences or trajectories."),
+        click.option(
+            "--format", "form", help="lines, spmf, csv, jsonl or parquet; else by the ending."
+        ),
         click.option(
             "--columns",
             "columns",
@@ -66,8 +68,8 @@ def reading_options(command: Command) -> Command:
             multiple=True,
             metavar="NAME=VALUE",
             help=(
-                "on_unknown, on_empty (sets); bin, fold, grid, collisions (trajectories); "
-                "most_bytes (compressed files)."
+                "on_unknown, on_empty (sets, sequences); bin, fold, grid, collisions "
+                "(trajectories); most_bytes (compressed files)."
             ),
         ),
     ]
