@@ -80,7 +80,7 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "the same again and again": lambda: sequences_of([[0] * 40] + [[0] * 3] * 9, 3),
         "all alike": lambda: sequences_of([[0, 2, 1]] * 40, 4),
         "one rare among many": lambda: sequences_of([[0, 1]] * 60 + [[2, 3, 2]], 4),
-        "to and fro": lambda: sequences_of([[0, 1] * 9, [1, 0] * 9] * 6, 3),
+        "back and forth": lambda: sequences_of([[0, 1] * 9, [1, 0] * 9] * 6, 3),
         "most items never seen": lambda: sequences_of([[4], [4, 5, 4]] * 20, 9),
         "long and short": lambda: sequences_of([[0], list(range(7)) * 5, [6]] * 5, 7),
         "hundreds": lambda: sequences_of([[1, 2]] * 300 + [[0, 2, 0]] * 120 + [[2]], 3),
