@@ -18,7 +18,7 @@ from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
 from hedgerow.io.exchange import exchange
 from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, sync_folder, umask
-from hedgerow.io.read import BESIDE, FORMATS, KINDS, Kind, format_of, read
+from hedgerow.io.read import FORMATS, any_kind, format_of, read
 from hedgerow.release import Release, Written
 from hedgerow.statement import File
 
@@ -35,7 +35,6 @@ __all__ = [
 _RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
 _PREFIX, _SUFFIX = ".hedgerow-", ".part"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_ALL: dict[str, Kind] = {**KINDS, **BESIDE}
 
 
 class Layout(NamedTuple):
@@ -216,7 +215,7 @@ def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, byte
     contents: dict[str, bytes] = {}
     files: list[File] = []
     for name, data in release.outputs.items():
-        kind = _ALL[data.kind]
+        kind = any_kind(data.kind)
         held = layout if not kind.format else Layout(kind.format, Ending(kind.format, ""))
         columns = {role: held.columns.get(role, role) for role in kind.roles}
         _, form = format_of(held.format, held.ending)
@@ -234,7 +233,7 @@ def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: 
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part)
     for file in files:
-        rows = _ALL[file.kind].rows
+        rows = any_kind(file.kind).rows
         _, form = format_of(file.format, Ending("", ""))
         if form.write(rows(again.outputs[file.data]), file.columns) != contents[file.data]:
             msg = f"the data in {file.file} does not come back as it was written"

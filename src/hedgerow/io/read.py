@@ -37,6 +37,7 @@ __all__ = [
     "KINDS",
     "Format",
     "Kind",
+    "any_kind",
     "find_kind",
     "format_of",
     "read",
@@ -150,6 +151,11 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DIGITS = 18
 
 
+def any_kind(kind: str) -> Kind:
+    """Return how a kind is read, also one that is only written beside data."""
+    return BESIDE.get(kind) or find_kind(kind)
+
+
 def find_kind(kind: str) -> Kind:
     """Return how a kind is read."""
     if kind not in KINDS:
@@ -216,7 +222,7 @@ def read(
     >>> data.domain.values("item"), data.domain.source.value
     (('milk', 'tea'), 'inferred from the data')
     """
-    held = BESIDE.get(kind) or find_kind(kind)
+    held = any_kind(kind)
     _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
     further = held.further(options)
     names = _named(held, columns)

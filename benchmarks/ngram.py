@@ -1,0 +1,231 @@
+"""ngram on MSNBC and other public sequences: frequent grams, lengths, queries, for each generator.
+
+Writes docs/results/ngram.json, from which `pages.py` makes docs/results/ngram.md. The three
+generators write from the same noisy grams. Every experiment runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from floor import best, data_folder, floor
+
+from hedgerow import Domain, PureDP, Sequences, find_method, read
+from hedgerow.measures.grams import Paths
+from hedgerow.measures.sequences import drawn_queries, relative_errors, uniform_queries
+from hedgerow.privacy.questions import Noisy
+from hedgerow.publishers.sequences.ngram import NGram
+from hedgerow.publishers.sequences.writing import write_sequences
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "ngram.json"
+RUNS = 10
+TOPS = (20, 40, 60, 80, 100)
+GENERATORS = ("flow", "markov", "join")
+LONGEST = 20
+MSNBC_ITEMS = range(1, 18)
+
+
+def lines(folder: Path, name: str) -> Sequences:
+    """Sequences that are lines of a file; their items are taken as public."""
+    return read(folder / name, kind="sequences", assert_public_domain=True)
+
+
+def msnbc(folder: Path) -> Sequences:
+    """Page categories of a day at a news site."""
+    path = folder / "msnbc/msnbc990928.seq.gz"
+    return read(path, kind="sequences", domain=Domain.declare(item=MSNBC_ITEMS))
+
+
+def sube(folder: Path) -> Sequences:
+    """Lines of public transport that a smart card took on a day."""
+    table = pl.read_csv(folder / "sube-smartcard/transactions.csv.gz").sort("card", "hour")
+    table = table.with_columns(pl.col("id_linea").cast(pl.String))
+    names = {"unit": "card", "item": "id_linea"}
+    return read(table, kind="sequences", columns=names, assert_public_domain=True)
+
+
+SOURCES: dict[str, Callable[[Path], Sequences]] = {
+    "msnbc": msnbc,
+    "sube-smartcard": sube,
+    "kosarak-subset": lambda f: lines(f, "kosarak-subset/kosarak_first70k.seq.gz"),
+    "fifa": lambda f: lines(f, "fifa/fifa.seq.gz"),
+    "spmf bible": lambda f: lines(f, "spmf-text-sequences/bible.seq.gz"),
+    "spmf leviathan": lambda f: lines(f, "spmf-text-sequences/leviathan.seq.gz"),
+    "spmf sign": lambda f: lines(f, "spmf-text-sequences/sign.seq.gz"),
+}
+
+
+class Truth:
+    """The original, whole and cut, what is frequent in it, and queries with their answers."""
+
+    def __init__(self, data: Sequences) -> None:
+        self.whole, self.cut = Paths.of(data), Paths.of(data.truncated(LONGEST))
+        self.top = {"whole": self.whole.top(max(TOPS)), "cut": self.cut.top(max(TOPS))}
+        rng = np.random.default_rng(1)
+        self.work = {
+            **uniform_queries(self.whole, rng, 1_000, LONGEST),
+            **drawn_queries(self.whole, rng, 4_000),
+        }
+        self.asked = [query for queries in self.work.values() for query in queries]
+        self.exact = self.whole.counted(self.asked)[0]
+        self.lengths = self.cut.lengths(LONGEST) / max(1, self.cut.records)
+
+    def score(self, data: Sequences) -> dict[str, Any]:
+        """Compare one release."""
+        held = Paths.of(data)
+        mine = list(held.top(max(TOPS)))
+        errors = relative_errors(self.exact, held.counted(self.asked)[0], self.whole.records)
+        ends = np.cumsum([len(queries) for queries in self.work.values()])[:-1]
+        parts = dict(zip(self.work, np.split(errors, ends), strict=True))
+        lengths = held.lengths(LONGEST) / max(1, held.records)
+        return {
+            **{
+                f"top {most} {which}": len({*list(top)[:most]} & {*mine[:most]}) / most
+                for which, top in self.top.items()
+                for most in TOPS
+            },
+            "number": held.records / max(1, self.whole.records),
+            "length": float(0.5 * np.abs(lengths - self.lengths).sum()),
+            **{name: float(part.mean()) for name, part in parts.items() if len(part)},
+            "error": float(np.mean([part.mean() for part in parts.values() if len(part)])),
+        }
+
+
+def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
+    """Publish several times, by each generator and by single items; means and standard errors."""
+    data = SOURCES[name](data_folder())
+    truth = Truth(data)
+    promise = PureDP(epsilon=epsilon, unit="sequence")
+    method = NGram(l_max=LONGEST)
+    found: dict[str, list[dict[str, Any]]] = {}
+    contexts = []
+    for seed in range(runs):
+        for n_max, names in ((5, GENERATORS), (1, ("single items",))):
+            ledger = promise.open(data, Noisy(seed))
+            tree = NGram(l_max=LONGEST, n_max=n_max).explore(data, ledger)
+            if n_max > 1:
+                contexts.append(len(tree))
+            for generator in names:
+                way = generator if n_max > 1 else "flow"
+                row, item, counts = write_sequences(
+                    tree, LONGEST, way, method.publish_rule, ledger.coins()
+                )
+                made = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
+                found.setdefault(generator, []).append(truth.score(made))
+    found["original, cut"] = [truth.score(data.truncated(LONGEST))]
+    nothing = np.zeros(0, np.int64)
+    empty = Sequences.from_columns(row=nothing, item=nothing, domain=data.domain)
+    found["empty release"] = [truth.score(empty)]
+    return {
+        "records": len(data),
+        "items": data.domain.size("item"),
+        "runs": runs,
+        "contexts": statistics.mean(contexts),
+        "scores": {way: _summed(held) for way, held in found.items()},
+    }
+
+
+def _summed(held: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """The mean of each figure, and its standard error."""
+    return {
+        name: [
+            statistics.mean(values := [run[name] for run in held]),
+            statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0,
+        ]
+        for name in held[0]
+    }
+
+
+def run_speed() -> dict[str, Any]:
+    """Publish MSNBC, and set the time against the floor, measured in the same run."""
+    folder = data_folder()
+    data, promise = msnbc(folder), PureDP(epsilon=1, unit="sequence")
+    held = {"floor": best(lambda: floor(folder / "msnbc/msnbc990928.seq.gz"), 3)[0]}
+    for generator in GENERATORS:
+        method = find_method("ngram")(generator=generator)
+        held[generator] = best(lambda method=method: method.publish(data, promise), 3)[0]
+    return held
+
+
+def made_up(records: int, items: int) -> Sequences:
+    """Walks over items: a skewed start, four neighbours each, a jump now and then; mean 5."""
+    rng = np.random.default_rng(2012)
+    sizes = 1 + rng.poisson(4, records)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    weights = 1 / np.arange(1, items + 1)
+    near = rng.integers(0, items, (items, 4))
+    item = np.empty(starts[-1], np.int32)
+    now = rng.choice(items, records, p=weights / weights.sum())
+    for step in range(int(sizes.max())):
+        on = np.flatnonzero(sizes > step)
+        if step:
+            jump = rng.random(len(on)) < 0.1
+            onward = near[now[on], rng.integers(0, 4, len(on))]
+            now[on] = np.where(jump, rng.choice(items, len(on), p=weights / weights.sum()), onward)
+        item[starts[on] + step] = now[on]
+    row = np.repeat(np.arange(records, dtype=np.int32), sizes)
+    domain = Domain.declare(item=range(items))
+    return Sequences.from_columns(row=row, item=item, domain=domain)
+
+
+def run_made(records: int, items: int) -> dict[str, Any]:
+    """Publish walks; time and memory."""
+    data = made_up(records, items)
+    start = time.perf_counter()
+    release = find_method("ngram")().publish(data, PureDP(epsilon=1, unit="sequence"))
+    seconds = time.perf_counter() - start
+    return {
+        "records": records,
+        "items": items,
+        "seconds": seconds,
+        "number": len(release.data) / records,
+        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
+
+
+PLANS: dict[str, Callable[[], dict[str, Any]]] = {
+    **{f"msnbc {eps}": lambda eps=eps: run_source("msnbc", eps, RUNS) for eps in ("0.1", "1")},
+    **{
+        f"{name} 1": lambda name=name: run_source(name, "1", 3)
+        for name in SOURCES
+        if name != "msnbc"
+    },
+    "speed": run_speed,
+    **{f"records {n}": lambda n=n: run_made(n, 1_000) for n in (100_000, 1_000_000, 10_000_000)},
+    **{f"items {n}": lambda n=n: run_made(1_000_000, n) for n in (10, 100)},
+}
+
+
+def main() -> None:
+    """Run all experiments, or one (--only), and write the results."""
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=list(PLANS))
+    parser.add_argument("--data")
+    asked = parser.parse_args()
+    if asked.only:
+        json.dump(PLANS[asked.only](), sys.stdout)
+        return
+    results: dict[str, Any] = {}
+    for name in PLANS:
+        command = [sys.executable, __file__, "--only", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
+        results[name] = json.loads(done.stdout)
+        print(name, done.stdout[:300], flush=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
