@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT = 560, 320
-LEFT, RIGHT, TOP, BOTTOM = 60, 20, 40, 45
+LEFT, RIGHT, TOP, BOTTOM = 60, 45, 40, 45
 COLOURS = ("#2a9d5c", "#e0a030", "#5b8def", "#d1495b", "#a066c9")
 
 Points = Sequence[tuple[float, float]]

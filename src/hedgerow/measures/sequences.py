@@ -179,7 +179,6 @@ def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
     ours = errors[""]
     mean, margin = float(ours.mean()), _NORMAL * float(ours.std()) / math.sqrt(len(ours))
     kind = UNIFORM if name.startswith(UNIFORM) else DRAWN
-    drawn = what == "occurrences"
     return Score(
         name=f"mean relative error of {name}, {what}",
         value=mean,
@@ -190,8 +189,8 @@ def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
         controls=tuple(
             (control, float(held.mean())) for control, held in errors.items() if control
         ),
-        chart=_CHARTS[kind] if drawn else "",
-        at=name.removeprefix(kind).strip() if drawn else "",
+        chart=f"{_CHARTS[kind]}; {what}",
+        at=name.removeprefix(kind).strip(),
     )
 
 
