@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
+from hedgerow.measures.scoring import mean_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
 
@@ -18,7 +19,6 @@ __all__ = ["measure_linkage"]
 Integers: TypeAlias = NDArray[np.int64]
 
 _VICTIMS = 1_000
-_NORMAL = 1.96
 
 
 def measure_linkage(
@@ -53,18 +53,8 @@ def measure_linkage(
     for place, (what, guess) in enumerate(kinds):
         mine = np.array([held[place] for held in found["ours"]])
         theirs = float(np.mean([held[place] for held in found["original"]]))
-        mean, margin = float(mine.mean()), _NORMAL * float(mine.std()) / len(mine) ** 0.5
-        scores.append(
-            Score(
-                name=f"{what} linkage by {knows} visits",
-                value=mean,
-                low=mean - margin,
-                high=mean + margin,
-                better="lower",
-                scope="owner",
-                controls=(("original", theirs), ("guessing", guess)),
-            )
-        )
+        controls = {"original": theirs, "guessing": guess}
+        scores.append(mean_score(f"{what} linkage by {knows} visits", mine, controls))
     return scores
 
 

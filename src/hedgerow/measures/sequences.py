@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences, Value
 from hedgerow.measures.grams import Gram, Paths
+from hedgerow.measures.scoring import Better, exact_score, mean_score
 from hedgerow.score import Score
 
 __all__ = ["measure_sequences", "top_scores"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Better: TypeAlias = Literal["higher", "lower", "neither"]
 
 UNIFORM, DRAWN = "uniform queries", "queries of records,"
 _CHARTS = {
@@ -34,7 +34,6 @@ _SANITY = 0.001
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, math.inf))
 _TOPS = (20, 100)
 _SHOWN = 20
-_NORMAL = 1.96
 
 
 def measure_sequences(
@@ -76,7 +75,7 @@ def measure_sequences(
         *_sizes(truth, ours, beside, longest),
         _prediction(truth, ours, beside),
         *_shown(values, truth, ours, beside),
-        *_lengths(truth, ours, beside, longest),
+        *_lengths(truth, ours, longest),
         *_transitions(values, truth, ours),
     ]
 
@@ -176,19 +175,11 @@ def _query_scores(
 
 
 def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
-    ours = errors[""]
-    mean, margin = float(ours.mean()), _NORMAL * float(ours.std()) / math.sqrt(len(ours))
     kind = UNIFORM if name.startswith(UNIFORM) else DRAWN
-    return Score(
-        name=f"mean relative error of {name}, {what}",
-        value=mean,
-        low=mean - margin,
-        high=mean + margin,
-        better="lower",
-        scope="owner",
-        controls=tuple(
-            (control, float(held.mean())) for control, held in errors.items() if control
-        ),
+    return mean_score(
+        f"mean relative error of {name}, {what}",
+        errors[""],
+        {control: float(held.mean()) for control, held in errors.items() if control},
         chart=f"{_CHARTS[kind]}; {what}",
         at=name.removeprefix(kind).strip(),
     )
@@ -240,36 +231,24 @@ def _shown(
     counts = ours.counted(list(top))[0]
     others = {name: held.counted(list(top))[0] for name, held in beside.items()}
     return [
-        Score(
-            name=f"occurrences of {' '.join(str(values[code]) for code in gram)}",
-            value=int(counts[number]),
-            low=int(counts[number]),
-            high=int(counts[number]),
-            better="neither",
-            scope="owner",
-            controls=(
-                ("original", n),
-                *((name, int(held[number])) for name, held in others.items()),
-            ),
+        exact_score(
+            f"occurrences of {_named(values, gram)}",
+            int(counts[number]),
+            {"original": n, **{name: int(held[number]) for name, held in others.items()}},
             chart="the most frequent grams",
-            at=" ".join(str(values[code]) for code in gram),
+            at=_named(values, gram),
         )
         for number, (gram, n) in enumerate(top.items())
     ]
 
 
-def _lengths(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int) -> list[Score]:
-    del beside
+def _lengths(truth: Paths, ours: Paths, longest: int) -> list[Score]:
     before, after = truth.lengths(longest), ours.lengths(longest)
     return [
-        Score(
-            name=f"sequences of {length} items",
-            value=int(after[length]),
-            low=int(after[length]),
-            high=int(after[length]),
-            better="neither",
-            scope="owner",
-            controls=(("original", int(before[length])),),
+        exact_score(
+            f"sequences of {length} items",
+            int(after[length]),
+            {"original": int(before[length])},
             chart="sequences by length",
             at=f"{length}{' and more' if length == longest else ''}",
         )
@@ -282,14 +261,10 @@ def _transitions(values: Sequence[Value], truth: Paths, ours: Paths) -> list[Sco
     before, after = _pairs(truth), _pairs(ours)
     shown = np.sort(np.argsort(-before.sum(axis=1), kind="stable")[:_SHOWN]).tolist()
     return [
-        Score(
-            name=f"{values[second]} after {values[first]}",
-            value=int(after[first, second]),
-            low=int(after[first, second]),
-            high=int(after[first, second]),
-            better="neither",
-            scope="owner",
-            controls=(("original", int(before[first, second])),),
+        exact_score(
+            f"{values[second]} after {values[first]}",
+            int(after[first, second]),
+            {"original": int(before[first, second])},
             chart="what follows what",
             at=f"{values[second]}",
             across=f"{values[first]}",
@@ -299,15 +274,11 @@ def _transitions(values: Sequence[Value], truth: Paths, ours: Paths) -> list[Sco
     ]
 
 
+def _named(values: Sequence[Value], gram: Gram) -> str:
+    return " ".join(str(values[code]) for code in gram)
+
+
 def _fact(name: str, found: Mapping[str, float], better: Better) -> Score:
-    """A score of one exact number; the release's own stands under no name."""
-    value = found[""]
-    return Score(
-        name=name,
-        value=value,
-        low=value,
-        high=value,
-        better=better,
-        scope="owner",
-        controls=tuple((control, held) for control, held in found.items() if control),
-    )
+    """A score of one number; the release's own stands under no name."""
+    others = {control: held for control, held in found.items() if control}
+    return exact_score(name, found[""], others, better=better)

@@ -13,6 +13,7 @@ import numpy as np
 
 from hedgerow.data import Sets, Taxonomy, Value
 from hedgerow.measures.itemsets import Itemset, Postings
+from hedgerow.measures.scoring import exact_score, mean_score
 from hedgerow.score import Score
 
 __all__ = ["measure_sets", "usefulness_bound"]
@@ -29,7 +30,6 @@ _SANITY = 0.001
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
 _TOPS = (20, 100)
 _SHOWN = 20
-_NORMAL = 1.96
 
 
 def measure_sets(
@@ -164,19 +164,14 @@ def _query_score(
     beside: Mapping[str, Postings],
 ) -> Score:
     errors = relative_errors(truth, ours, workload)
-    mean, margin = float(errors.mean()), _NORMAL * float(errors.std()) / len(errors) ** 0.5
     others = {
         other: float(relative_errors(truth, held, workload).mean())
         for other, held in beside.items()
     }
-    return Score(
-        name=f"mean relative error, {name}",
-        value=mean,
-        low=mean - margin,
-        high=mean + margin,
-        better="lower",
-        scope="owner",
-        controls=tuple(others.items()),
+    return mean_score(
+        f"mean relative error, {name}",
+        errors,
+        others,
         chart=next(chart for kind, chart in _CHARTS.items() if name.startswith(kind)),
         at=next(name.removeprefix(kind) for kind in _CHARTS if name.startswith(kind)).strip(),
     )
@@ -187,23 +182,17 @@ def _top_scores(
 ) -> list[Score]:
     utility, dropped = top_utility(truth, ours, most)
     others = {name: top_utility(truth, held, most) for name, held in beside.items()}
-    loss = Score(
-        name=f"utility loss of the top {most} itemsets",
-        value=1 - utility,
-        low=1 - utility,
-        high=1 - utility,
+    loss = exact_score(
+        f"utility loss of the top {most} itemsets",
+        1 - utility,
+        {name: 1 - kept for name, (kept, _) in others.items()},
         better="lower",
-        scope="owner",
-        controls=tuple((name, 1 - kept) for name, (kept, _) in others.items()),
     )
-    false_drops = Score(
-        name=f"top {most} itemsets no longer among them",
-        value=dropped,
-        low=dropped,
-        high=dropped,
+    false_drops = exact_score(
+        f"top {most} itemsets no longer among them",
+        dropped,
+        {name: gone for name, (_, gone) in others.items()},
         better="lower",
-        scope="owner",
-        controls=tuple((name, gone) for name, (_, gone) in others.items()),
     )
     return [loss, false_drops]
 
@@ -218,16 +207,12 @@ def _support_scores(
     scores: list[Score] = []
     for number, (itemset, support) in enumerate(before.items()):
         named = ", ".join(str(values[item]) for item in itemset)
-        controls = ((name, held[number]) for name, held in others.items())
+        controls = {name: held[number] for name, held in others.items()}
         scores.append(
-            Score(
-                name=f"records with {named}",
-                value=after[number],
-                low=after[number],
-                high=after[number],
-                better="neither",
-                scope="owner",
-                controls=(("original", support), *controls),
+            exact_score(
+                f"records with {named}",
+                after[number],
+                {"original": support, **controls},
                 chart="records that hold the most frequent itemsets",
                 at=named,
             )
@@ -237,13 +222,5 @@ def _support_scores(
 
 def _size_score(truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> Score:
     whole = max(1, truth.records)
-    kept = ours.records / whole
-    return Score(
-        name="released records over original ones",
-        value=kept,
-        low=kept,
-        high=kept,
-        better="neither",
-        scope="owner",
-        controls=tuple((name, held.records / whole) for name, held in beside.items()),
-    )
+    others = {name: held.records / whole for name, held in beside.items()}
+    return exact_score("released records over original ones", ours.records / whole, others)

@@ -6,13 +6,14 @@ All of these compare with the original: they are for the owner only, and no guar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
 from hedgerow.measures.linkage import measure_linkage
+from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
 from hedgerow.steps.frequent import count_lost
@@ -55,15 +56,17 @@ def measure_trajectories(
     beside = {name: Visits.of(control, original) for name, control in controls.items()}
     whole = max(1, truth.size)
     return [
-        _fact(
+        exact_score(
             "visits that were suppressed",
             1 - ours.size / whole,
             {name: 1 - held.size / whole for name, held in beside.items()},
+            better="lower",
         ),
-        _fact(
+        exact_score(
             "records without visits",
             ours.emptied,
             {name: held.emptied for name, held in beside.items()},
+            better="lower",
         ),
         *_frequent(truth, ours, beside, frequent),
         *_prevalence(truth, ours, sensitive),
@@ -72,23 +75,6 @@ def measure_trajectories(
         *_by_axis(original, truth, ours, "time"),
         *_by_axis(original, truth, ours, "place"),
     ]
-
-
-def _fact(
-    name: str,
-    value: float,
-    others: Mapping[str, float],
-    better: Literal["lower", "neither"] = "lower",
-) -> Score:
-    return Score(
-        name=name,
-        value=value,
-        low=value,
-        high=value,
-        better=better,
-        scope="owner",
-        controls=tuple(others.items()),
-    )
 
 
 def _frequent(
@@ -110,8 +96,8 @@ def _frequent(
     fewer = {name: 1 - held[2] / number for name, held in found.items()}
     what = f"sequences of at least {support} records"
     return [
-        _fact(f"maximal {what} that were lost", lost.pop("ours"), lost),
-        _fact(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer, "neither"),
+        exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),
+        exact_score(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer),
     ]
 
 
@@ -122,7 +108,7 @@ def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Valu
     for (column, value), before, after in marks:
         name = f"share of {column} = {value} among records with visits"
         share = _share(after, ours)
-        scores.append(_fact(name, share, {"original": _share(before, truth)}, "neither"))
+        scores.append(exact_score(name, share, {"original": _share(before, truth)}))
     return scores
 
 
@@ -151,14 +137,10 @@ def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
     }
     named = {axis: original.domain.values(axis) for axis in ("time", "place")}
     return [
-        Score(
-            name=f"visits at {named['place'][p]}, {named['time'][t]}",
-            value=counts[t, p][1],
-            low=counts[t, p][1],
-            high=counts[t, p][1],
-            better="neither",
-            scope="owner",
-            controls=(("original", counts[t, p][0]),),
+        exact_score(
+            f"visits at {named['place'][p]}, {named['time'][t]}",
+            counts[t, p][1],
+            {"original": counts[t, p][0]},
             chart="visits by time and place",
             at=f"{named['time'][t]}",
             across=f"{named['place'][p]}",
@@ -178,14 +160,10 @@ def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> 
     after: Integers = np.bincount(kept, minlength=len(values))
     shown = np.sort(np.argsort(-before, kind="stable")[:_SHOWN])
     return [
-        Score(
-            name=f"visits at {axis} {values[number]}",
-            value=int(after[number]),
-            low=int(after[number]),
-            high=int(after[number]),
-            better="neither",
-            scope="owner",
-            controls=(("original", int(before[number])),),
+        exact_score(
+            f"visits at {axis} {values[number]}",
+            int(after[number]),
+            {"original": int(before[number])},
             chart=f"visits kept, by {axis}",
             at=f"{values[number]}",
         )
