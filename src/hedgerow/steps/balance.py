@@ -25,33 +25,36 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 _SWEEPS = 60
 _SPARK, _START_SPARK = 1e-6, 1e-3
+#: what nothing is divided by instead of 0
+_LEAST = 1e-300
 
 
 def sequence_count(tree: Contexts, longest: int) -> float:
     """How many sequences there are: as many as ends, within what the items allow."""
     items = float(tree.counts[0].sum())
-    return float(np.clip(_pairs(tree)[:, -1].sum(), items / longest, items))
+    known, other = _pairs(tree)
+    ends = float(tree.counts[known, -1].sum() + other[-1])
+    return float(np.clip(ends, items / longest, items))
 
 
 def balanced(tree: Contexts, longest: int) -> Chain:
     """Make the chain whose flows agree with the counts in both directions."""
-    number = sequence_count(tree, longest)
-    flows = _first_order(tree, number)
-    levels = [flows]
-    deepest = int(tree.level.max())
-    for level in range(2, deepest + 1):
+    other, first = _first_order(tree, sequence_count(tree, longest))
+    levels = [first]
+    for level in range(2, int(tree.level.max()) + 1):
         members = np.flatnonzero((tree.level == level) & tree.known)
         if not len(members):
             break
-        levels.append(_higher_order(tree, members, levels))
-    return _chained(tree, levels)
+        levels.append(_higher_order(tree, members, levels, other))
+    return _chained(tree, levels, other)
 
 
 class _Flows(NamedTuple):
-    """Balanced rows of one level: of contexts, and of starts (a sequence that begins with a core).
+    """Balanced rows of the known contexts of one level, and of starts.
 
-    `core` numbers what is left of a context without its first item, `ending` says for each core
-    the longest context it is or ends in, and `whole` whether it is that context.
+    `core` numbers what is left of a context without its first item: `keys` is that of its own core
+    and its last item, `ending` the longest known context that a core is or ends in, 0 if none. A
+    start is a sequence that begins with a core.
     """
 
     contexts: Integers
@@ -62,96 +65,79 @@ class _Flows(NamedTuple):
     keys: Integers
 
 
-def _pairs(tree: Contexts) -> Floats:
-    """What follows each item: as counted where it is known, else as after any item."""
-    size = tree.size
-    found = tree.find(np.zeros(size, np.int64), np.arange(size))
-    known = (found >= 0) & tree.known[found]
-    rows = tree.counts[0, :size, None] * tree.pooled()
-    rows[known] = tree.counts[found[known]]
-    return rows
+def _pairs(tree: Contexts) -> tuple[Integers, Floats]:
+    """The items after which something is known, and what follows all others together.
+
+    After those it is taken to be as after any item, so they can be one row: scaling keeps rows of
+    one shape alike.
+    """
+    known = np.flatnonzero((tree.level == 1) & tree.known)
+    rest = tree.counts[0].sum() - tree.counts[0, tree.label[known]].sum()
+    return known, max(0.0, float(rest)) * tree.pooled()
 
 
-def _first_order(tree: Contexts, number: float) -> _Flows:
+def _first_order(tree: Contexts, number: float) -> tuple[Floats, _Flows]:
+    """Balance single items; the row of all items of which nothing is known stands apart."""
     size = tree.size
     held = tree.counts[0, :size]
     total = held.sum()
-    pairs = _pairs(tree)
+    known, other = _pairs(tree)
+    rows = np.concatenate((tree.counts[known], other[None, :]))
+    sums = np.append(held[tree.label[known]], other.sum())
     column = np.append(held, number)
-    seeds = np.zeros((size + 1, size + 1))
-    seeds[:size] = pairs + _SPARK * held[:, None] * column / total
-    start = _projected((held - pairs[:, :size].sum(axis=0))[None, :], np.array([number]))[0]
-    seeds[size, :size] = start + _START_SPARK * number * held / total
-    rows = _scaled(seeds, np.append(held, number), np.zeros(size + 1, np.int64), column[None, :])
-    items = np.arange(size)
+    rows = rows + _SPARK * sums[:, None] * column / total
+    taken = rows[:, :size].sum(axis=0)
+    start = _projected((held - taken)[None, :], np.array([number]))
+    start = np.append(start[0] + _START_SPARK * number * held / total, 0.0)
+    seeds = np.concatenate((rows, start[None, :]))
+    which = np.zeros(len(seeds), np.int64)
+    found = _scaled(seeds, np.append(sums, number), which, column[None, :])
+    core = np.zeros(len(known), np.int64)
     none = np.zeros(0, np.int64)
-    return _Flows(items, rows[:size], none, rows[size:], none, none)
+    return found[-2], _Flows(known, found[:-2], core, found[-1:], none, none)
 
 
-def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows]) -> _Flows:
+def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other: Floats) -> _Flows:
     """Balance the contexts of one level within those of the level before."""
     before = levels[-1]
-    parent, label = tree.parent[members], tree.label[members]
-    if len(levels) == 1:
-        above, upper = tree.label[parent], np.zeros(len(members), np.int64)
-    else:
-        above = np.searchsorted(before.contexts, parent)
-        upper = before.core[above]
+    above, label = np.searchsorted(before.contexts, tree.parent[members]), tree.label[members]
     sums = before.rows[above, label]
-    keys, core = np.unique(upper * tree.size + label, return_inverse=True)
+    keys, core = np.unique(before.core[above] * tree.size + label, return_inverse=True)
     start_sums = before.starts[keys // tree.size, keys % tree.size]
-    link = tree.link[members]
-    ending, column = _columns(tree, members, core, keys, link, sums, start_sums, levels)
+    # all contexts of one core have the same link: the core, or the longest context it ends in
+    ending = np.zeros(len(keys), np.int64)
+    ending[core] = tree.nearest_known(members)
+    column = _rows_of(tree, ending, keys % tree.size, levels, other)
+    whole = (tree.level[ending] == len(levels)) | (len(levels) == 1)
+    least = np.bincount(core, sums, len(keys)) + start_sums
+    column *= np.where(whole, 1.0, least / np.maximum(column.sum(axis=1), _LEAST))[:, None]
     total = column.sum(axis=1)
-    spread = column / np.maximum(total, 1e-300)[:, None]
-    rest = np.maximum(0.0, total - start_sums - np.bincount(core, sums, len(keys)))
-    held = np.maximum(tree.held[members], 1e-300)
+    spread = column / np.maximum(total, _LEAST)[:, None]
+    rest = np.maximum(0.0, total - least)
+    held = np.maximum(tree.held[members], _LEAST)
     known = tree.counts[members] * (sums / held)[:, None] + _SPARK * sums[:, None] * spread[core]
-    other = rest[:, None] * spread
-    taken = np.zeros_like(column)
+    others = rest[:, None] * spread
+    taken = others.copy()
     np.add.at(taken, core, known)
-    start = _projected(column - taken - other, start_sums)
-    start += _START_SPARK * start_sums[:, None] * spread
-    which = np.concatenate((core, np.arange(len(keys)), np.arange(len(keys))))
-    seeds = np.concatenate((known, start, other))
-    rows = _scaled(seeds, np.concatenate((sums, start_sums, rest)), which, column)
+    start = _projected(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
+    numbers = np.arange(len(keys))
+    rows = _scaled(
+        np.concatenate((known, start, others)),
+        np.concatenate((sums, start_sums, rest)),
+        np.concatenate((core, numbers, numbers)),
+        column,
+    )
     ends = len(members) + len(keys)
     return _Flows(members, rows[: len(members)], core, rows[len(members) : ends], ending, keys)
 
 
-def _columns(
-    tree: Contexts,
-    members: Integers,
-    core: Integers,
-    keys: Integers,
-    link: Integers,
-    sums: Floats,
-    start_sums: Floats,
-    levels: list[_Flows],
-) -> tuple[Integers, Floats]:
-    """What follows each core in all: its own balanced row, or one like what it ends in."""
-    size = tree.size
-    if len(levels) == 1:
-        items = keys % size
-        return items, levels[0].rows[items]
-    # all contexts of one core have the same link: the core, or the longest context it ends in
-    ending = np.zeros(len(keys), np.int64)
-    ending[core] = link
-    unknown = ~tree.known[ending] & (tree.level[ending] > 1)
-    while unknown.any():
-        ending[unknown] = tree.link[ending[unknown]]
-        unknown = ~tree.known[ending] & (tree.level[ending] > 1)
-    rows = _rows_of(tree, ending, keys % size, levels)
-    whole = tree.level[ending] == int(tree.level[members[0]]) - 1
-    least = np.bincount(core, sums, len(keys)) + start_sums
-    factor = np.where(whole, 1.0, least / np.maximum(rows.sum(axis=1), 1e-300))
-    return ending, rows * factor[:, None]
-
-
-def _rows_of(tree: Contexts, contexts: Integers, item: Integers, levels: list[_Flows]) -> Floats:
-    """The balanced rows of contexts of any level; of an item that is no context, by the item."""
-    rows = levels[0].rows[item].copy()
-    for number, flows in enumerate(levels[1:], start=2):
+def _rows_of(
+    tree: Contexts, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats
+) -> Floats:
+    """The balanced rows of known contexts of any level; 0 is an item of which nothing is known."""
+    share = tree.counts[0, item] / max(float(other.sum()), _LEAST)
+    rows = share[:, None] * other
+    for number, flows in enumerate(levels, start=1):
         here = tree.level[contexts] == number
         rows[here] = flows.rows[np.searchsorted(flows.contexts, contexts[here])]
     return rows
@@ -182,21 +168,21 @@ def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Fl
     return back
 
 
-def _chained(tree: Contexts, levels: list[_Flows]) -> Chain:
+def _chained(tree: Contexts, levels: list[_Flows], other: Floats) -> Chain:
     """Give each state what is not a longer state's; beside contexts, starts are states."""
     size = tree.size
     states = states_of(tree)
     starts = [flows.starts for flows in levels[1:]]
     begin = len(states.shorter) + np.cumsum([0, *map(len, starts)])
     shorter, onward = _with_starts(tree, states, levels, begin)
-    flow = np.concatenate([levels[0].rows, *(flows.rows for flows in levels[1:]), *starts])
+    flow = np.concatenate([other[None, :], *(flows.rows for flows in levels), *starts])
     own = flow.copy()
     np.subtract.at(own, shorter[shorter >= 0], flow[shorter >= 0])
     own = np.maximum(0.0, own)
     for rows in (flow, np.eye(1, size + 1, size)):
         empty = own.sum(axis=1) <= 0
         own[empty] = np.broadcast_to(rows, own.shape)[empty]
-    first = np.arange(size)
+    first = states.item.copy()
     if len(levels) > 1:
         first[levels[1].keys] = begin[0] + np.arange(len(levels[1].keys))
     start = np.maximum(0.0, levels[0].starts[0, :size])
@@ -210,9 +196,7 @@ def _with_starts(
     size = tree.size
     shorter, onward = [states.shorter], [states.onward]
     for place, flows in enumerate(levels[1:]):
-        items = flows.keys % size
-        cores = states.number[flows.ending] if place else flows.ending
-        core = np.where(cores < 0, items, cores)
+        core = np.where(flows.ending > 0, states.number[flows.ending], 0)
         after = states.onward[core]
         if place + 2 < len(levels):
             keys = levels[place + 2].keys

@@ -16,15 +16,16 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class States(NamedTuple):
-    """Item `a` is state `a`; after the items come the `contexts` of several items.
+    """State 0 is any item of which nothing is known; after it come the known `contexts`.
 
-    `number` is the state of each context of the tree, -1 if it is none; `shorter` the longest state
-    that a state, not being it, ends in; `onward[s, a]` the longest that `s` followed by `a` ends
-    in.
+    `number` is the state of each context of the tree, -1 if it is none, and `item` that of each
+    item; `shorter` is the longest state that a state, not being it, ends in, -1 for an item;
+    `onward[s, a]` the longest that `s` followed by `a` ends in.
     """
 
     contexts: Integers
     number: Integers
+    item: Integers
     shorter: Integers
     onward: Integers
 
@@ -32,22 +33,24 @@ class States(NamedTuple):
 def states_of(tree: Contexts) -> States:
     """Number the states."""
     size = tree.size
-    contexts = np.flatnonzero((tree.level > 1) & tree.known)
+    contexts = np.flatnonzero((tree.level > 0) & tree.known)
     number = np.full(len(tree), -1, np.int64)
-    number[contexts] = size + np.arange(len(contexts))
-    single = np.flatnonzero(tree.level == 1)
-    number[single] = tree.label[single]
-    shorter = np.full(size + len(contexts), -1, np.int64)
+    number[contexts] = 1 + np.arange(len(contexts))
+    item = np.zeros(size, np.int64)
+    single = contexts[tree.level[contexts] == 1]
+    item[tree.label[single]] = number[single]
     suffix = number[tree.nearest_known(contexts)]
-    shorter[size:] = np.where(suffix < 0, tree.label[contexts], suffix)
-    onward = np.tile(np.arange(size), (len(shorter), 1))
+    suffix = np.where(suffix < 0, item[tree.label[contexts]], suffix)
+    shorter = np.concatenate(([-1], np.where(tree.level[contexts] == 1, -1, suffix)))
+    onward = np.tile(item, (len(shorter), 1))
     for level in range(2, int(tree.level.max()) + 2):
         # of states one shorter: what their own suffix leads to, unless a context says more
         states = number[contexts[tree.level[contexts] == level - 1]]
-        onward[states] = onward[shorter[states]]
+        if level > 2:  # noqa: PLR2004 - an item has no suffix
+            onward[states] = onward[shorter[states]]
         longer = np.flatnonzero((tree.level == level) & tree.known)
         onward[number[tree.parent[longer]], tree.label[longer]] = number[longer]
-    return States(contexts, number, shorter, onward)
+    return States(contexts, number, item, shorter, onward)
 
 
 def markov(tree: Contexts) -> tuple[Chain, float]:
@@ -58,14 +61,12 @@ def markov(tree: Contexts) -> tuple[Chain, float]:
     size = tree.size
     states = states_of(tree)
     # after an item of which nothing is known come items as in all
-    follow = np.repeat(tree.counts[:1], size + len(states.contexts), axis=0)
-    single = np.flatnonzero((tree.level == 1) & tree.known)
-    follow[tree.label[single]] = tree.counts[single]
-    follow[size:] = tree.counts[states.contexts]
+    follow = np.concatenate((tree.counts[:1], tree.counts[states.contexts]))
+    single = states.contexts[tree.level[states.contexts] == 1]
     pairs = tree.counts[single].sum(axis=0)
     start = np.maximum(0.0, tree.counts[0, :size] - pairs[:size])
     if start.sum() == 0:
         start = tree.counts[0, :size]
     total = follow.sum(axis=1, keepdims=True)
-    chain = Chain(start / start.sum(), np.arange(size), follow / total, states.onward)
+    chain = Chain(start / start.sum(), states.item, follow / total, states.onward)
     return chain, float(pairs[size])
