@@ -49,7 +49,7 @@ def test_without_noise_the_grams_number_and_lengths_come_back():
     tree = explored(data, 500, NoiseOff())
     number = sequence_count(tree, 8)
     assert number == pytest.approx(len(data))
-    chain = lengthened(balanced(tree, 8), 8)
+    chain = lengthened(balanced(tree, 8), 8, tree.counts[0].sum() / sequence_count(tree, 8))
     row, item = written(chain, len(data), 8, np.random.default_rng(1))
     made = Sequences.from_columns(row=row, item=item, domain=data.domain)
     exact, found = (np.zeros((4, 5)) for _ in range(2))
@@ -72,7 +72,7 @@ def test_many_items_of_which_nothing_is_known_are_one_state():
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     data = Sequences.from_columns(row=row, item=items, domain=Domain.declare(item=range(3_000)))
     tree = explored(data, 20)
-    chain = lengthened(balanced(tree, 8), 8)
+    chain = lengthened(balanced(tree, 8), 8, tree.counts[0].sum() / sequence_count(tree, 8))
     assert len(chain.follow) < 200
     assert np.allclose(chain.follow.sum(axis=1), 1)
     assert np.all(chain.onward < len(chain.follow))
@@ -86,7 +86,10 @@ def test_every_chain_is_a_chain(items, seed, epsilon):
     tree = explored(data, epsilon, Noisy(seed))
     if tree.counts[0].sum() == 0:
         return
-    for chain in (lengthened(balanced(tree, 8), 8), markov(tree)[0]):
+    for chain in (
+        lengthened(balanced(tree, 8), 8, tree.counts[0].sum() / sequence_count(tree, 8)),
+        markov(tree)[0],
+    ):
         for rows in (chain.follow, chain.start[None, :]):
             assert np.all(np.isfinite(rows))
             assert np.all(rows >= 0)
@@ -139,7 +142,7 @@ def test_dealing_is_within_one_of_the_expectation_and_unbiased():
 def test_a_chain_that_is_stopped_ends_as_often_as_was_counted():
     """One item, ends after each with chance a half as counted, stopped at three items."""
     chain = Chain(np.array([1.0]), np.array([0]), np.array([[0.5, 0.5]]), np.array([[0]]))
-    longer = lengthened(chain, 3)
+    longer = lengthened(chain, 3, 2.0)
     on = longer.follow[0, 0]
     # occurrences: 1 + p + p**2; ends: one each; half of what follows must be an end
     assert 1 / (1 + on + on**2) == pytest.approx(0.5, abs=1e-3)

@@ -122,6 +122,11 @@ def _reading(files: Sequence[File]) -> str:
 
 
 def _layout(file: File) -> str:
+    if file.kind == "ngrams":
+        return (
+            "a Parquet table: one gram a row, its items in a list, whether a sequence ends there "
+            "(1) or not (0), and the noisy number of its occurrences"
+        )
     return _LAYOUTS[file.format].replace("one value a", f"one {_ONE.get(file.kind, 'value')} a")
 
 

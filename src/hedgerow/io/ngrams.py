@@ -14,6 +14,9 @@ from hedgerow.io.long import Long, Wanted, numbered
 
 __all__ = ["WANTED", "ngrams_from", "rows_of"]
 
+#: counts that no data has
+_MOST = 1 << 53
+
 WANTED = Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {})
 
 
@@ -25,6 +28,10 @@ def ngrams_from(
     if domain is None or not {"ends", "count"} <= set(long.columns):
         msg = f"{long.where} is no table of grams"
         raise ReadError(msg)
+    whole = all(long.columns[name].dtype == pl.Int64 for name in ("ends", "count"))
+    if not whole or len(long.empty):
+        msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
+        raise ReadError(msg)
     codes, values = numbered(long.columns["item"])
     known = {str(value): code for value, code in domain.axis("item").codes.items()}
     item = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
@@ -32,18 +39,23 @@ def ngrams_from(
     first = np.ones(len(row), np.bool_)
     first[1:] = row[1:] != row[:-1]
     ends, counts = (long.columns[name].to_numpy()[first] for name in ("ends", "count"))
-    if np.any(item < 0) or np.any((ends != 0) & (ends != 1)) or np.any(counts < 1):
+    strange = np.any((ends != 0) & (ends != 1)) or np.any((counts < 1) | (counts > _MOST))
+    if np.any(item < 0) or strange:
         msg = f"{long.where} is no table of grams over this domain"
         raise ReadError(msg)
     closing = np.flatnonzero(ends)
     order = np.argsort(np.concatenate((row, closing)), kind="stable")
     marker = np.full(len(closing), domain.size("item"))
-    return NGrams.from_columns(
+    held = NGrams.from_columns(
         row=np.concatenate((row, closing))[order],
         item=np.concatenate((item, marker))[order],
         counts=counts,
         domain=domain,
     )
+    if held.engine.rows(held.canonical().rows) != len(counts):
+        msg = f"{long.where} has a gram twice"
+        raise ReadError(msg)
+    return held
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: the chances settle after about six
 _SWEEPS = 8
+#: ends are made up to so many times (as a power of two) rarer or more frequent
+_TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,13 @@ class Chain:
     onward: Integers
 
 
-def lengthened(chain: Chain, longest: int) -> Chain:
+def lengthened(chain: Chain, longest: int, mean: float) -> Chain:
     """Correct for sequences that were cut: their last item was not an end.
 
     Where sequences are cut at `longest` items the ends that were counted are too many for a chain
     that is itself stopped there. The chances are changed until the stopped chain has the ratios
-    that were counted.
+    that were counted. Flows may also lie where no sequence gets, and be missing elsewhere: at last
+    all ends are made so much rarer, or more frequent, that sequences have `mean` items.
     """
     target, follow = chain.follow, chain.follow
     for _ in range(_SWEEPS):
@@ -49,7 +52,23 @@ def lengthened(chain: Chain, longest: int) -> Chain:
         ratio = np.divide(target, seen, out=np.ones_like(seen), where=(seen > 0) & (target > 0))
         follow = follow * np.clip(ratio, 0.5, 2.0)
         follow = follow / follow.sum(axis=1, keepdims=True)
-    return replace(chain, follow=follow)
+    return _with_mean(replace(chain, follow=follow), longest, mean)
+
+
+def _with_mean(chain: Chain, longest: int, mean: float) -> Chain:
+    """Find the one factor of all ends that gives sequences so many items, by halving."""
+    low, high, tilted = -_TILT, _TILT, chain
+    for _ in range(_HALVINGS):
+        items = sum(float(part.sum()) for part in _visits(tilted, longest))
+        if abs(items - mean) <= _NEAR * mean:
+            break
+        tilt = 0.0 if tilted is chain else (low + high) / 2
+        low, high = (low, tilt) if items < mean else (tilt, high)
+        follow = chain.follow.copy()
+        follow[:, -1] *= np.exp2((low + high) / 2)
+        total = follow.sum(axis=1, keepdims=True)
+        tilted = replace(chain, follow=follow / total)
+    return tilted
 
 
 def _visits(chain: Chain, longest: int) -> tuple[Floats, Floats]:

@@ -80,7 +80,7 @@ def extended(levels: list[Grams], size: int, longest: int) -> list[Grams]:
         ends = np.searchsorted(last.prefix, last.suffix[first], "right")
         second, of = ranges(starts, ends)
         left = first[of]
-        whole = last.count[left] * last.count[second] / before.count[last.suffix[left]]
+        whole = last.count[left] / before.count[last.suffix[left]] * last.count[second]
         count = _down(whole)
         kept = count >= 1
         levels.append(Grams(left[kept], second[kept], last.label[second[kept]], count[kept]))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Continued, Dataset, Sequences
+from hedgerow.errors import ParameterError
 from hedgerow.privacy import Grown, Laplace, Ledger, Paths, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.writing import grams_as_data, write_sequences
@@ -26,6 +27,8 @@ Integers: TypeAlias = NDArray[np.int64]
 _LEAST = 3
 #: what floating-point errors may add to a whole number
 _SPARE = 1e-9
+#: items that noise may make
+_MOST = 300_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +95,7 @@ class NGram(Publisher[Sequences]):
             warnings.warn(
                 "no gram is longer than l_max and an end: n_max is too large", stacklevel=2
             )
+        self._require_few(data.domain.size("item"), float(ledger.budget))
         tree = self.explore(data, ledger)
         row, item, counts = write_sequences(
             tree, self.l_max, self.generator, self.publish_rule, ledger.coins()
@@ -105,9 +109,9 @@ class NGram(Publisher[Sequences]):
         size = data.domain.size("item")
         paths = ledger.paths(spend=ledger.budget, touches=self.l_max, label="grams")
         counted = data.positions(self.l_max).count(1)
-        tree, live = self._single_items(paths, counted, size, ledger.budget / self.n_max)
+        tree, live = self._single_items(paths, counted, size, ledger.budget / self._depth)
         contexts = np.zeros(1, np.int64)
-        for length in range(1, self.n_max):
+        for length in range(1, self._depth):
             if not len(live.label):
                 break
             contexts = tree.add(contexts[live.at], live.label)
@@ -195,7 +199,7 @@ class NGram(Publisher[Sequences]):
         A context that occurs `A` times, followed by its likeliest item with chance `p` again and
         again, falls to the threshold after `log(threshold / A) / log p` levels.
         """
-        most = self.n_max - length
+        most = self._depth - length
         if self.budget == "uniform":
             return np.full(len(contexts), most)
         follow = tree.counts[tree.nearest_known(contexts)]
@@ -205,6 +209,21 @@ class NGram(Publisher[Sequences]):
         levels = np.log(live.cutoff[some] / live.noisy[some]) / np.log(likely[some])
         height[some] = np.clip(np.ceil(levels - _SPARE), 1, most)
         return height
+
+    @property
+    def _depth(self) -> int:
+        """The longest gram that can occur; where a sequence is cut its end says nothing."""
+        return min(self.n_max, self.l_max)
+
+    def _require_few(self, size: int, epsilon: float) -> None:
+        """Refuse settings whose noise alone would make more items than anybody wants to write."""
+        noise = size * self.l_max * self._depth / epsilon
+        if noise > _MOST:
+            msg = (
+                f"the noise of {size:,} items would be about {noise:.1g} items in all; take a "
+                "larger epsilon, a smaller l_max or n_max, or fewer items"
+            )
+            raise ParameterError(msg)
 
     def _cutoff(self, share: Shares, size: int) -> Integers:
         """The least count that passes: about one empty continuation of a context does."""

@@ -29,11 +29,12 @@ def write_sequences(
         return nothing, nothing, nothing
     if generator == "join":
         return _joined(tree, longest, rule)
+    number = sequence_count(tree, longest)
     if generator == "markov":
-        chain, number = markov(tree)
+        chain, ends = markov(tree)
+        number = ends or number  # where no end was counted, the items say how many there are
     else:
-        number = sequence_count(tree, longest)
-        chain = lengthened(balanced(tree, longest), longest)
+        chain = lengthened(balanced(tree, longest), longest, float(tree.counts[0].sum()) / number)
     many = math.floor(number + 0.5)
     row, item = written(chain, many, longest, coins)
     return row, item, np.ones(many, np.int64)
