@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from hedgerow import PureDP
 from hedgerow.data import Domain, Sequences
-from hedgerow.errors import BudgetExceeded, DomainError, ParameterError
+from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.questions import Cells, NoiseOff, Noisy, Thresholded
 from hedgerow.privacy.shares import Shares
 from hedgerow.publishers.sequences.ngram import NGram, _Live
 from hedgerow.steps.contexts import Contexts
 from hedgerow.steps.filling import fill
 from hedgerow.steps.joining import Grams, extended, grams_of, published
+from hedgerow.testing import mutant
 
 VECTOR = json.loads((Path(__file__).parent / "vectors" / "ngram.json").read_text())
 RECORDS = [[int(item) for item in text] for text in VECTOR["records"]]
@@ -261,38 +262,41 @@ def test_e1_a_height_below_one_would_overspend():
     """As printed, node 1 of the example gets 0.8 / 0.345 = 2.32 times the budget."""
     height = np.log(3 / 4) / np.log(10 / 23)
     assert 0.8 / height == pytest.approx(2.32, abs=0.01)
+    printed = mutant(
+        NGram,
+        "np.clip(np.ceil(levels - _SPARE), 1, most)",
+        "np.floor(levels)",
+    )
+    printed._cutoff = AtThree._cutoff
+    # a height of 0 is no divisor of a budget, and the ledger would refuse anything beyond it
+    with pytest.raises(ParameterError, match="divided by positive whole numbers"):
+        printed(l_max=5, n_max=5).explore(PAPER, UNIT.open(PAPER, Heard(VECTOR["noise"])))
 
-    class Printed(AtThree):
-        def _followers(self, paths, counted, nodes, height, share, cutoff):
-            share = share * Fraction(1000, 345)
-            return super()._followers(paths, counted, nodes, height, share, cutoff)
 
-    heard = Heard(VECTOR["noise"])
-    with pytest.raises(BudgetExceeded, match="along a path that may spend 1"):
-        Printed(l_max=5, n_max=5).explore(PAPER, UNIT.open(PAPER, heard))
-
-
-def test_e3_the_end_as_a_gram_of_its_own_is_one_token_too_many():
-    """The counts of a sequence of l_max items move by l_max and one more if its end is counted."""
-    longest = 4
-    one = data_of([[0, 1, 0, 1]], range(2))
-    counted = one.positions(longest).count(1)
-    assert counted.counts.sum() == longest  # what is declared
-    assert longest + 1 > longest  # what an end of its own would make it
-    loss = Fraction(longest + 1, longest) * Fraction(1, 5) + Fraction(4, 5)
-    assert loss > 1
+def moved(record, longest, size):
+    """How much one sequence moves the counts of each level, as the method counts them."""
+    counted = data_of([list(record)], range(size)).positions(longest).count(1)
+    found = [int(counted.counts.sum())]
+    while True:
+        inner = counted.codes < size
+        if not inner.any():
+            return found
+        at = counted.at[inner]
+        counted = counted.move(at, counted.codes[inner]).count(int(inner.sum()))
+        found.append(int(counted.counts.sum()))
 
 
 def test_sensitivity_by_brute_force():
-    """The largest change of any level, ends included: 4, 4, 3, 2 for two items and l_max 4."""
-    largest = [0, 0, 0, 0]
-    for record in itertools.product(range(2), repeat=4):
-        for length in range(1, 5):
-            held = [*record[:4], 2]
-            grams = [tuple(held[i : i + length]) for i in range(len(held) - length + 1)]
-            grams = [gram for gram in grams if gram != (2,)]
-            largest[length - 1] = max(largest[length - 1], len(grams))
-    assert largest == [4, 4, 3, 2]
+    """The largest change of any level, ends included: 4, 4, 3, 2 for two items and l_max 4.
+
+    At the first level there is no end (E3): with it the change would be 5, more than declared.
+    """
+    largest = np.zeros(5, np.int64)
+    for length in range(1, 7):
+        for record in itertools.product(range(2), repeat=length):
+            held = moved(record, 4, 2)
+            largest[: len(held)] = np.maximum(largest[: len(held)], held)
+    assert largest[:4].tolist() == [4, 4, 3, 2]
 
 
 # ---- parameters and bad input
@@ -307,6 +311,26 @@ def test_bad_parameters():
 def test_grams_longer_than_sequences_are_warned_of():
     with pytest.warns(UserWarning, match="n_max is too large"):
         NGram(l_max=2, n_max=4).publish(PAPER, UNIT, seed=1)
+
+
+def test_noise_beyond_reason_is_refused_before_anything_is_asked():
+    with pytest.raises(ParameterError, match="take a larger epsilon"):
+        NGram().publish(PAPER, PureDP(epsilon="1e-9", unit="sequence"))
+
+
+@pytest.mark.parametrize("generator", ["flow", "markov", "join"])
+def test_no_gram_and_no_sequence_is_longer_than_sequences_are(generator):
+    for longest in (1, 2):
+        method = NGram(l_max=longest, n_max=longest + 1, generator=generator)
+        release = method.publish(PAPER, PureDP(epsilon=0.5, unit="sequence"), seed=4)
+        assert max(map(len, release.data.records()), default=0) <= longest
+        assert all(len(gram) <= longest for gram, _, _ in release.outputs["ngrams"].grams())
+
+
+def test_single_items_are_written_by_every_generator():
+    for generator in ("flow", "markov", "join"):
+        method = NGram(l_max=5, n_max=1, generator=generator)
+        assert len(method.publish(PAPER, PureDP(epsilon=50, unit="sequence"), seed=1).data)
 
 
 def test_unknown_items_are_refused_or_dropped_before_sequences_are_cut():

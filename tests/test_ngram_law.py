@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from hedgerow import PureDP
-from hedgerow.data import Domain, Positions, Sequences
+from hedgerow.data import Domain, Sequences
 from hedgerow.errors import GuaranteeError
 from hedgerow.privacy import Laplace
 from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.testing import changed, check_publisher, mutant, output_law, worst_loss
+from hedgerow.testing import check_publisher, mutant, output_law, worst_loss
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 ROUNDING = 1e-9
@@ -81,9 +81,24 @@ def test_more_positions_than_tokens_are_caught():
 
 def test_the_end_as_a_gram_of_its_own_is_caught():
     """Every sequence then has one token more than was declared (E3)."""
-    with changed(Positions, "of", "inner[ends] = False", "pass"):
-        with pytest.raises((GuaranteeError, IndexError)):
-            check_publisher(NGram(l_max=4), SEQUENCE)
+    old = "exact[counted.codes] = counted.counts"
+    new = f"{old}; exact[0] += int((counted.positions.symbols == size).sum())"
+    caught(old, new, "loses .* between neighbours", l_max=4, n_max=1)
+
+
+def test_half_the_noise_of_what_is_not_tested_is_caught():
+    old = "exact[every].ravel(),\n            Laplace(l1=1),"
+    new = "exact[every].ravel(),\n            Laplace(l1=Fraction(1, 2)),"
+    caught(old, new, "loses .* between neighbours", leaf_threshold=False)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"leaf_threshold": False}, {"budget": "uniform"}, {"fill": "paper"}, {"generator": "join"}],
+    ids=str,
+)
+def test_every_way_to_run_keeps_the_promise(given):
+    check_publisher(NGram(**given), SEQUENCE)
 
 
 def test_contexts_chosen_by_exact_counts_are_caught():

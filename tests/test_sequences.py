@@ -140,6 +140,27 @@ def test_the_console_of_sequences(tmp_path):
     assert "The most frequent grams" in page
 
 
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda grams: grams.with_columns(pl.col("count").cast(pl.String)),
+        lambda grams: grams.with_columns(pl.col("count").cast(pl.Float64)),
+        lambda grams: grams.with_columns(pl.lit(2).alias("ends")),
+        lambda grams: grams.with_columns(pl.lit(1 << 60).alias("count")),
+        lambda grams: pl.concat([grams, grams]),
+        lambda grams: grams.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("item")),
+        lambda grams: grams.drop("ends"),
+    ],
+)
+def test_damaged_grams_are_refused(tmp_path, spoil):
+    (tmp_path / "s.dat").write_text("a b\nb\n" * 300)
+    given = "--epsilon 5 --unit sequence --assert-public-domain --set l_max=3 --set n_max=3 --out R"
+    assert run(f"publish s.dat --kind sequences --method ngram {given}", tmp_path).code == 0
+    path = tmp_path / "R" / "data.ngrams.parquet"
+    spoil(pl.read_parquet(path)).write_parquet(path)
+    assert run("verify R", tmp_path).code == 3
+
+
 def test_measures_stand_beside_controls():
     data = Sequences.from_records(walks(), domain=Domain.declare(item=list("abc")))
     release = find_method("ngram")(l_max=8).publish(

@@ -24,7 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 #: the fields of the guarantees; a test holds this against the guarantees themselves
 PROMISE = {
     "epsilon": "how much any outcome may depend on one unit; smaller protects more",
-    "unit": "who or what is protected: record, or person",
+    "unit": "who or what is protected: record, sequence or person",
     "k": "how many records must match whatever is known",
     "c": "how frequent a sensitive value may be among them, such as 60%",
     "l": "how many visits somebody may know",

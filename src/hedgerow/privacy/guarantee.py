@@ -113,7 +113,7 @@ class PureDP(Guarantee):
     options: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "epsilon": "how much any outcome may depend on one unit; smaller protects more",
-            "unit": "who or what is protected: record, or person",
+            "unit": "who or what is protected: record, sequence or person",
         }
     )
 
