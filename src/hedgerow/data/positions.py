@@ -76,16 +76,27 @@ class Continued:
 
     def move(self, at: Integers, codes: Integers) -> Positions:
         """Keep the positions of these continuations; the place in the list is their new context."""
-        chosen = at * (self.positions.size + 1) + codes
-        order = np.argsort(chosen)
-        place = np.searchsorted(chosen[order], self.keys)
-        place[place == len(chosen)] = 0
-        kept = chosen[order][place] == self.keys if len(chosen) else np.zeros(len(place), np.bool_)
+        home = self._homes(at * (self.positions.size + 1) + codes)
+        kept = home >= 0
         old = self.positions
         return replace(
             old,
             active=old.active[kept],
-            home=order[place[kept]].astype(np.int32),
+            home=home[kept],
             weights=None if old.weights is None else old.weights[kept],
             length=old.length + 1,
         )
+
+    def _homes(self, chosen: Integers) -> NDArray[np.int32]:
+        """The place of each position's key among the chosen ones, -1 if it is none of them."""
+        most = max(int(self.keys.max(initial=-1)), int(chosen.max(initial=-1))) + 1
+        if most <= _TABLE:
+            table = np.full(most, -1, np.int32)
+            table[chosen] = np.arange(len(chosen))
+            return table[self.keys]
+        order = np.argsort(chosen)
+        place = np.minimum(np.searchsorted(chosen[order], self.keys), max(0, len(chosen) - 1))
+        if len(chosen) == 0:
+            return np.full(len(self.keys), -1, np.int32)
+        found = order[place]
+        return np.where(chosen[found] == self.keys, found, -1).astype(np.int32)

@@ -105,15 +105,20 @@ def written(
         rows.append(alive)
         items.append(item)
         state = chain.onward[state, item]
-    row, item = np.concatenate(rows), np.concatenate(items)
-    order = np.argsort(row, kind="stable")
-    return row[order], item[order]
+    lengths = np.bincount(np.concatenate(rows), minlength=number)
+    starts = np.cumsum(lengths) - lengths
+    path = np.empty(int(lengths.sum()), np.int64)
+    for step, (row, item) in enumerate(zip(rows, items, strict=True)):
+        path[starts[row] + step] = item
+    return np.repeat(np.arange(number), lengths), path
 
 
 def _dealt(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
     """Deal out what follows: the `j`-th of `n` in a state gets the label at `(j + u) / n`."""
     order = coins.permutation(len(state))
-    order = order[np.argsort(state[order], kind="stable")]
+    # numbers of 16 bits are sorted without comparing
+    small = state.astype(np.uint16) if len(follow) <= np.iinfo(np.uint16).max else state
+    order = order[np.argsort(small[order], kind="stable")]
     many = np.bincount(state, minlength=len(follow))
     there = np.flatnonzero(many)
     share = np.cumsum(follow[there], axis=1)
