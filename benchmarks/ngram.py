@@ -148,6 +148,20 @@ def _summed(held: list[dict[str, Any]]) -> dict[str, list[float]]:
     }
 
 
+def run_limits() -> dict[str, Any]:
+    """What grams of five, and of eight, items can say of MSNBC at all: epsilon 1,000, one run."""
+    data = msnbc(data_folder())
+    truth = Truth(data)
+    held: dict[str, Any] = {}
+    for n_max in (5, 8):
+        ledger = PureDP(epsilon=1_000, unit="sequence").open(data, Noisy(1))
+        tree = NGram(l_max=LONGEST, n_max=n_max).explore(data, ledger)
+        row, item, counts = write_sequences(tree, LONGEST, "flow", "clip", ledger.coins())
+        made = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
+        held[str(n_max)] = truth.score(made)
+    return held
+
+
 def run_speed() -> dict[str, Any]:
     """Publish MSNBC, and set the time against the floor, measured in the same run."""
     folder = data_folder()
@@ -202,6 +216,7 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
         for name in SOURCES
         if name != "msnbc"
     },
+    "limits": run_limits,
     "speed": run_speed,
     **{f"records {n}": lambda n=n: run_made(n, 1_000) for n in (100_000, 1_000_000, 10_000_000)},
     **{f"items {n}": lambda n=n: run_made(1_000_000, n) for n in (10, 100)},

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pages_kcl import kcl_pages
+from pages_ngram import ngram_pages
 from tables import table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -116,6 +117,7 @@ def pages() -> dict[str, str]:
     return {
         "diffpart.md": page(held["diffpart"]),
         **kcl_pages(held["kcl"], held["kcl-real"]),
+        **ngram_pages(held["ngram"]),
     }
 
 
