@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Domain
 from hedgerow.data.lists import Lists
 from hedgerow.data.positions import Positions
-from hedgerow.data.records import (
-    require_columns,
-)
+from hedgerow.data.records import require_columns
 from hedgerow.engines import Engine, LocalEngine
 from hedgerow.errors import DomainError, ParameterError
 

@@ -21,7 +21,6 @@ __all__ = ["balanced", "sequence_count"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 _SWEEPS = 60
 _SPARK, _START_SPARK = 1e-6, 1e-3

@@ -44,7 +44,8 @@ class NGram(Publisher[Sequences]):
     sequence had one token more; noise is whole numbers, exactly drawn. Ours: grams below the
     threshold share what is left over (`fill`), and sequences are written by a chain whose
     flows agree with the counts of grams on both sides (`generator` flow), which keeps their number
-    and lengths, where joining grams (`join`, the paper's) cuts them to pieces.
+    and lengths where there are enough of them; joining grams (`join`, the paper's) cuts them to
+    pieces.
 
     Privacy
     -------

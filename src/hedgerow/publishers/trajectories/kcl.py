@@ -44,7 +44,8 @@ class LocalSuppression(Publisher[Trajectories]):
     Corrected: the printed test of a local suppression looks at too few sequences for $L \ge 3$ and
     leaves violations, as does its refreshing of scores already for $L = 2$; candidates are pruned
     by all their parts; equality with $C$ is no violation; and the result is verified by code of its
-    own.
+    own. Ours: visits that need not be suppressed are given back (`give_back`), and growing from
+    nothing alone (`schedule` grow) is a method for very long lists of violations.
 
     Privacy
     -------
