@@ -59,6 +59,11 @@ class Axis:
         """The code of each value."""
         return MappingProxyType({value: code for code, value in enumerate(self.values)})
 
+    @cached_property
+    def by_text(self) -> Mapping[str, int]:
+        """The code of each value by its text: files do not tell numbers from texts."""
+        return MappingProxyType({str(value): code for code, value in enumerate(self.values)})
+
     def __len__(self) -> int:
         return len(self.values)
 

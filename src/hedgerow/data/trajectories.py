@@ -80,7 +80,7 @@ class Trajectories(Dataset):
         held: list[list[Visit]] = [list(dict.fromkeys((p, t) for p, t in r)) for r in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
         domain = domain or _seen(held, traits)
-        place, time = (_by_text(domain.axis(name)) for name in ("place", "time"))
+        place, time = (domain.axis(name).by_text for name in ("place", "time"))
         row = [number for number, record in enumerate(held) for _ in record]
         try:
             places = [place[str(visit[0])] for record in held for visit in record]
@@ -154,8 +154,7 @@ class Trajectories(Dataset):
         if column not in traits:
             msg = f"the data has no sensitive column {column!r}"
             raise DomainError(msg)
-        codes = {str(held): code for held, code in self.domain.axis(column).codes.items()}
-        return traits[column] == codes.get(str(value), -2)
+        return traits[column] == self.domain.axis(column).by_text.get(str(value), -2)
 
     def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Keep these of the visits, in the order of `arrays`; records stay, even emptied ones."""
@@ -295,14 +294,8 @@ def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) 
     return Domain(axes, Source.INFERRED)
 
 
-def _by_text(axis: Axis) -> dict[str, int]:
-    """The code of each value by its text."""
-    return {str(value): code for value, code in axis.codes.items()}
-
-
 def _trait_codes(values: Sequence[Value | None], axis: Axis) -> list[int]:
-    known = _by_text(axis)
-    return [-1 if value is None else known[str(value)] for value in values]
+    return [-1 if value is None else axis.by_text[str(value)] for value in values]
 
 
 def _in_order(values: set[Value]) -> tuple[Value, ...]:

@@ -101,7 +101,7 @@ def _is_number(text: str) -> bool:
 
 def _codes(values: list[Value], domain: Domain) -> Integers:
     """The code of each value in the domain, by its text; -1 for unknown ones."""
-    known = {str(value): code for value, code in domain.axis(ROLE).codes.items()}
+    known = domain.axis(ROLE).by_text
     return np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)
 
 

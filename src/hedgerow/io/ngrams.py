@@ -33,7 +33,7 @@ def ngrams_from(
         msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
         raise ReadError(msg)
     codes, values = numbered(long.columns["item"])
-    known = {str(value): code for value, code in domain.axis("item").codes.items()}
+    known = domain.axis("item").by_text
     item = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
     row = long.columns["unit"].to_numpy()
     first = np.ones(len(row), np.bool_)

@@ -234,8 +234,9 @@ def _seen(
 def _codes(long: Long, column: pl.Series, axis: Axis, role: str) -> Integers:
     """The code of each value in the domain, by its text."""
     codes, values = numbered(column)
-    known = {str(value): code for value, code in axis.codes.items()}
-    found = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
+    found = np.array([axis.by_text.get(str(value), -1) for value in values] or [-1], np.int64)[
+        codes
+    ]
     if len(codes) and found.min() < 0:
         at = int(long.line[np.argmin(found)])
         raise long.fail(at, f"a {role} is not in the domain; declare it")

@@ -86,6 +86,6 @@ class Visits:
 
 def _recoded(data: Trajectories, original: Trajectories, axis: str) -> Integers:
     """The code in the original of each value; far below 0 where there is none."""
-    known = {str(value): code for value, code in original.domain.axis(axis).codes.items()}
+    known = original.domain.axis(axis).by_text
     none = -(1 << 40)
     return np.array([known.get(str(value), none) for value in data.domain.values(axis)], np.int64)
