@@ -112,7 +112,9 @@ class Lists(Dataset):
         """Return where the items of each row start, the items, and the weights of the rows."""
         rows = self.engine.collect(self.rows, order=["row"])
         items = self.engine.collect(self.items, order=["row", self.order])
-        starts = np.append(np.searchsorted(items["row"], rows["row"]), len(items["row"]))
+        # every row has items, so a new row starts where the number changes
+        changes = np.flatnonzero(items["row"][1:] != items["row"][:-1]) + 1
+        starts = np.concatenate((rows["row"][:1] * 0, changes, [len(items["row"])]))
         return starts, items["item"], rows["weight"]
 
     def merged(self) -> tuple[Integers, Integers, Integers]:

@@ -74,7 +74,9 @@ class Sequences(Lists):
         new[1:] = row[1:] != row[:-1]
         starts = np.flatnonzero(new)
         at = np.arange(len(row)) - np.repeat(starts, np.diff(starts, append=len(row)))
-        held = engine.table({"row": row, "at": at.astype(np.int32), "item": item})
+        at = at.astype(np.int32)
+        at.flags.writeable = False
+        held = engine.table({"row": row, "at": at, "item": item})
         numbers = row[starts]
         weight = np.ones(len(numbers), np.int64) if counts is None else counts[numbers]
         columns = {"row": numbers, "weight": weight}

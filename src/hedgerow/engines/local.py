@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes, Columns, Engine, Flags, Table
-from hedgerow.engines.sorting import distinct_rows, sorted_order
+from hedgerow.engines.sorting import distinct_rows, sorted_order, unless_sorted
 from hedgerow.errors import InternalError
 
 __all__ = ["LocalEngine", "LocalTable"]
@@ -54,8 +54,10 @@ class LocalEngine(Engine):
     def collect(self, table: Table, *, order: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Return the columns as int64 arrays, rows sorted by the columns in `order`."""
         columns = _columns(table)
-        by = sorted_order([columns[name] for name in order])
-        return {name: column[by].astype(np.int64) for name, column in columns.items()}
+        by = unless_sorted([columns[name] for name in order])
+        if by is not None:
+            columns = {name: column[by] for name, column in columns.items()}
+        return {name: column.astype(np.int64) for name, column in columns.items()}
 
     def rows(self, table: Table) -> int:
         """Count the rows."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes
 
-__all__ = ["distinct_rows", "sorted_order"]
+__all__ = ["distinct_rows", "sorted_order", "unless_sorted"]
 
 _KEY_BITS = 63
 _BITS = 62
@@ -23,16 +23,22 @@ def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
     Sorting values is several times faster than sorting indices: where the keys and the row number
     fit into one int64 they are packed into it and sorted as numbers.
     """
+    order = unless_sorted(keys)
+    return np.arange(len(keys[0])) if order is None else order
+
+
+def unless_sorted(keys: Sequence[Codes]) -> NDArray[np.intp] | None:
+    """Do as `sorted_order`, but return nothing if the rows are in ascending order as they are."""
     rows = len(keys[0])
     if rows == 0:
-        return np.zeros(0, np.intp)
+        return None
     row_bits = (rows - 1).bit_length()
     word = _Word.of(keys, _KEY_BITS - row_bits)
     if word is None:
         return np.lexsort(tuple(reversed(keys)))
     packed = word.pack(keys)
     if _ascending(packed):
-        return np.arange(rows)
+        return None
     packed = (packed << row_bits) | np.arange(rows, dtype=np.int64)
     packed.sort()
     return (packed & ((1 << row_bits) - 1)).astype(np.intp)

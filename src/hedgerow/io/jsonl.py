@@ -11,7 +11,8 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Laid, Long, Wanted, require_text
+from hedgerow.io.long import Long, Wanted, require_text
+from hedgerow.io.rows import Laid, Marks
 
 __all__ = ["check", "read", "write"]
 
@@ -58,8 +59,7 @@ def check(values: Sequence[Value]) -> None:
 def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write arrays."""
     del columns
-    encode = msgspec.json.encode
-    return b"".join((encode(row) + b"\n") * count for row, count in rows.lists())
+    return rows.lines(msgspec.json.encode, Marks(b"[", b",", b"]\n"))
 
 
 def _parts(text: bytes, values: str, owner: str) -> tuple[Any, Any]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.io.long import Integers, Laid, Long, Wanted, require_text
+from hedgerow.io.long import Integers, Long, Wanted, require_text
+from hedgerow.io.rows import Laid, Marks
 
 __all__ = ["check", "read", "write"]
 
@@ -38,9 +39,10 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     sizes = np.diff(np.searchsorted(starts, ends), prepend=0)
     comment = _comments(content, text, starts, sizes)
     if comment.any():
-        lengths = np.diff(ends, prepend=-1)
         text = text.copy()
-        text[np.repeat(comment, lengths) & (text != _NEWLINE)] = _SPACE
+        begins = np.append(0, ends[:-1] + 1)
+        for begin, end in zip(begins[comment].tolist(), ends[comment].tolist(), strict=True):
+            text[begin:end] = _SPACE
         starts, content = starts[~np.repeat(comment, sizes)], text.tobytes()
     values = _values(content, text, starts)
     line = np.arange(1, len(ends) + 1, dtype=np.int64)[~comment]
@@ -62,9 +64,12 @@ def check(values: Sequence[Value]) -> None:
 def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write records; values that would not come back as they are are refused."""
     del columns
-    check(rows.values)
-    parts = ((" ".join(map(str, row)) + "\n") * count for row, count in rows.lists())
-    return "".join(parts).encode()
+    return rows.lines(_text, Marks(b"", b" ", b"\n"))
+
+
+def _text(value: Value) -> bytes:
+    check([value])
+    return str(value).encode()
 
 
 def _starts(text: Bytes) -> Integers:
@@ -87,9 +92,22 @@ def _comments(content: bytes, text: Bytes, starts: Integers, sizes: Integers) ->
 
 def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:
     if _are_numbers(content, text, starts):
-        return pl.Series(np.fromstring(content, np.int64, sep=" "))
+        return pl.Series(_numbers(text, starts))
     found: list[Any] = content.split()
     return pl.Series(found, dtype=pl.Binary).cast(pl.String)
+
+
+def _numbers(text: Bytes, starts: Integers) -> Integers:
+    """Read the whole numbers that start there, one digit of all of them at a time."""
+    numbers = text[starts].astype(np.int64) - _ZERO
+    at, place = np.arange(len(starts)), starts + 1
+    while True:
+        longer = ~_BLANK[text[place]]
+        at, place = at[longer], place[longer]
+        if not len(at):
+            return numbers
+        numbers[at] = 10 * numbers[at] + text[place] - _ZERO
+        place += 1
 
 
 def _are_numbers(content: bytes, text: Bytes, starts: Integers) -> bool:

@@ -9,7 +9,8 @@ import polars as pl
 
 from hedgerow.data import Domain, Lists, Source, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long import Integers, Long, Rows, Wanted, first_seen, numbered
+from hedgerow.io.long import Integers, Long, Wanted, first_seen, numbered
+from hedgerow.io.rows import Rows
 
 __all__ = ["OPTIONS", "lists_from", "rows_of", "wanted"]
 
@@ -72,7 +73,11 @@ def lists_from(
         what = "a record without items of the domain; pass the reading option on_empty=drop as well"
         raise long.fail(int(long.line[np.argmax(row == emptied[0])]), what)
     persons = _owners(long, row) if "person" in long.columns else None
-    return kind.from_columns(row=row[kept], item=item[kept], domain=domain, persons=persons)
+    if not kept.all():
+        row, item = row[kept], item[kept]
+    for column in (row, item):
+        column.flags.writeable = False  # nobody else has them: they need not be copied
+    return kind.from_columns(row=row, item=item, domain=domain, persons=persons)
 
 
 def rows_of(data: Lists) -> Rows:

@@ -1,11 +1,11 @@
-"""The long table every format is read into, and the rows every format is written from."""
+"""The long table every format is read into."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,7 @@ from hedgerow.errors import ReadError
 
 __all__ = [
     "Integers",
-    "Laid",
     "Long",
-    "Rows",
     "Wanted",
     "first_seen",
     "numbered",
@@ -85,56 +83,6 @@ class Long:
         return ReadError(f"{self.where}:{at}: {what}")
 
 
-class Laid(Protocol):
-    """What is written: as a table, or as lists of values with how often each is repeated."""
-
-    @property
-    def values(self) -> Sequence[Value]:
-        """The values that may occur."""
-        ...
-
-    def lists(self) -> list[tuple[list[Value], int]]:
-        """List each distinct row with its count."""
-        ...
-
-    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
-        """Lay all rows out as a long table, units numbered afresh from 1."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What is written: distinct rows as lists of values, and how often each is repeated.
-
-    `codes[starts[r] : starts[r + 1]]` are the positions in `values` of row `r`.
-    """
-
-    role: str
-    values: Sequence[Value]
-    starts: Integers
-    codes: Integers
-    counts: Integers
-
-    def lists(self) -> list[tuple[list[Value], int]]:
-        """List each distinct row with its count."""
-        named: list[Value] = [self.values[code] for code in self.codes.tolist()]
-        ends = self.starts.tolist()
-        return [
-            (named[start:end], count)
-            for start, end, count in zip(ends[:-1], ends[1:], self.counts.tolist(), strict=True)
-        ]
-
-    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
-        """Lay all rows out as a long table, units numbered afresh from 1."""
-        sizes = np.diff(self.starts)
-        row = np.repeat(np.arange(len(sizes)), self.counts)
-        unit = np.repeat(np.arange(1, len(row) + 1, dtype=np.int64), sizes[row])
-        shift = self.starts[:-1][row] - (np.cumsum(sizes[row]) - sizes[row])
-        code = self.codes[np.arange(len(unit)) + shift[unit - 1]]
-        column = pl.Series(list(self.values)).gather(code)
-        return pl.DataFrame({names["unit"]: unit, names[self.role]: column})
-
-
 def numbered(column: pl.Series) -> tuple[Integers, list[Value]]:
     """Number the distinct values of a column in the order they first occur."""
     if column.dtype == pl.Int64 and len(column):
@@ -156,7 +104,9 @@ def first_seen(column: pl.Series) -> Integers:
     """Number the distinct values of a column as `numbered` does; the values are not wanted."""
     if column.dtype == pl.Int64 and column.is_sorted():
         numbers = column.to_numpy()
-        return np.cumsum(np.diff(numbers, prepend=numbers[:1]) != 0, dtype=np.int64)
+        new = np.zeros(len(numbers), np.bool_)
+        np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+        return np.cumsum(new, dtype=np.int64)
     return numbered(column)[0]
 
 

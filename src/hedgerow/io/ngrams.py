@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from hedgerow.data import Domain, NGrams, Source, Value
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.data import Domain, NGrams, Source
+from hedgerow.errors import ReadError
 from hedgerow.io.long import Long, Wanted, numbered
+from hedgerow.io.rows import Laid
 
 __all__ = ["WANTED", "ngrams_from", "rows_of"]
 
@@ -59,18 +60,8 @@ def ngrams_from(
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _Laid(Laid):
     data: NGrams
-
-    @property
-    def values(self) -> Sequence[Value]:
-        """Tables hold anything."""
-        return ()
-
-    def lists(self) -> list[tuple[list[Value], int]]:
-        """Grams are a table."""
-        msg = "grams are written as tables"
-        raise ParameterError(msg)
 
     def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Lay out one gram a row."""

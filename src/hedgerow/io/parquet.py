@@ -10,7 +10,8 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Laid, Long, Wanted
+from hedgerow.io.long import Long, Wanted
+from hedgerow.io.rows import Laid
 from hedgerow.io.tables import long_from
 
 __all__ = ["check", "read", "write"]

@@ -27,7 +27,8 @@ from hedgerow.data import (
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import lists, ngrams, trajectories
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
-from hedgerow.io.long import Laid, Long, Wanted
+from hedgerow.io.long import Long, Wanted
+from hedgerow.io.rows import Laid
 from hedgerow.io.tables import as_frame, long_from
 
 __all__ = [

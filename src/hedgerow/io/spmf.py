@@ -10,7 +10,8 @@ import polars as pl
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io import lines
-from hedgerow.io.long import Laid, Long, Wanted
+from hedgerow.io.long import Long, Wanted
+from hedgerow.io.rows import Laid, Marks
 
 __all__ = ["check", "read", "write"]
 
@@ -54,6 +55,9 @@ def check(values: Sequence[Value]) -> None:
 def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write sequences."""
     del columns
-    check(rows.values)
-    parts = (("".join(f"{item} -1 " for item in row) + "-2\n") * n for row, n in rows.lists())
-    return "".join(parts).encode()
+    return rows.lines(_text, Marks(b"", b"", b"-2\n"))
+
+
+def _text(value: Value) -> bytes:
+    check([value])
+    return f"{value} -1 ".encode()

@@ -14,6 +14,7 @@ import polars as pl
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.long import Integers, Long, Wanted, first_seen, numbered
+from hedgerow.io.rows import Laid
 
 __all__ = ["OPTIONS", "WANTED", "again", "rows_of", "trait_columns", "trajectories_from"]
 
@@ -83,20 +84,10 @@ def trajectories_from(
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid:
+class _Laid(Laid):
     """A release of trajectories, to be written as a table."""
 
     data: Trajectories
-
-    @property
-    def values(self) -> Sequence[Value]:
-        """Tables hold anything."""
-        return ()
-
-    def lists(self) -> list[tuple[list[Value], int]]:
-        """Trajectories are tables."""
-        msg = "trajectories are written as tables; use the format csv or parquet"
-        raise ParameterError(msg)
 
     def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Lay out one visit a line; a record without visits is a line without time and place."""
