@@ -12,6 +12,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -23,6 +24,8 @@ import polars as pl
 from floor import best, data_folder, floor
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
+from hedgerow.job import Job, run_job
+from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Paths
 from hedgerow.measures.sequences import drawn_queries, relative_errors, uniform_queries
 from hedgerow.privacy.questions import Noisy
@@ -72,7 +75,12 @@ class Truth:
 
     def __init__(self, data: Sequences) -> None:
         self.whole, self.cut = Paths.of(data), Paths.of(data.truncated(LONGEST))
-        self.top = {"whole": self.whole.top(max(TOPS)), "cut": self.cut.top(max(TOPS))}
+        most = max(TOPS)
+        self.top = {
+            "whole": self.whole.top(most),
+            "cut": self.cut.top(most),
+            "with gaps": top_gapped(self.cut, most),
+        }
         rng = np.random.default_rng(1)
         self.work = {
             **uniform_queries(self.whole, rng, 1_000, LONGEST),
@@ -85,14 +93,15 @@ class Truth:
     def score(self, data: Sequences) -> dict[str, Any]:
         """Compare one release."""
         held = Paths.of(data)
-        mine = list(held.top(max(TOPS)))
+        grams = list(held.top(max(TOPS)))
+        mine = {"whole": grams, "cut": grams, "with gaps": list(top_gapped(held, max(TOPS)))}
         errors = relative_errors(self.exact, held.counted(self.asked)[0], self.whole.records)
         ends = np.cumsum([len(queries) for queries in self.work.values()])[:-1]
         parts = dict(zip(self.work, np.split(errors, ends), strict=True))
         lengths = held.lengths(LONGEST) / max(1, held.records)
         return {
             **{
-                f"top {most} {which}": len({*list(top)[:most]} & {*mine[:most]}) / most
+                f"top {most} {which}": len({*list(top)[:most]} & {*mine[which][:most]}) / most
                 for which, top in self.top.items()
                 for most in TOPS
             },
@@ -170,7 +179,24 @@ def run_speed() -> dict[str, Any]:
     for generator in GENERATORS:
         method = find_method("ngram")(generator=generator)
         held[generator] = best(lambda method=method: method.publish(data, promise), 3)[0]
+    held["reading"] = best(lambda: msnbc(folder), 3)[0]
+    held["whole"] = _whole(folder / "msnbc/msnbc990928.seq.gz")
     return held
+
+
+def _whole(source: Path) -> float:
+    """The whole job: read, publish, compress, write, read again, check."""
+    with tempfile.TemporaryDirectory() as name:
+        job = Job(
+            data=str(source),
+            kind="sequences",
+            method="ngram",
+            promise={"epsilon": "1", "unit": "sequence"},
+            assert_public_domain=True,
+            out=str(Path(name) / "release"),
+            overwrite=True,
+        )
+        return best(lambda: run_job(job), 3)[0]
 
 
 def made_up(records: int, items: int) -> Sequences:

@@ -21,6 +21,7 @@ DOMAIN = Domain.declare(item=["bread", "milk", "tea"])
         ([], "at least one value"),
         (["a", "a"], "distinct"),
         (["a", 1], "all text or all whole numbers"),
+        (["a", ""], "an empty text"),
         ([True, False], "all text or all whole numbers"),
         ([0.5], "all text or all whole numbers"),
         ([None], "all text or all whole numbers"),

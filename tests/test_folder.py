@@ -39,6 +39,15 @@ def release(**parameters):
     return FlatLaplace(**parameters).publish(DATA, PureDP(epsilon=1, unit="record"))
 
 
+def test_one_data_set_under_two_names_of_a_file_is_refused(tmp_path):
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
+    held = json.loads((place / "release.json").read_text())
+    held["files"] *= 2
+    (place / "release.json").write_text(json.dumps(held))
+    with pytest.raises(ReadError, match="names one data set twice"):
+        open_folder(place)
+
+
 @pytest.mark.parametrize(
     "layout",
     [

@@ -50,6 +50,9 @@ class Axis:
         if {type(value) for value in self.values} not in ({str}, {int}):
             msg = "the values of an axis must be all text or all whole numbers"
             raise DomainError(msg)
+        if "" in self.codes:
+            msg = "a value of an axis is an empty text, which files do not tell from nothing"
+            raise DomainError(msg)
         if len(self.codes) != len(self.values):
             msg = "the values of an axis must be distinct"
             raise DomainError(msg)

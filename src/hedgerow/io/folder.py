@@ -177,6 +177,9 @@ def open_folder(folder: Path) -> tuple[Release, Written]:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
         raise ReadError(msg) from None
+    if len({file.data for file in held.files}) < len(held.files):
+        msg = f"{folder / _RELEASE} names one data set twice; it was changed or damaged"
+        raise ReadError(msg)
     outputs = {file.data: _read_output(folder, file, domain) for file in held.files}
     if not outputs:
         msg = f"{folder / _RELEASE} names no data"

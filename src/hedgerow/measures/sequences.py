@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences, Value
+from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Gram, Paths
 from hedgerow.measures.scoring import Better, exact_score, mean_score
+from hedgerow.measures.tops import top_scores
 from hedgerow.score import Score
 
-__all__ = ["measure_sequences", "top_scores"]
+__all__ = ["drawn_queries", "measure_sequences", "relative_errors", "uniform_queries"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -67,8 +69,7 @@ def measure_sequences(
         **drawn_queries(truth, rng, _GROUPS * queries),
     }
     scores = _query_scores(workloads, truth, ours, beside)
-    for most in _TOPS:
-        scores += top_scores(most, truth, ours, beside)
+    scores += _frequent(truth, {"": ours, **beside})
     values = original.domain.values("item")
     return [
         *scores,
@@ -133,23 +134,15 @@ def relative_errors(exact: NDArray[np.int64], held: NDArray[np.int64], records: 
     return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))
 
 
-def top_scores(most: int, truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> list[Score]:
-    """How many of the most frequent grams are kept, and how well their counts are.
-
-    As many are missing as are there by mistake: the share that is kept says both.
-    """
-    before = truth.top(most)
-    kept: dict[str, float] = {}
-    loss: dict[str, float] = {}
-    for name, held in {"": ours, **beside}.items():
-        after = held.top(most)
-        kept[name] = len(before.keys() & after.keys()) / max(1, len(before))
-        errors = [abs(n - after.get(gram, 0)) / n for gram, n in before.items()]
-        loss[name] = sum(errors) / max(1, len(errors))
-    return [
-        _fact(f"share of the top {most} grams kept", kept, "higher"),
-        _fact(f"mean relative error of the top {most} grams, lost ones as 1", loss, "lower"),
-    ]
+def _frequent(truth: Paths, all_: Mapping[str, Paths]) -> list[Score]:
+    """Grams by their occurrences, and patterns with gaps by the records that hold them."""
+    scores: list[Score] = []
+    for what, top in (("grams", Paths.top), ("patterns with gaps", top_gapped)):
+        before = top(truth, max(_TOPS))
+        after = {name: top(held, max(_TOPS)) for name, held in all_.items()}
+        for most in _TOPS:
+            scores += top_scores(what, before, after, most)
+    return scores
 
 
 def _query_scores(

@@ -94,7 +94,7 @@ class NGram(Publisher[Sequences]):
         """Count grams level by level below what passed, and write sequences like them."""
         if self.n_max > self.l_max + 1:
             warnings.warn(
-                "no gram is longer than l_max and an end: n_max is too large", stacklevel=2
+                "no gram is longer than l_max and an end: n_max is too large", stacklevel=4
             )
         self._require_few(data.domain.size("item"), float(ledger.budget))
         tree = self.explore(data, ledger)

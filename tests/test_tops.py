@@ -1,0 +1,91 @@
+"""The most frequent patterns: mined as by hand, and compared as by hand."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow import Domain, PureDP, Sequences
+from hedgerow.measures import gapped
+from hedgerow.measures.gapped import top_gapped
+from hedgerow.measures.grams import Paths
+from hedgerow.measures.tops import top_scores
+from hedgerow.publishers.sequences.ngram import NGram
+
+
+def paths(records, size):
+    return Paths.of(Sequences.from_records(records, domain=Domain.declare(item=range(size))))
+
+
+def by_hand(records, most):
+    counts = Counter()
+    for record in records:
+        counts.update(
+            {
+                tuple(record[i] for i in spots)
+                for size in range(2, len(record) + 1)
+                for spots in combinations(range(len(record)), size)
+            }
+        )
+    return sorted(counts.items(), key=lambda held: (-held[1], len(held[0]), held[0]))[:most]
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=12),
+    st.sampled_from([1, 4, 30]),
+    st.sampled_from([3, 1 << 23]),
+)
+@settings(max_examples=200)
+def test_patterns_with_gaps_are_mined_as_by_hand(records, most, chunk):
+    """Also where little is looked at in one go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gapped, "_CHUNK", chunk)
+        assert list(top_gapped(paths(records, 4), most).items()) == by_hand(records, most)
+
+
+def test_patterns_of_the_sample_database():
+    """The supports the specification of the prefix tree gives for the paper's eight records."""
+    records = [[1, 2, 3], [1, 2], [3, 2, 1], [1, 2, 4], [1, 2, 3], [3, 2], [1, 2, 4, 1], [3, 1]]
+    two = [(1, 3), (1, 4), (2, 1), (2, 3), (2, 4), (3, 1), (3, 2), (1, 2, 3), (1, 2, 4)]
+    assert top_gapped(paths(records, 5), 10) == {(1, 2): 5, **dict.fromkeys(two, 2)}
+
+
+def test_one_long_record_has_too_many_patterns_to_try():
+    """Once the top is full, longer patterns that are no more frequent are not grown."""
+    assert len(top_gapped(paths([list(range(60)) * 3], 60), 50)) == 50
+
+
+def test_frequent_patterns_are_compared_as_by_hand():
+    before = {(0, 1): 10, (0, 2): 8, (1, 2): 4, (2, 2): 1}
+    after = {"": {(0, 1): 5, (1, 2): 6, (3, 3): 3}, "empty release": {}}
+    scores = {score.name: score for score in top_scores("grams", before, after, 3)}
+    found = {name: (score.value, *dict(score.controls).values()) for name, score in scores.items()}
+    assert found == {
+        "share of the top 3 grams kept": (pytest.approx(2 / 3), 0),
+        "top 3 grams no longer among them": (1, 3),
+        "among the released top 3 grams by mistake": (1, 0),
+        "mean relative error of the top 3 grams, lost ones as 1": (
+            pytest.approx((0.5 + 1 + 0.5) / 3),
+            1,
+        ),
+    }
+
+
+def test_a_universe_of_two_symbols_is_published():
+    domain = Domain.declare(item=["a", "b"])
+    data = Sequences.from_records([["a", "b", "a"], ["b"]] * 500, domain=domain)
+    release = NGram(l_max=5, n_max=3).publish(data, PureDP(epsilon=2, unit="sequence"), seed=3)
+    assert len(release.data) == pytest.approx(1_000, rel=0.2)
+
+
+def test_the_warning_of_long_grams_points_at_the_caller():
+    data = Sequences.from_records([["a"]], domain=Domain.declare(item=["a", "b", "c"]))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        NGram(l_max=2, n_max=4).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
+    assert [held.filename for held in heard] == [__file__]
