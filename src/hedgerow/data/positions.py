@@ -47,6 +47,13 @@ class Positions:
         each = None if plain else np.repeat(weights, np.diff(starts))
         return cls(size, symbols, active, np.zeros(len(active), np.int32), each, 0)
 
+    def first(self) -> Positions:
+        """Keep the first position of every sequence."""
+        kept = np.ones(len(self.active), np.bool_)
+        kept[1:] = self.symbols[self.active[1:] - 1] == self.size
+        weights = None if self.weights is None else self.weights[kept]
+        return replace(self, active=self.active[kept], home=self.home[kept], weights=weights)
+
     def count(self, contexts: int) -> Continued:
         """Count the occurrences of every context by the symbol that follows."""
         keys = self.home.astype(np.int64)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.positions import Positions
 from hedgerow.data.records import number_owners, require_owners
 from hedgerow.engines import Engine, LocalEngine, Table
 from hedgerow.errors import DomainError, ParameterError
@@ -29,14 +30,15 @@ _RESERVED = ("row", "person", "pair", "time", "place")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Dataset):
-    """Records of visits, each at a place and a time, no two at one time.
+    """Records of visits, each at a place and a time, no two at one time unless said otherwise.
 
     A visit is a *pair* of place and time, coded as one number in the order of time and then of
-    place. As times increase strictly, a subsequence is a subset of pairs.
+    place. Where times increase strictly, a subsequence is a subset of pairs.
 
     Two tables: `rows` has one line a record (`row`, a code for each sensitive axis, -1 where
     nothing is known, and `person` where owners are known), `visits` one line a visit (`row`,
-    `pair`). A record may have no visit.
+    `pair`, and `at`, its place in the record, where several may be at one time). A record may have
+    no visit.
 
     Examples
     --------
@@ -62,13 +64,14 @@ class Trajectories(Dataset):
         sensitive: Mapping[str, Sequence[Value | None]] | None = None,
         domain: Domain | None = None,
         persons: Iterable[Hashable] | None = None,
+        several: bool = False,
     ) -> Trajectories:
         """Hold records given as collections of (place, time).
 
         Parameters
         ----------
         records
-            Visits of each record, in any order; the same visit twice counts once.
+            Visits of each record, in any order; the same visit twice counts once, unless `several`.
         sensitive
             For each sensitive attribute its value in every record; None where there is none.
         domain
@@ -76,8 +79,10 @@ class Trajectories(Dataset):
             seen is taken, and marked as inferred.
         persons
             The owner of each record.
+        several
+            Whether a record may have several visits at one time, in the order they are given.
         """
-        held: list[list[Visit]] = [list(dict.fromkeys((p, t) for p, t in r)) for r in records]
+        held: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
         domain = domain or _seen(held, traits)
         place, time = (domain.axis(name).by_text for name in ("place", "time"))
@@ -99,6 +104,7 @@ class Trajectories(Dataset):
             sensitive={name: np.array(values, np.int64) for name, values in codes.items()},
             domain=domain,
             persons=None if persons is None else number_owners(persons, len(held)),
+            several=several,
         )
 
     @classmethod
@@ -112,9 +118,13 @@ class Trajectories(Dataset):
         sensitive: Mapping[str, Integers],
         domain: Domain,
         persons: Integers | None = None,
+        several: bool = False,
         engine: Engine | None = None,
     ) -> Trajectories:
-        """Hold a long table: record number `row` was at `place` at `time`, both as codes."""
+        """Hold a long table: record number `row` was at `place` at `time`, both as codes.
+
+        With `several`, visits of a record at one time stand in their order; else there is one.
+        """
         for name, codes in sensitive.items():
             if name in _RESERVED:
                 msg = f"an attribute of records cannot be called {name!r}; rename it"
@@ -124,8 +134,13 @@ class Trajectories(Dataset):
                 raise ParameterError(msg)
         engine = engine or LocalEngine()
         pair = time * domain.size("place") + place
-        visits = engine.distinct(engine.table({"row": row, "pair": pair}), ["row", "pair"])
-        _require_one_place(engine, visits, domain.size("place"))
+        if several:
+            order = np.lexsort((time, row))
+            held = {"row": row[order], "pair": pair[order], "at": np.arange(len(row))}
+            visits: Table = engine.table(held)
+        else:
+            visits = engine.distinct(engine.table({"row": row, "pair": pair}), ["row", "pair"])
+            _require_one_place(engine, visits, domain.size("place"))
         columns = {"row": np.arange(records, dtype=np.int64), **sensitive}
         if persons is not None:
             columns["person"] = persons
@@ -140,10 +155,20 @@ class Trajectories(Dataset):
         """The names of the sensitive attributes."""
         return tuple(name for name in self.rows.names if name not in {"row", "person"})
 
+    @property
+    def several(self) -> bool:
+        """Whether a record may have several visits at one time."""
+        return "at" in self.visits.names
+
+    @property
+    def _order(self) -> tuple[str, str]:
+        """The columns by which visits are in order."""
+        return ("row", "at") if self.several else ("row", "pair")
+
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
         rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        visits = self.engine.collect(self.visits, order=self._order)
         starts = np.append(np.searchsorted(visits["row"], rows["row"]), len(visits["row"]))
         return starts, visits["pair"], {name: rows[name] for name in self.sensitive}
 
@@ -158,7 +183,7 @@ class Trajectories(Dataset):
 
     def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Keep these of the visits, in the order of `arrays`; records stay, even emptied ones."""
-        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        visits = self.engine.collect(self.visits, order=self._order)
         table = {name: column[kept] for name, column in visits.items()}
         return replace(self, visits=self.engine.table(table))
 
@@ -223,13 +248,28 @@ class Trajectories(Dataset):
         pair = pairs[np.arange(len(row)) + shift[row]]
         rows = {"row": np.arange(len(order), dtype=np.int64)}
         rows |= {name: codes[order] for name, codes in traits.items()}
-        table, visits = self.engine.table(rows), self.engine.table({"row": row, "pair": pair})
-        return replace(self, rows=table, visits=visits)
+        visits = {"row": row, "pair": pair}
+        if self.several:
+            visits["at"] = np.arange(len(row))
+        return replace(self, rows=self.engine.table(rows), visits=self.engine.table(visits))
+
+    def positions(self, longest: int) -> Positions:
+        """Line up the first visits of all records, each with an end marker, to count them in.
+
+        A record without visits is only an end.
+        """
+        starts, pairs, _ = self.arrays()
+        sizes = np.diff(starts)
+        place = np.arange(len(pairs)) - np.repeat(starts[:-1], sizes)
+        kept = np.append(0, np.cumsum(np.minimum(sizes, longest)))
+        ones = np.ones(len(sizes), np.int64)
+        size = self.domain.size("place") * self.domain.size("time")
+        return Positions.of(kept, pairs[place < longest], ones, size)
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""
         rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        visits = self.engine.collect(self.visits, order=self._order)
         size = self.domain.size("place")
         times, time = np.unique(visits["pair"] // size, return_inverse=True)
         places, place = np.unique(visits["pair"] % size, return_inverse=True)
@@ -243,7 +283,7 @@ class Trajectories(Dataset):
             self,
             domain=self.domain.narrowed(**kept),
             rows=self.engine.table(rows),
-            visits=self.engine.table({"row": visits["row"], "pair": pair}),
+            visits=self.engine.table({**visits, "pair": pair}),
         )
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
@@ -262,7 +302,7 @@ class Trajectories(Dataset):
         """Everything held, in the order it is held."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=["row", "pair"])
+        visits = self.engine.collect(self.visits, order=self._order)
         held = [{name: table[name].tolist() for name in table} for table in (rows, visits)]
         return msgspec.json.encode([self.kind, axes, self.domain.source.value, held])
 
@@ -278,7 +318,7 @@ def _require_one_place(engine: Engine, visits: Table, places: int) -> None:
     if engine.rows(engine.distinct(timed, ["row", "time"])) != engine.rows(visits):
         msg = (
             "a record is at two places at one time; say which one counts "
-            "(the reading option collisions=first or last), or take finer times"
+            "(the reading option collisions=first, last or keep), or take finer times"
         )
         raise DomainError(msg)
 

@@ -21,7 +21,9 @@ _ITEMSET, _SEQUENCE = -1, -2
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read sequences of single items; several items at one time are refused."""
     # `@` starts the lines that name items, which stay numbers
-    plain = b"\n".join(b"#" if text.lstrip().startswith(b"@") else text for text in content.split(b"\n"))
+    plain = b"\n".join(
+        b"#" if text.lstrip().startswith(b"@") else text for text in content.split(b"\n")
+    )
     held = lines.read(where, plain, wanted, most)
     role = wanted.role_in_lines(where)
     numbers = held.columns[role].cast(pl.Int64, strict=False)

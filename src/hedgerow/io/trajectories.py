@@ -34,7 +34,8 @@ OPTIONS = {
     "bin": "how long a time bin is: a number, or 15min, 1h, 1d for dates and times",
     "fold": "after how long times begin anew: a number, or 1d, 7d",
     "grid": "the size of a cell in degrees, for lon and lat",
-    "collisions": "two places at one time: error, or which line of the file counts, first or last",
+    "collisions": "two places at one time: error, the first or the last line of the file, or keep",
+    "on_unknown": "a time or place outside the domain: error, or drop the visit",
     "times": "whether times are numbers or text; else by what they are",
 }
 
@@ -53,6 +54,8 @@ def again(data: Trajectories) -> dict[str, str]:
     """The reading options by which a release is read."""
     times = data.domain.values("time")
     held = {"times": "number" if isinstance(times[0], int) else "text"}
+    if data.several:
+        held["collisions"] = "keep"
     return {**held, "sensitive": ",".join(data.sensitive)} if data.sensitive else held
 
 
@@ -71,15 +74,23 @@ def trajectories_from(
     places = places.gather(visits)
     traits = {name: long.columns[name] for name in trait_columns(options)}
     domain = domain or _seen(times, places, traits, source)
-    kept = _apart(row[there], times, options)
+    drop = options.get("on_unknown", "error")
+    if drop not in {"error", "drop"}:
+        msg = f"on_unknown must be error or drop; got {drop!r}"
+        raise ParameterError(msg)
+    time = _codes(long, times, domain.axis("time"), "time", drop=drop == "drop")
+    place = _codes(long, places, domain.axis("place"), "place", drop=drop == "drop")
+    known = np.flatnonzero((time >= 0) & (place >= 0))
+    kept = known[_apart(row[there][known], times.gather(known), options)]
     return Trajectories.from_columns(
         records=int(row.max(initial=-1)) + 1,
         row=row[there][kept],
-        time=_codes(long, times, domain.axis("time"), "time")[kept],
-        place=_codes(long, places, domain.axis("place"), "place")[kept],
+        time=time[kept],
+        place=place[kept],
         sensitive={name: _trait(long, row, traits[name], domain.axis(name)) for name in traits},
         domain=domain,
         persons=_trait(long, row, *_owners(long)) if "person" in long.columns else None,
+        several=options.get("collisions") == "keep",
     )
 
 
@@ -200,10 +211,10 @@ def _width(name: str, text: str, *, dates: bool) -> int:
 def _apart(row: Integers, times: pl.Series, options: Mapping[str, str]) -> Integers:
     """Keep one visit a record and time, by the declared rule."""
     rule = options.get("collisions", "error")
-    if rule not in {"error", "first", "last"}:
-        msg = f"collisions must be error, first or last; got {rule!r}"
+    if rule not in {"error", "first", "last", "keep"}:
+        msg = f"collisions must be error, first, last or keep; got {rule!r}"
         raise ParameterError(msg)
-    if rule == "error":
+    if rule in {"error", "keep"}:
         return np.arange(len(row))
     held = pl.DataFrame({"row": row, "time": times}).with_row_index("at")
     kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
@@ -222,13 +233,13 @@ def _seen(
     return Domain(axes, source)
 
 
-def _codes(long: Long, column: pl.Series, axis: Axis, role: str) -> Integers:
-    """The code of each value in the domain, by its text."""
+def _codes(long: Long, column: pl.Series, axis: Axis, role: str, *, drop: bool = False) -> Integers:
+    """The code of each value in the domain, by its text; -1 for unknown ones, if they may be."""
     codes, values = numbered(column)
     found = np.array([axis.by_text.get(str(value), -1) for value in values] or [-1], np.int64)[
         codes
     ]
-    if len(codes) and found.min() < 0:
+    if len(codes) and found.min() < 0 and not drop:
         at = int(long.line[np.argmin(found)])
         raise long.fail(at, f"a {role} is not in the domain; declare it")
     return found

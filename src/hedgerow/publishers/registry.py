@@ -17,6 +17,7 @@ METHODS: dict[str, str] = {
     "kcl": "trajectories.kcl:LocalSuppression",
     "ngram": "sequences.ngram:NGram",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
+    "prefix-tree": "sequences.prefix_tree:PrefixTree",
 }
 
 

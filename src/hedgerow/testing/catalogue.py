@@ -47,13 +47,39 @@ def _many() -> Sets:
 
 
 def trajectories_of(
-    records: Iterable[Sequence[int]], *, ill: Iterable[int] = (), places: int = 3
+    records: Iterable[Sequence[int]],
+    *,
+    ill: Iterable[int] = (),
+    places: int = 3,
+    several: bool = False,
+    shared: bool = False,
 ) -> Trajectories:
-    """Hold records of visits, one at each of these hours, at places in turn; some are ill."""
+    """Hold records of visits, one at each of these hours, at places in turn; some are ill.
+
+    Everybody owns one; or, if they are `shared`, as many as those of `sets_of`. With `several`,
+    every hour has two visits.
+    """
     held = [[(f"p{(hour + n) % places}", hour) for hour in r] for n, r in enumerate(records)]
+    if several:
+        held = [
+            [visit for place, hour in r for visit in ((place, hour), ("p0", hour))] for r in held
+        ]
     marked = set(ill)
     values = ["flu" if number in marked else "well" for number in range(len(held))]
-    return Trajectories.from_records(held, sensitive={"diagnosis": values})
+    hours = 1 + max((hour for record in held for _, hour in record), default=0)
+    domain = Domain.declare(
+        place=[f"p{place}" for place in range(places)],
+        time=range(hours),
+        diagnosis=["flu", "well"],
+        records_per_person=_MOST,
+    )
+    return Trajectories.from_records(
+        held,
+        sensitive={"diagnosis": values},
+        domain=domain,
+        persons=_owners(len(held)) if shared else range(len(held)),
+        several=several,
+    )
 
 
 CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
@@ -92,6 +118,8 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "one rare among many": lambda: trajectories_of([[0, 1]] * 9 + [[0, 5]], places=1),
         "all ill": lambda: trajectories_of([[0, 1], [0]] * 4, ill=range(8), places=1),
         "long and short": lambda: trajectories_of([range(9), [0], [0, 8]] * 3, ill=[0, 4]),
+        "no records": lambda: trajectories_of([]),
+        "hundreds": lambda: trajectories_of([[0, 1, 2]] * 200 + [[2]] * 90 + [[1, 2]], places=2),
         "nested": lambda: trajectories_of([range(n) for n in range(1, 7)] * 2, places=1),
     },
 }

@@ -96,6 +96,9 @@ class LocalSuppression(Publisher[Trajectories]):
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
         """Find what violates, suppress until nothing does, give back what need not be gone."""
         promise = ledger.promised(KCL)
+        if data.several:
+            msg = "kcl needs one visit at a time; read with collisions=first or last"
+            raise ParameterError(msg)
         records, visits = records_of(data, promise)
         promise.notice(data)
         _warn(records, promise)

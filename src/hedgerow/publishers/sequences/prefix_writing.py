@@ -1,0 +1,104 @@
+"""Write sequences like the prefixes that were counted: no private data is seen here."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.consistency import round_together
+from hedgerow.steps.continuing import Follow, calibrated, continued
+from hedgerow.steps.inference import capped, pushed_down, smoothed
+from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.prices import closest
+
+__all__ = ["Known", "agreed", "continued_sequences", "emitted", "whole_sequences"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: standard deviations of the noise a difference must exceed to be taken for more than noise
+_SURE = 4.0
+
+
+def agreed(tree: Prefixes, inference: str, total: float = np.inf) -> Floats:
+    """Make the counts of all nodes agree with each other, and with how many sequences there are."""
+    if inference == "none":
+        return tree.noisy
+    if inference == "exact":
+        # the last step only takes away what floating-point errors left
+        counts = closest(tree.parent, tree.level, tree.noisy, tree.weight)
+    else:
+        counts = smoothed(tree.parent, tree.level, tree.noisy, tree.weight)
+    if inference == "paper":
+        return pushed_down(tree.parent, tree.level, counts)
+    return capped(tree.parent, tree.level, counts, total)
+
+
+def emitted(tree: Prefixes, counts: Floats, rounding: str) -> Integers:
+    """How many sequences stop at each node: what none of its children has, rounded.
+
+    Rounded one after the other along a walk of the tree, every prefix keeps its count to within
+    one; each by itself, errors add up.
+    """
+    left = np.maximum(tree.left_over(counts), 0.0)
+    if rounding == "nearest":
+        return np.floor(left + 0.5).astype(np.int64)
+    order = tree.walk()
+    found = np.empty(len(tree), np.int64)
+    found[order] = round_together(left[order])
+    return found
+
+
+def whole_sequences(tree: Prefixes, copies: Integers, longest: int) -> tuple[Integers, Integers]:
+    """Lay out distinct sequences, filled up with -1, and how many there are of each."""
+    some = np.flatnonzero(copies > 0)
+    return tree.table(longest)[some], copies[some]
+
+
+def continued_sequences(
+    tree: Prefixes,
+    counts: Floats,
+    copies: Integers,
+    longest: int,
+    known: Known,
+    coins: np.random.Generator,
+) -> tuple[Integers, Integers]:
+    """Do the same, but go on where nothing is known of what follows, and begin what is missing."""
+    still = tree.ends | (tree.level >= longest)
+    table, many = whole_sequences(tree, np.where(still, copies, 0), longest)
+    moving = np.repeat(np.flatnonzero(~still), copies[~still])
+    missing = max(0, round(known.total(tree)) - int(copies.sum()))
+    items = np.flatnonzero(~tree.ends)
+    told = np.bincount(tree.label[items] % len(known.occurs), counts[items], len(known.occurs))
+    # what the tree does not tell of is left for where it stops
+    left = np.maximum(known.occurs - told, 0.0)
+    follow = Follow.of(tree, counts, left, known.gap)
+    follow = calibrated(tree, follow, moving, missing, left, longest, coins)
+    more = continued(tree, follow, moving, missing, longest, coins)
+    return np.concatenate((table, more)), np.append(many, np.ones(len(more), np.int64))
+
+
+class Known(NamedTuple):
+    """How many sequences there are, how often each place is in them, and the least time between.
+
+    `spread` is the variance of the number.
+    """
+
+    number: int
+    spread: float
+    occurs: Integers
+    gap: int
+
+    def total(self, tree: Prefixes) -> float:
+        """How many sequences there are: as their first items say, if that may be all of them.
+
+        First items that were too rare are missing, spurious ones are too many; but they are
+        counted better than the number is, so it must differ by more than noise does.
+        """
+        first = tree.level == 1
+        held = float(np.maximum(tree.noisy[first], 0.0).sum())
+        noise = self.spread + float((1 / tree.weight[first]).sum())
+        return self.number if abs(self.number - held) > _SURE * math.sqrt(noise) else held

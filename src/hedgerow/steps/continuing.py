@@ -1,0 +1,366 @@
+"""Go on with sequences where a tree of prefixes stops, by what follows elsewhere in the tree.
+
+What follows a place at a node below which too little was counted is taken from all nodes at that
+place together; and after a place of which nothing is known, from all places. No private data is
+seen here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.prefixes import Prefixes
+
+__all__ = ["Follow", "calibrated", "continued"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: so often something that is known not to follow is drawn again
+_AGAIN = 6
+#: so many last places say what follows
+_ORDERS = 3
+_LITTLE = 1e-9
+#: sequences of a trial, how many of them there are, and what makes a place's number sure
+_TRIAL, _SWEEPS, _FEW = 100_000, 4, 10.0
+_STOP = -1
+
+
+class _Deck(NamedTuple):
+    """Labels with weights, a stretch of them a state: `starts[s]` to `starts[s + 1]`."""
+
+    starts: Integers
+    label: Integers
+    upto: Floats
+
+    @classmethod
+    def of(cls, state: Integers, label: Integers, weight: Floats, states: int) -> _Deck:
+        order = np.lexsort((label, state))
+        starts = np.searchsorted(state[order], np.arange(states + 1))
+        return cls(starts, label[order], np.append(0.0, np.cumsum(weight[order])))
+
+    def scaled(self, factor: Floats, end: int) -> _Deck:
+        """Make labels more or less frequent by a factor each; ends stay as frequent as they are."""
+        if not len(self.label):
+            return self
+        weight = np.diff(self.upto)
+        state = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        going = self.label != end
+        new = np.where(going, weight * factor[self.label], weight)
+        before = np.bincount(state[going], weight[going], len(self.starts) - 1)
+        after = np.bincount(state[going], new[going], len(self.starts) - 1)
+        back = np.divide(before, after, out=np.ones_like(before), where=after > 0)
+        new[going] *= back[state[going]]
+        return self._replace(upto=np.append(0.0, np.cumsum(new)))
+
+    def deal(self, state: Integers, coins: np.random.Generator) -> Integers:
+        """Deal a label to each: the `j`-th of `n` in a state gets that at `(j + u) / n`.
+
+        All counts are within one of what is expected, and unbiased.
+        """
+        order = coins.permutation(len(state))
+        order = order[np.argsort(state[order], kind="stable")]
+        held = state[order]
+        many = np.bincount(held, minlength=len(self.starts) - 1)
+        rank = np.arange(len(held)) - (np.cumsum(many) - many)[held]
+        part = (rank + coins.random(len(many))[held]) / many[held]
+        low, high = self.upto[self.starts[:-1]][held], self.upto[self.starts[1:]][held]
+        at = np.searchsorted(self.upto, low + part * (high - low), "right") - 1
+        at = np.clip(at, self.starts[:-1][held], self.starts[1:][held] - 1)
+        dealt = np.empty(len(state), np.int64)
+        dealt[order] = self.label[at]
+        return dealt
+
+
+class _Order(NamedTuple):
+    """What follows after the same last few places: a deck a context, contexts by their keys.
+
+    The label `places` is the end, and one beyond it stands for what was too rare to be counted.
+    `known` are the pairs of a context and a place that was counted there.
+    """
+
+    keys: Integers
+    deck: _Deck
+    known: _Pairs
+
+    def find(self, keys: Integers) -> Integers:
+        """The context of each key, or -1 if nothing is known of it."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+
+class _Pairs(NamedTuple):
+    """Pairs of an owner and a label, to look up."""
+
+    labels: int
+    keys: Integers
+
+    @classmethod
+    def of(cls, owner: Integers, label: Integers, labels: int) -> _Pairs:
+        return cls(labels, np.unique(owner * labels + label))
+
+    def hold(self, owner: Integers, label: Integers) -> Flags:
+        """Whether each pair is one of them; an owner of -1 has none."""
+        if not len(self.keys):
+            return np.zeros(len(owner), np.bool_)
+        wanted = owner * self.labels + label
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return (self.keys[at] == wanted) & (owner >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Follow:
+    """What follows the last few places, as all nodes of a tree together tell, and how much later.
+
+    `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
+    1 with the root as 0, and the places that passed below them.
+    """
+
+    places: int
+    times: int
+    orders: list[_Order]
+    children: _Pairs
+    anywhere: _Deck
+    later: _Deck
+    early: _Deck
+
+    @classmethod
+    def of(cls, tree: Prefixes, counts: Floats, left: Floats, gap: int) -> Follow:
+        """Learn from the consistent counts of a tree; `left` is how often places are elsewhere."""
+        places, items = len(left), np.flatnonzero(~tree.ends)
+        marginal = left + _LITTLE
+        ends = counts[tree.ends].sum() + _LITTLE
+        # where visits have times, the same place may follow at another one
+        timeless = items if tree.size == places else items[:0]
+        return cls(
+            places,
+            tree.size // places,
+            [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
+            _Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 2),
+            _Deck.of(
+                np.zeros(places + 1, np.int64), np.arange(places + 1), np.append(marginal, ends), 1
+            ),
+            _later(tree, counts, places, gap),
+            _early(tree, counts, places),
+        )
+
+    def scaled(self, factor: Floats) -> Follow:
+        """Draw places more or less often."""
+        factor = np.append(factor, [1.0, 1.0])
+        orders = [
+            order._replace(deck=order.deck.scaled(factor, self.places)) for order in self.orders
+        ]
+        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor, self.places))
+
+    def contexts(self, tree: Prefixes, node: Integers) -> Integers:
+        """The last places of nodes, as keys, a row an order; -1 where there are not so many."""
+        return np.stack(_contexts(tree, self.places))[:, node]
+
+    def moved(self, contexts: Integers, label: Integers) -> Integers:
+        """The last places once one more follows."""
+        place = label % self.places
+        longer = np.where(contexts[:-1] >= 0, contexts[:-1] * self.places + place, -1)
+        return np.vstack((place, longer))
+
+    def begin(self, many: int, coins: np.random.Generator) -> Integers:
+        """Draw the first label of sequences that begin with what was too rare to be counted."""
+        state, found = np.zeros(many, np.int64), np.full(many, self.places + 1)
+        never = np.zeros(many, np.bool_)
+        for avoid in ([(self.children, state)], []):
+            self._draw(self.anywhere, state, found, never, avoid, coins)
+        found[found >= self.places] = 0
+        return self.early.deal(state, coins) * self.places + found
+
+    def step(
+        self, contexts: Integers, node: Integers, time: Integers, coins: np.random.Generator
+    ) -> Integers:
+        """Draw the next label of each: -1 where a sequence ends, or no time is left.
+
+        What was too rare to be counted after many places is drawn as after fewer, but is none of
+        the places that were counted. It does not end a sequence, since ends are counted. `node` is
+        a node whose children are counted, or -1.
+        """
+        found = np.full(len(time), self.places + 1)
+        may_end = node < 0
+        avoid = [(self.children, np.where(node < 0, -1, node + 1))]
+        for keys, order in zip(contexts[::-1], self.orders[::-1], strict=True):
+            state = order.find(keys)
+            self._draw(order.deck, state, found, may_end, avoid, coins)
+            may_end = may_end & (state < 0)
+            avoid.append((order.known, state))
+        nowhere = np.zeros(len(time), np.int64)
+        self._draw(self.anywhere, nowhere, found, may_end, avoid, coins)
+        rest = np.flatnonzero(found > self.places)
+        self._draw(self.anywhere, nowhere, found, may_end, [], coins)
+        found[rest] = np.where(found[rest] > self.places, self.places, found[rest])
+        if self.times > 1:
+            time = time + self.later.deal(np.zeros(len(time), np.int64), coins)
+        stop = (found == self.places) | (time >= self.times)
+        return np.where(stop, _STOP, time * self.places + found)
+
+    def _draw(
+        self,
+        deck: _Deck,
+        state: Integers,
+        found: Integers,
+        may_end: Flags,
+        avoid: list[tuple[_Pairs, Integers]],
+        coins: np.random.Generator,
+    ) -> None:
+        """Draw, for those that have nothing yet, until it is nothing to be avoided; a few times."""
+        open_ = np.flatnonzero((found > self.places) & (state >= 0))
+        for _ in range(_AGAIN):
+            if not len(open_):
+                return
+            drawn = deck.deal(state[open_], coins)
+            bad = (drawn == self.places) & ~may_end[open_]
+            for pairs, owner in avoid:
+                bad |= pairs.hold(owner[open_], drawn)
+            found[open_[~bad]] = drawn[~bad]
+            # what is drawn as too rare here is not drawn here again
+            open_ = open_[bad]
+
+
+def _contexts(tree: Prefixes, places: int) -> list[Integers]:
+    """The last one, two, ... places of each node as keys; -1 where it has not so many."""
+    place = tree.label % places
+    keys = [place]
+    for order in range(2, _ORDERS + 1):
+        above = np.where(tree.level >= order, tree.parent, 0)
+        before = keys[-1][above]
+        keys.append(np.where(tree.level >= order, before * places + place, -1))
+    return keys
+
+
+def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Order:
+    """Add up what follows the same last places; what was too rare is what is left of them."""
+    asked = np.flatnonzero(tree.asked & ~tree.ends & (keys >= 0))
+    below = np.flatnonzero(tree.parent >= 0)
+    below = below[keys[tree.parent[below]] >= 0]
+    known, home = np.unique(keys[asked], return_inverse=True)
+    rest = np.bincount(home, np.maximum(tree.left_over(counts), 0.0)[asked], len(known))
+    label = np.where(tree.ends[below], places, tree.label[below] % places)
+    pairs = np.searchsorted(known, keys[tree.parent[below]]) * (places + 2) + label
+    distinct, number = np.unique(pairs, return_inverse=True)
+    state, label = np.divmod(distinct, places + 2)
+    weight = np.bincount(number, counts[below], len(distinct))
+    states = np.arange(len(known))
+    deck = _Deck.of(
+        np.concatenate((state, states)),
+        np.concatenate((label, np.full(len(known), places + 1))),
+        np.concatenate((weight, rest + _LITTLE)),
+        len(known),
+    )
+    placed = label < places
+    return _Order(known, deck, _Pairs.of(state[placed], label[placed], places + 2))
+
+
+def _later(tree: Prefixes, counts: Floats, places: int, gap: int) -> _Deck:
+    """How much later the next visit is: by `gap` at least."""
+    nodes = np.flatnonzero((tree.parent >= 0) & ~tree.ends)
+    apart = tree.label[nodes] // places - tree.label[tree.parent[nodes]] // places
+    most = max(1, tree.size // places)
+    weight = np.bincount(apart, counts[nodes], most)[gap:]
+    weight = weight if weight.sum() > 0 else np.ones(max(1, most - gap))
+    return _Deck.of(np.zeros(len(weight), np.int64), np.arange(len(weight)) + gap, weight, 1)
+
+
+def _early(tree: Prefixes, counts: Floats, places: int) -> _Deck:
+    """When sequences begin."""
+    first = np.flatnonzero(tree.level == 1)
+    times = tree.size // places
+    weight = np.bincount(tree.label[first] // places, counts[first], times) + _LITTLE
+    return _Deck.of(np.zeros(times, np.int64), np.arange(times), weight, 1)
+
+
+def calibrated(
+    tree: Prefixes,
+    follow: Follow,
+    node: Integers,
+    missing: int,
+    wanted: Floats,
+    longest: int,
+    coins: np.random.Generator,
+) -> Follow:
+    """Go on from some nodes for a trial, and draw places more or less often until they fit.
+
+    Where a tree stops, sequences are rarer than elsewhere, and so is what follows. `wanted` is how
+    often each place should follow in all.
+    """
+    if len(node) + missing == 0:
+        return follow
+    part = min(1.0, _TRIAL / (len(node) + missing))
+    few = node[coins.permutation(len(node))[: int(part * len(node))]]
+    for _ in range(_SWEEPS):
+        held = continued(tree, follow, few, int(part * missing), longest, coins)
+        level = np.append(tree.level[few], np.zeros(int(part * missing), np.int64))
+        new = held[np.arange(longest) >= level[:, None]]
+        drawn = np.bincount(new[new >= 0] % follow.places, minlength=follow.places) / part
+        # a few more of each, so that rare places are left as they are
+        ratio = (np.maximum(wanted, 0.0) + _FEW / part) / (drawn + _FEW / part)
+        follow = follow.scaled(np.clip(ratio, 0.2, 5.0))
+    return follow
+
+
+def continued(
+    tree: Prefixes,
+    follow: Follow,
+    node: Integers,
+    missing: int,
+    longest: int,
+    coins: np.random.Generator,
+) -> Integers:
+    """Go on from nodes, once each: the whole sequences, filled up with -1.
+
+    A sequence that goes on from a node whose children were asked for goes on with none of those
+    that passed, and does not end there: they have their own. From other nodes, anything may follow.
+    So many as are `missing` begin with what was too rare to be counted.
+    """
+    begun = follow.begin(missing, coins)
+    held = np.vstack((tree.table(longest)[node], np.full((missing, longest), -1, np.int32)))
+    held[len(node) :, 0] = begun
+    level = np.append(tree.level[node], np.ones(missing, np.int64))
+    last = np.append(tree.label[node], begun)
+    none = np.full((_ORDERS, missing), -1)
+    contexts = np.hstack((follow.contexts(tree, node), follow.moved(none, begun)))
+    asked = np.append(np.where(tree.asked[node], node, -1), np.full(missing, -1))
+    row = np.flatnonzero(level < longest)
+    contexts = contexts[:, row]
+    label = _first(tree, follow, asked[row], contexts, last[row] // follow.places, coins)
+    while True:
+        on = label != _STOP
+        row, label, contexts = row[on], label[on], contexts[:, on]
+        held[row, level[row]] = label
+        level[row] += 1
+        more = level[row] < longest
+        row, label, contexts = row[more], label[more], contexts[:, more]
+        if not len(row):
+            return held
+        contexts = follow.moved(contexts, label)
+        label = follow.step(contexts, np.full(len(row), -1), label // follow.places, coins)
+
+
+def _first(
+    tree: Prefixes,
+    follow: Follow,
+    node: Integers,
+    contexts: Integers,
+    time: Integers,
+    coins: np.random.Generator,
+) -> Integers:
+    """Draw what follows until it is none of the known children; at last the sequence ends."""
+    label = follow.step(contexts, node, time, coins)
+    if follow.times == 1:
+        return label
+    children = _Pairs.of(tree.parent, tree.label, tree.size + 1)
+    for _ in range(_AGAIN):
+        again = np.flatnonzero((node >= 0) & ((label == _STOP) | children.hold(node, label)))
+        label[again] = follow.step(contexts[:, again], node[again], time[again], coins)
+    return np.where(children.hold(node, label), _STOP, label)
