@@ -1,4 +1,4 @@
-"""Made-up journeys that look like those of a transit agency: homes, work, and now and then elsewhere.
+"""Made-up journeys like those of a transit agency: home, work, and now and then elsewhere.
 
 Not the agency's data: only the sizes of the two data sets of the paper are taken over (places,
 mean length, number of records). Lines are the taxonomy.

@@ -147,7 +147,7 @@ def test_the_replay_law_holds_between_engines(method):
         method.kinds[0].from_records(RECORDS, domain=domain, persons=OWNERS, engine=engine)
         for engine in (LocalEngine(), LoopbackEngine(3))
     )
-    for unit in method.units:
+    for unit in method.kinds[0].units:
         promise = PureDP(epsilon=2, unit=unit)
         assert check_replay(method, here, there, promise, 1, within=Fraction(0)).loss == 0
         assert check_replay(method, there.without(0, unit=unit), here, promise, 1).moved

@@ -210,7 +210,7 @@ def test_a_score_is_within_its_interval():
         scope="public",
         controls=(("empty", 0),),
     )
-    assert str(beside) == "size 3 [3, 3]; empty: 0"
+    assert str(beside) == "size 3; empty: 0"
 
 
 def test_several_outputs_are_taken_by_name():

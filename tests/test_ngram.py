@@ -172,8 +172,10 @@ def test_thresholds_let_about_one_empty_continuation_pass(row):
 
 
 def test_small_universes_have_a_threshold():
-    for size in (1, 2):
-        assert NGram()._cutoff(Shares.of([Fraction(1)]), size)[0] >= 1
+    """The logarithm of one or two is no threshold: they are taken for three."""
+    cutoffs = {size: NGram()._cutoff(Shares.of([Fraction(1)]), size)[0] for size in (1, 2, 3, 4)}
+    assert cutoffs[1] == cutoffs[2] == cutoffs[3] < cutoffs[4]
+    assert cutoffs[3] == np.ceil(20 * np.log(3 / (1 + np.exp(-1 / 20))))
 
 
 # ---- consistency

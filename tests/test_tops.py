@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from collections import Counter
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from hedgerow import Domain, PureDP, Sequences
 from hedgerow.measures import gapped
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Paths
+from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.tops import top_scores
 from hedgerow.publishers.sequences.ngram import NGram
 
@@ -53,6 +56,38 @@ def test_patterns_of_the_sample_database():
     records = [[1, 2, 3], [1, 2], [3, 2, 1], [1, 2, 4], [1, 2, 3], [3, 2], [1, 2, 4, 1], [3, 1]]
     two = [(1, 3), (1, 4), (2, 1), (2, 3), (2, 4), (3, 1), (3, 2), (1, 2, 3), (1, 2, 4)]
     assert top_gapped(paths(records, 5), 10) == {(1, 2): 5, **dict.fromkeys(two, 2)}
+
+
+def test_the_top_100_are_100():
+    """More than a hundred grams, the rarest of the top kept: the larger top is looked at as well."""
+    records = [[a, b] for a in range(12) for b in range(12) for _ in range(1 + a)]
+    domain = Domain.declare(item=range(12))
+    data = Sequences.from_records(records, domain=domain)
+    scores = measure_sequences(data, data, {}, np.random.default_rng(1), longest=3, queries=10)
+    found = {score.name: score.value for score in scores}
+    for what in ("grams", "patterns with gaps"):
+        assert found[f"share of the top 100 {what} kept"] == 1
+        assert found[f"mean relative error of the top 100 {what}, lost ones as 1"] == 0
+    none = Sequences.from_columns(
+        row=np.zeros(0, np.int64), item=np.zeros(0, np.int64), domain=domain
+    )
+    scores = measure_sequences(data, none, {}, np.random.default_rng(1), longest=3, queries=10)
+    found = {score.name: score.value for score in scores}
+    assert found["top 100 grams no longer among them"] == 100
+    assert found["top 20 patterns with gaps no longer among them"] == 20
+
+
+def test_a_large_universe_is_measured_in_little_memory():
+    """Nothing is as large as the square of the items."""
+    domain = Domain.declare(item=range(50_000))
+    rng = np.random.default_rng(3)
+    records = [rng.integers(0, 50_000, 3).tolist() for _ in range(2_000)]
+    data = Sequences.from_records(records, domain=domain)
+    tracemalloc.start()
+    measure_sequences(data, data, {}, rng, longest=3, queries=10)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2e8
 
 
 def test_one_long_record_has_too_many_patterns_to_try():

@@ -10,6 +10,9 @@ from hedgerow.errors import ParameterError
 
 __all__ = ["Score"]
 
+#: whole numbers below this are written in full
+_COUNTS = 10**15
+
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
@@ -56,6 +59,14 @@ class Score:
 
     def __str__(self) -> str:
         way = "" if self.better == "neither" else f", {self.better} is better"
-        beside = "".join(f"; {name}: {value:.4g}" for name, value in self.controls)
+        beside = "".join(f"; {name}: {_short(value)}" for name, value in self.controls)
         who = ", for the owner only" if self.scope == "owner" else ""
-        return f"{self.name} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}]{way}{beside}{who}"
+        sure = self.low == self.high
+        within = "" if sure else f" [{_short(self.low)}, {_short(self.high)}]"
+        return f"{self.name} {_short(self.value)}{within}{way}{beside}{who}"
+
+
+def _short(value: float) -> str:
+    """A count in full, anything else to four digits."""
+    whole = math.isfinite(value) and value == int(value) and abs(value) < _COUNTS
+    return f"{int(value):,}" if whole else f"{value:.4g}"

@@ -124,14 +124,14 @@ def _reading(files: Sequence[File]) -> str:
 def _layout(file: File) -> str:
     if file.kind == "ngrams":
         return (
-            "a Parquet table: one gram a row, its items in a list, whether a sequence ends there "
-            "(1) or not (0), and the noisy number of its occurrences"
+            "a Parquet table: one gram a row, its items in the list `item`, in `ends` whether a "
+            "sequence ends there (1) or not (0), in `count` the noisy number of its occurrences"
         )
     return _LAYOUTS[file.format].replace("one value a", f"one {_ONE.get(file.kind, 'value')} a")
 
 
 def _columns(file: File) -> str:
-    if file.format not in {"csv", "parquet"}:
+    if file.format not in {"csv", "parquet"} or file.kind == "ngrams":
         return ""
     named = [f"`{name}` is the {role}" for role, name in file.columns.items()]
     further = [name for name in file.options.get("sensitive", "").split(",") if name]

@@ -35,6 +35,10 @@ def command(folder: str, *, as_json: bool, **given: Any) -> None:
     )
     with shown():
         scores = run_evaluation(Path(folder), reading, Path(given["scores"]), seed=given["seed"])
-    lines = ["For the owner only: no promise covers these figures.", "", *map(str, scores)]
+    # what only makes up a picture is not read line by line
+    told = [score for score in scores if not score.chart or score.better != "neither"]
+    lines = ["For the owner only: no promise covers these figures.", "", *map(str, told)]
+    if len(told) < len(scores):
+        lines += ["", f"{len(scores) - len(told)} more make up the pictures of `hedgerow report`."]
     document = {"scope": "for the owner only", "scores": msgspec.to_builtins(scores)}
     emit(document, "\n".join([*lines, "", f"Written to {given['scores']}."]), as_json=as_json)

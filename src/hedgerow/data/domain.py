@@ -53,6 +53,9 @@ class Axis:
         if "" in self.codes:
             msg = "a value of an axis is an empty text, which files do not tell from nothing"
             raise DomainError(msg)
+        if any(isinstance(value, str) and not _is_text(value) for value in self.values):
+            msg = "a value of an axis is no text that can be written: it has a zero or half a sign"
+            raise DomainError(msg)
         if len(self.codes) != len(self.values):
             msg = "the values of an axis must be distinct"
             raise DomainError(msg)
@@ -93,6 +96,11 @@ class Axis:
                 raise DomainError(msg)
             values = range(low, high + 1)
         return cls(tuple(values), tuple(tuple(path) for path in held.get("paths", ())))
+
+
+def _is_text(value: str) -> bool:
+    """Whether a text can be written to a file and read again: no zero byte, no lone surrogate."""
+    return "\0" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def _plain(value: Any) -> Any:

@@ -12,8 +12,8 @@ __all__ = ["Continued", "Positions"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-#: up to so many cells are counted in a table
-_TABLE = 1 << 27
+#: up to so many cells are counted in a table, if they are not far more than there is to count
+_TABLE, _SMALL, _TIMES = 1 << 27, 1 << 22, 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +60,7 @@ class Positions:
         keys *= self.size + 1
         keys += self.symbols[self.active + self.length]
         cells = contexts * (self.size + 1)
-        if cells <= _TABLE:
+        if _fits(cells, len(keys)):
             table = np.bincount(keys, self.weights, cells).astype(np.int64)
             found = np.flatnonzero(table)
             counts = table[found]
@@ -97,7 +97,7 @@ class Continued:
     def _homes(self, chosen: Integers) -> NDArray[np.int32]:
         """The place of each position's key among the chosen ones, -1 if it is none of them."""
         most = max(int(self.keys.max(initial=-1)), int(chosen.max(initial=-1))) + 1
-        if most <= _TABLE:
+        if _fits(most, len(self.keys)):
             table = np.full(most, -1, np.int32)
             table[chosen] = np.arange(len(chosen))
             return table[self.keys]
@@ -107,3 +107,7 @@ class Continued:
             return np.full(len(self.keys), -1, np.int32)
         found = order[place]
         return np.where(chosen[found] == self.keys, found, -1).astype(np.int32)
+
+
+def _fits(cells: int, keys: int) -> bool:
+    return cells <= min(_TABLE, max(_SMALL, _TIMES * keys))

@@ -20,7 +20,7 @@ __all__ = ["draft_domain", "read_domain"]
 _KEYS = {"values", "file", "low", "high", "step", "paths"}
 
 
-def read_domain(path: Path) -> Domain:
+def read_domain(path: str | Path) -> Domain:
     """Read a declared domain.
 
     A section an axis. Its values are listed (`values`), or stand in a text file beside the domain
@@ -29,6 +29,7 @@ def read_domain(path: Path) -> Domain:
     tabs.
     `records_per_person` before the sections declares how many records one person may own.
     """
+    path = Path(path)
     held = read_toml(path, DomainError)
     most = held.pop("records_per_person", None)
     if not held:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
-from hedgerow.errors import DomainError
+from hedgerow.errors import DomainError, ReadError
 from hedgerow.io.long import Integers, Long, Wanted, require_text
 from hedgerow.io.rows import Laid, Marks
 
@@ -32,6 +32,9 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     del most
     role = wanted.role_in_lines(where)
     content = require_text(where, content)
+    if b"\r" in content and b"\n" not in content:
+        msg = f"{where} ends its lines by \\r alone; convert it to lines that end in \\n"
+        raise ReadError(msg)
     content = content if content.endswith(b"\n") else content + b"\n"
     text = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(text == _NEWLINE)

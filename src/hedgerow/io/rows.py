@@ -60,7 +60,11 @@ class Rows(Laid):
     def lines(self, write: Callable[[Value], bytes], marks: Marks) -> bytes:
         """Write one record a line, not too many values at a time."""
         pool = _Pool.of([write(value) for value in self.values], marks)
-        return b"".join(pool.joined(sizes, codes) for sizes, codes in self._parts())
+        parts = (
+            pool.joined(*self._repeated(self.starts[begin : end + 1], counts)) * copies
+            for begin, end, counts, copies in self._parts()
+        )
+        return b"".join(parts)
 
     def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Lay all rows out as a long table, units numbered afresh from 1."""
@@ -69,14 +73,21 @@ class Rows(Laid):
         column = pl.Series(list(self.values)).gather(code)
         return pl.DataFrame({names["unit"]: unit, names[self.role]: column})
 
-    def _parts(self) -> Generator[tuple[Integers, Integers]]:
-        """Yield records in parts: the size of each, and the codes of all."""
+    def _parts(self) -> Generator[tuple[int, int, Integers, int]]:
+        """Yield which rows make a part, the count of each, and how often the part is repeated.
+
+        A row that is too much for one part is written once and repeated as text.
+        """
         upto = np.cumsum(np.diff(self.starts) * self.counts)
         begin = 0
         while begin < len(self.counts):
             done = int(upto[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(upto, done + _CHUNK)))
-            yield self._repeated(self.starts[begin : end + 1], self.counts[begin:end])
+            end = int(np.searchsorted(upto, done + _CHUNK, "right"))
+            if end > begin:
+                yield begin, end, self.counts[begin:end], 1
+            else:
+                end = begin + 1
+                yield begin, end, np.ones(1, np.int64), int(self.counts[begin])
             begin = end
 
     def _repeated(self, starts: Integers, counts: Integers) -> tuple[Integers, Integers]:

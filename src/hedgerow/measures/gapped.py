@@ -55,14 +55,19 @@ def _grown(places: _Places, most: int, least: int) -> dict[Gram, int]:
     state = places.first()
     while state.names:
         grown, counts, state = places.longer(state, least)
-        found |= zip(grown, counts.tolist(), strict=True)
-        ranked = sorted(found.items(), key=lambda held: (-held[1], len(held[0]), held[0]))
+        numbers: list[int] = counts.tolist()
+        found |= dict(zip(grown, numbers, strict=True))
+        ranked = sorted(found.items(), key=_rank)
         found = dict(ranked[:most])
         if len(found) == most:
             # a longer pattern is in no more records, and comes later than a shorter one in as many
             least = max(least, ranked[most - 1][1] + 1)
         state = state.only(counts >= least)
     return found
+
+
+def _rank(held: tuple[Gram, int]) -> tuple[int, int, Gram]:
+    return -held[1], len(held[0]), held[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +140,15 @@ class _Places:
     def longer(self, state: _Projected, least: int) -> tuple[list[Gram], Integers, _Projected]:
         """Grow by one item: the patterns that are frequent enough, their counts and projections."""
         keys, row, spot = self._steps(state)
-        counts = np.bincount(keys, self.weights[row], len(state.names) * len(self.codes))
+        found, place = np.unique(keys, return_inverse=True)
+        counts = np.bincount(place, self.weights[row], len(found))
         good = np.flatnonzero(counts >= max(1, least))
-        number = np.full(len(counts), -1, np.int64)
+        number = np.full(len(found), -1, np.int64)
         number[good] = np.arange(len(good))
-        at, label = np.divmod(good, len(self.codes))
+        at, label = np.divmod(found[good], len(self.codes))
         ends: list[int] = self.codes[label].tolist()
         names: list[Gram] = [(*state.names[a], b) for a, b in zip(at.tolist(), ends, strict=True)]
-        pattern = number[keys]
+        pattern = number[place]
         held = pattern >= 0
         grown = _Projected(names, pattern[held], row[held], spot[held])
         return names, counts[good].astype(np.int64), grown
@@ -152,7 +158,8 @@ class _Places:
         many = np.diff(self.begins)[state.row]
         parts = [self._chunk(state, slice(begin, end)) for begin, end in _chunks(np.cumsum(many))]
         if not parts:
-            return (np.zeros(0, np.int64),) * 3
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing, nothing
         keys, row, spot = (np.concatenate(column) for column in zip(*parts, strict=True))
         return keys, row, spot
 
@@ -172,7 +179,8 @@ class _Places:
 
 def _chunks(upto: Integers) -> list[tuple[int, int]]:
     """Cut a list, whose running cost is given, into stretches of bounded cost."""
-    cuts, begin = [], 0
+    cuts: list[tuple[int, int]] = []
+    begin = 0
     while begin < len(upto):
         done = int(upto[begin - 1]) if begin else 0
         end = max(begin + 1, int(np.searchsorted(upto, done + _CHUNK, "right")))

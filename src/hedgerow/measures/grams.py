@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Positions, Sequences
+from hedgerow.engines.sorting import distinct_rows
 
 __all__ = ["Gram", "Paths"]
 
@@ -113,8 +114,7 @@ class Paths:
         home = positions.home.astype(np.int64)
         at = row[positions.active]
         if once:
-            pairs = np.unique(home * len(self.weights) + at)
-            home, at = np.divmod(pairs, max(1, len(self.weights)))
+            home, at = distinct_rows([home, at])
         return np.bincount(home, self.weights[at], nodes).astype(np.int64)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from hedgerow.score import Score
 __all__ = ["drawn_queries", "measure_sequences", "relative_errors", "uniform_queries"]
 
 Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 UNIFORM, DRAWN = "uniform queries", "queries of records,"
 _CHARTS = {
@@ -197,24 +198,43 @@ def _sizes(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int)
 def _prediction(truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> Score:
     """How often the likeliest next symbol, as learnt from a release, is the right one."""
     taught = {"": ours, **beside, "original": truth}
-    right = {name: _hits(truth, _pairs(held)) for name, held in taught.items()}
+    right = {name: _hits(truth, held) for name, held in taught.items()}
     return _fact("next symbols foretold by the symbol before", right, "higher")
 
 
-def _hits(truth: Paths, learnt: Floats) -> float:
-    exact = _pairs(truth)
-    guess = learnt.argmax(axis=1)
-    return float(exact[np.arange(len(exact)), guess].sum() / max(1.0, exact.sum()))
+def _hits(truth: Paths, learnt: Paths) -> float:
+    """Guess the likeliest symbol after each item; item 0 where nothing was learnt."""
+    exact, held = _pairs(truth), _pairs(learnt)
+    guess = np.zeros(truth.size, np.int64)
+    # the last one written stays: the most frequent, and of those the first
+    order = np.lexsort((-held.then, held.counts))
+    guess[held.first[order]] = held.then[order]
+    right = exact.then == guess[exact.first]
+    return float(exact.counts[right].sum() / max(1, exact.counts.sum()))
 
 
-def _pairs(held: Paths) -> Floats:
-    """How often each symbol, or the end, follows each item."""
-    table = np.zeros((held.size, held.size + 1))
+class _Pairs(NamedTuple):
+    """How often each symbol, or the end, follows each item, for those that occur."""
+
+    first: Integers
+    then: Integers
+    counts: Integers
+
+    def table(self, shown: Sequence[int]) -> Integers:
+        """The counts among a few items."""
+        place = {code: number for number, code in enumerate(shown)}
+        held = np.zeros((len(shown), len(shown)), np.int64)
+        wanted = np.isin(self.first, shown) & np.isin(self.then, shown)
+        for a, b, n in zip(*(part[wanted].tolist() for part in self), strict=True):
+            held[place[a], place[b]] = n
+        return held
+
+
+def _pairs(held: Paths) -> _Pairs:
     first = held.positions().count(1)
     inner = first.codes < held.size
     pairs = first.move(first.at[inner], first.codes[inner]).count(int(inner.sum()))
-    table[first.codes[inner][pairs.at], pairs.codes] = pairs.counts
-    return table
+    return _Pairs(first.codes[inner][pairs.at], pairs.codes, pairs.counts)
 
 
 def _shown(
@@ -252,18 +272,20 @@ def _lengths(truth: Paths, ours: Paths, longest: int) -> list[Score]:
 def _transitions(values: Sequence[Value], truth: Paths, ours: Paths) -> list[Score]:
     """What follows what, for the most frequent items."""
     before, after = _pairs(truth), _pairs(ours)
-    shown = np.sort(np.argsort(-before.sum(axis=1), kind="stable")[:_SHOWN]).tolist()
+    total = np.bincount(before.first, before.counts, truth.size)
+    shown: list[int] = np.sort(np.argsort(-total, kind="stable")[:_SHOWN]).tolist()
+    exact, held = before.table(shown), after.table(shown)
     return [
         exact_score(
             f"{values[second]} after {values[first]}",
-            int(after[first, second]),
-            {"original": int(before[first, second])},
+            int(held[row, column]),
+            {"original": int(exact[row, column])},
             chart="what follows what",
             at=f"{values[second]}",
             across=f"{values[first]}",
         )
-        for first in shown
-        for second in shown
+        for row, first in enumerate(shown)
+        for column, second in enumerate(shown)
     ]
 
 

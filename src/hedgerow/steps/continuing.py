@@ -8,12 +8,12 @@ seen here.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.prefixes import Prefixes, Table
 
 __all__ = ["Follow", "calibrated", "continued"]
 
@@ -39,10 +39,11 @@ class _Deck(NamedTuple):
     upto: Floats
 
     @classmethod
-    def of(cls, state: Integers, label: Integers, weight: Floats, states: int) -> _Deck:
+    def of(cls, state: Integers, label: Integers, weight: NDArray[Any], states: int) -> _Deck:
         order = np.lexsort((label, state))
         starts = np.searchsorted(state[order], np.arange(states + 1))
-        return cls(starts, label[order], np.append(0.0, np.cumsum(weight[order])))
+        upto = np.append(0.0, np.cumsum(weight[order], dtype=np.float64))
+        return cls(starts, label[order], upto)
 
     def scaled(self, factor: Floats, end: int) -> _Deck:
         """Make labels more or less frequent by a factor each; ends stay as frequent as they are."""
@@ -316,7 +317,7 @@ def continued(
     missing: int,
     longest: int,
     coins: np.random.Generator,
-) -> Integers:
+) -> Table:
     """Go on from nodes, once each: the whole sequences, filled up with -1.
 
     A sequence that goes on from a node whose children were asked for goes on with none of those

@@ -7,10 +7,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Prefixes"]
+__all__ = ["Prefixes", "Table"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+#: a sequence a row, filled up with -1
+Table: TypeAlias = NDArray[np.int32]
 
 
 class Prefixes:
@@ -42,7 +44,9 @@ class Prefixes:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def add(self, parent: Integers, label: Integers, noisy: Floats, weight: Floats) -> Integers:
+    def add(
+        self, parent: Integers, label: Integers, noisy: Integers | Floats, weight: Floats
+    ) -> Integers:
         """Add a level of nodes, sorted by parent and label; return their numbers."""
         first = len(self)
         above = self.level[parent[parent >= 0]]
@@ -60,7 +64,7 @@ class Prefixes:
         """Which nodes are the end of a sequence."""
         return self.label == self.size
 
-    def table(self, longest: int) -> Integers:
+    def table(self, longest: int) -> Table:
         """The labels of each node from the first level on, filled up with -1; no ends."""
         held = np.full((len(self), longest), -1, np.int32)
         for depth in range(1, int(self.level.max(initial=0)) + 1):

@@ -14,6 +14,7 @@ from hedgerow.data import Domain, Positions, Sequences, Taxonomy, Trajectories
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.sequences.gates import END, GATES, Families, Gates, ask_children
 from hedgerow.publishers.sequences.prefix_writing import (
     Known,
     agreed,
@@ -21,8 +22,7 @@ from hedgerow.publishers.sequences.prefix_writing import (
     emitted,
     whole_sequences,
 )
-from hedgerow.steps.gates import END, GATES, Families, Gates, ask_children
-from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.prefixes import Prefixes, Table
 
 __all__ = ["PrefixTree"]
 
@@ -266,7 +266,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
 
 
 def _as_data(
-    table: Integers, many: Integers, data: Sequences | Trajectories
+    table: Table, many: Integers, data: Sequences | Trajectories
 ) -> Sequences | Trajectories:
     """Hold sequences that are rows of a table, filled up with -1, so many of each."""
     domain = data.domain

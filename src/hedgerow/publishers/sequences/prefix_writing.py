@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.steps.consistency import round_together
 from hedgerow.steps.continuing import Follow, calibrated, continued
 from hedgerow.steps.inference import capped, pushed_down, smoothed
-from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
 
 __all__ = ["Known", "agreed", "continued_sequences", "emitted", "whole_sequences"]
@@ -52,7 +52,7 @@ def emitted(tree: Prefixes, counts: Floats, rounding: str) -> Integers:
     return found
 
 
-def whole_sequences(tree: Prefixes, copies: Integers, longest: int) -> tuple[Integers, Integers]:
+def whole_sequences(tree: Prefixes, copies: Integers, longest: int) -> tuple[Table, Integers]:
     """Lay out distinct sequences, filled up with -1, and how many there are of each."""
     some = np.flatnonzero(copies > 0)
     return tree.table(longest)[some], copies[some]
@@ -65,7 +65,7 @@ def continued_sequences(
     longest: int,
     known: Known,
     coins: np.random.Generator,
-) -> tuple[Integers, Integers]:
+) -> tuple[Table, Integers]:
     """Do the same, but go on where nothing is known of what follows, and begin what is missing."""
     still = tree.ends | (tree.level >= longest)
     table, many = whole_sequences(tree, np.where(still, copies, 0), longest)

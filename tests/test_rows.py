@@ -1,0 +1,74 @@
+"""Rows are written in parts of bounded size, and come out as one by one."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hedgerow import Domain
+from hedgerow.errors import DomainError, ReadError
+from hedgerow.io import jsonl, lines, rows, spmf
+from hedgerow.io.read import read
+from hedgerow.io.rows import Rows
+
+VALUES = [7, 12, 345]
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.integers(1, 9)),
+        max_size=8,
+    ),
+    st.sampled_from([1, 2, 5, 1 << 22]),
+)
+@settings(max_examples=200)
+def test_rows_are_written_as_one_by_one(held, chunk):
+    sizes = [len(row) for row, _ in held]
+    laid = Rows(
+        "item",
+        VALUES,
+        np.append(0, np.cumsum(sizes)).astype(np.int64),
+        np.array([code for row, _ in held for code in row], np.int64),
+        np.array([count for _, count in held], np.int64),
+    )
+    named = [[VALUES[code] for code in row] for row, count in held for _ in range(count)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_CHUNK", chunk)
+        assert lines.write(laid, {}).decode().splitlines() == [
+            " ".join(map(str, row)) for row in named
+        ]
+        assert [msgspec.json.decode(line) for line in jsonl.write(laid, {}).splitlines()] == named
+        assert spmf.write(laid, {}).decode().splitlines() == [
+            "".join(f"{item} -1 " for item in row) + "-2" for row in named
+        ]
+        frame = laid.frame({"unit": "unit", "item": "item"})
+    assert frame["item"].to_list() == [item for row in named for item in row]
+
+
+def test_a_row_with_a_huge_count_is_written_once(monkeypatch):
+    laid = Rows("item", VALUES, np.array([0, 2]), np.array([0, 1]), np.array([3_000_000]))
+    joined = []
+    plain = rows._Pool.joined
+    monkeypatch.setattr(
+        rows._Pool, "joined", lambda *given: joined.append(len(given[2])) or plain(*given)
+    )
+    monkeypatch.setattr(rows, "_CHUNK", 1_000)
+    assert lines.write(laid, {}) == b"7 12\n" * 3_000_000
+    assert joined == [2]
+
+
+def test_lines_that_end_by_a_carriage_return_alone_are_refused(tmp_path):
+    (tmp_path / "old.dat").write_bytes(b"1 2\r1\r2 2\r")
+    with pytest.raises(ReadError, match="convert it"):
+        read(tmp_path / "old.dat", kind="sequences")
+    (tmp_path / "new.dat").write_bytes(b"1 2\r\n1\r\n")
+    assert len(read(tmp_path / "new.dat", kind="sequences")) == 2
+
+
+@pytest.mark.parametrize("value", ["a\0b", "half \ud800"])
+def test_what_no_file_can_hold_is_no_value(value):
+    with pytest.raises(DomainError, match="no text that can be written"):
+        Domain.declare(item=["a", value])
