@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chain", "lengthened", "written"]
+__all__ = ["Chain", "grouped", "lengthened", "written"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -113,12 +113,19 @@ def written(
     return np.repeat(np.arange(number), lengths), path
 
 
+def grouped(state: Integers, states: int, coins: np.random.Generator) -> Integers:
+    """Order by state, those of one state at random."""
+    order = coins.permutation(len(state))
+    if states == 1:
+        return order
+    # numbers of 16 bits are sorted without comparing
+    small = state.astype(np.uint16) if states <= np.iinfo(np.uint16).max else state
+    return order[np.argsort(small[order], kind="stable")]
+
+
 def _dealt(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
     """Deal out what follows: the `j`-th of `n` in a state gets the label at `(j + u) / n`."""
-    order = coins.permutation(len(state))
-    # numbers of 16 bits are sorted without comparing
-    small = state.astype(np.uint16) if len(follow) <= np.iinfo(np.uint16).max else state
-    order = order[np.argsort(small[order], kind="stable")]
+    order = grouped(state, len(follow), coins)
     many = np.bincount(state, minlength=len(follow))
     there = np.flatnonzero(many)
     share = np.cumsum(follow[there], axis=1)

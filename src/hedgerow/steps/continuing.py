@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.chain import grouped
 from hedgerow.steps.prefixes import Prefixes, Table
 
 __all__ = ["Follow", "calibrated", "continued"]
@@ -27,7 +28,9 @@ _AGAIN = 6
 _ORDERS = 3
 _LITTLE = 1e-9
 #: sequences of a trial, how many of them there are, and what makes a place's number sure
-_TRIAL, _SWEEPS, _FEW = 100_000, 4, 10.0
+_TRIAL, _SWEEPS, _FEW = 30_000, 4, 10.0
+#: keys below this are looked up in a table
+_TABLE = 1 << 23
 _STOP = -1
 
 
@@ -64,8 +67,7 @@ class _Deck(NamedTuple):
 
         All counts are within one of what is expected, and unbiased.
         """
-        order = coins.permutation(len(state))
-        order = order[np.argsort(state[order], kind="stable")]
+        order = grouped(state, len(self.starts) - 1, coins)
         held = state[order]
         many = np.bincount(held, minlength=len(self.starts) - 1)
         rank = np.arange(len(held)) - (np.cumsum(many) - many)[held]
@@ -78,6 +80,34 @@ class _Deck(NamedTuple):
         return dealt
 
 
+class _Index(NamedTuple):
+    """Where keys stand in a sorted list, by a table if they are small numbers."""
+
+    keys: Integers
+    table: NDArray[np.int32] | None
+
+    @classmethod
+    def of(cls, keys: Integers) -> _Index:
+        """Take distinct keys in ascending order."""
+        most = int(keys[-1]) + 1 if len(keys) else 0
+        if not 0 < most <= _TABLE:
+            return cls(keys, None)
+        table = np.full(most + 1, -1, np.int32)
+        table[keys] = np.arange(len(keys))
+        return cls(keys, table)
+
+    def find(self, wanted: Integers) -> Integers:
+        """The place of each key, or -1 if it is none of them; -1 never is."""
+        if self.table is not None:
+            # what is too large, and -1, is looked up in the last cell, which is empty
+            last = len(self.table) - 1
+            return self.table[np.where((wanted < 0) | (wanted > last), last, wanted)]
+        if not len(self.keys):
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(self.keys[at] == wanted, at, -1)
+
+
 class _Order(NamedTuple):
     """What follows after the same last few places: a deck a context, contexts by their keys.
 
@@ -85,35 +115,24 @@ class _Order(NamedTuple):
     `known` are the pairs of a context and a place that was counted there.
     """
 
-    keys: Integers
+    contexts: _Index
     deck: _Deck
     known: _Pairs
-
-    def find(self, keys: Integers) -> Integers:
-        """The context of each key, or -1 if nothing is known of it."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
 
 
 class _Pairs(NamedTuple):
     """Pairs of an owner and a label, to look up."""
 
     labels: int
-    keys: Integers
+    pairs: _Index
 
     @classmethod
     def of(cls, owner: Integers, label: Integers, labels: int) -> _Pairs:
-        return cls(labels, np.unique(owner * labels + label))
+        return cls(labels, _Index.of(np.unique(owner * labels + label)))
 
     def hold(self, owner: Integers, label: Integers) -> Flags:
         """Whether each pair is one of them; an owner of -1 has none."""
-        if not len(self.keys):
-            return np.zeros(len(owner), np.bool_)
-        wanted = owner * self.labels + label
-        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return (self.keys[at] == wanted) & (owner >= 0)
+        return self.pairs.find(np.where(owner < 0, -1, owner * self.labels + label)) >= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +211,7 @@ class Follow:
         may_end = node < 0
         avoid = [(self.children, np.where(node < 0, -1, node + 1))]
         for keys, order in zip(contexts[::-1], self.orders[::-1], strict=True):
-            state = order.find(keys)
+            state = order.contexts.find(keys)
             self._draw(order.deck, state, found, may_end, avoid, coins)
             may_end = may_end & (state < 0)
             avoid.append((order.known, state))
@@ -260,7 +279,7 @@ def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Ord
         len(known),
     )
     placed = label < places
-    return _Order(known, deck, _Pairs.of(state[placed], label[placed], places + 2))
+    return _Order(_Index.of(known), deck, _Pairs.of(state[placed], label[placed], places + 2))
 
 
 def _later(tree: Prefixes, counts: Floats, places: int, gap: int) -> _Deck:
