@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Sequences, Sets, Trajectories
 from hedgerow.errors import ParameterError
+from hedgerow.measures.containment import containment_scores
+from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sets import measure_sets
 from hedgerow.measures.trajectories import measure_trajectories
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.sequences.ngram import NGram
+from hedgerow.publishers.sequences.prefix_tree import PrefixTree
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.release import Release
@@ -67,7 +70,7 @@ def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
 
 def _sequences(release: Release, original: Sequences, seed: int | None) -> list[Score]:
     """Stand beside nothing, single items, and the original cut as the method cuts it."""
-    longest = int(dict(release.recipe.parameters).get("l_max", _CUT))
+    longest = _longest(release)
     nothing = np.zeros(0, np.int64)
     singles = NGram(n_max=1, l_max=longest).publish(original, release.guarantee, seed=seed)
     controls = {
@@ -76,15 +79,37 @@ def _sequences(release: Release, original: Sequences, seed: int | None) -> list[
         f"original, cut at {longest}": original.truncated(longest),
     }
     rng = np.random.default_rng(seed)
-    return measure_sequences(original, release.data, controls, rng, longest=longest)
+    scores = measure_sequences(original, release.data, controls, rng, longest=longest)
+    return [*scores, *containment_scores(original, release.data, controls, rng)]
+
+
+def _longest(release: Release) -> int:
+    """How many items of a sequence the method used."""
+    said = dict(release.recipe.parameters)
+    return int(said.get("l_max") or said.get("height") or _CUT)
+
+
+def _journeys(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
+    """Stand beside nothing, first visits alone, and the original cut as the method cuts it."""
+    longest = _longest(release)
+    first = PrefixTree(height=1, generator="cut")
+    place = np.arange(original.engine.rows(original.visits))
+    starts, pairs, _ = original.arrays()
+    place -= np.repeat(starts[:-1], np.diff(starts))
+    controls = {
+        "empty release": original.keep_visits(np.zeros(len(pairs), np.bool_)),
+        "first visits": first.publish(original, release.guarantee, seed=seed).data,
+        f"original, cut at {longest}": original.keep_visits(place < longest),
+    }
+    rng = np.random.default_rng(seed)
+    return measure_journeys(original, release.data, controls, rng, longest=longest)
 
 
 def _trajectories(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
     """Stand beside no visits, one visit a record, and suppression everywhere at once."""
     promises = [part for part in release.guarantee.parts() if isinstance(part, KCL)]
     if not promises:
-        msg = "there are measures of trajectories for KCL only"
-        raise ParameterError(msg)
+        return _journeys(release, original, seed)
     promise = promises[0]
     none = np.zeros(original.engine.rows(original.visits), np.bool_)
     single = original.keep_visits(_most_frequent(original))

@@ -7,7 +7,9 @@ seen here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -130,8 +132,9 @@ class _Pairs(NamedTuple):
     def of(cls, owner: Integers, label: Integers, labels: int) -> _Pairs:
         return cls(labels, _Index.of(np.unique(owner * labels + label)))
 
-    def hold(self, owner: Integers, label: Integers) -> Flags:
-        """Whether each pair is one of them; an owner of -1 has none."""
+    def hold(self, owner: Integers, label: Integers, rows: Integers | None = None) -> Flags:
+        """Whether each pair is one of them; an owner of -1 has none. `rows` picks the owners."""
+        owner = owner if rows is None else owner[rows]
         return self.pairs.find(np.where(owner < 0, -1, owner * self.labels + label)) >= 0
 
 
@@ -145,11 +148,13 @@ class Follow:
 
     places: int
     times: int
+    gap: int
     orders: list[_Order]
     children: _Pairs
     anywhere: _Deck
     later: _Deck
     early: _Deck
+    habits: _Deck
 
     @classmethod
     def of(cls, tree: Prefixes, counts: Floats, left: Floats, gap: int) -> Follow:
@@ -162,6 +167,7 @@ class Follow:
         return cls(
             places,
             tree.size // places,
+            gap,
             [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
             _Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 2),
             _Deck.of(
@@ -169,6 +175,7 @@ class Follow:
             ),
             _later(tree, counts, places, gap),
             _early(tree, counts, places),
+            _habits(tree, counts, places),
         )
 
     def scaled(self, factor: Floats) -> Follow:
@@ -191,12 +198,14 @@ class Follow:
 
     def begin(self, many: int, coins: np.random.Generator) -> Integers:
         """Draw the first label of sequences that begin with what was too rare to be counted."""
-        state, found = np.zeros(many, np.int64), np.full(many, self.places + 1)
-        never = np.zeros(many, np.bool_)
-        for avoid in ([(self.children, state)], []):
-            self._draw(self.anywhere, state, found, never, avoid, coins)
-        found[found >= self.places] = 0
-        return self.early.deal(state, coins) * self.places + found
+        root = np.zeros(many, np.int64)
+        drawn = _Drawn(self.places, many, np.zeros(many, np.bool_), coins)
+        drawn.avoid.append(partial(self.children.hold, root))
+        drawn.draw(self.anywhere, root)
+        drawn.avoid.clear()
+        drawn.draw(self.anywhere, root)
+        found = np.where(drawn.found < self.places, drawn.found, 0)
+        return self.early.deal(root, coins) * self.places + found
 
     def step(
         self, contexts: Integers, node: Integers, time: Integers, coins: np.random.Generator
@@ -207,43 +216,63 @@ class Follow:
         the places that were counted. It does not end a sequence, since ends are counted. `node` is
         a node whose children are counted, or -1.
         """
-        found = np.full(len(time), self.places + 1)
-        may_end = node < 0
-        avoid = [(self.children, np.where(node < 0, -1, node + 1))]
-        for keys, order in zip(contexts[::-1], self.orders[::-1], strict=True):
+        drawn = _Drawn(self.places, len(time), node < 0, coins)
+        drawn.avoid.append(partial(self.children.hold, np.where(node < 0, -1, node + 1)))
+        for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
+            if order is self.orders[0]:
+                self._as_usual(contexts, drawn)
             state = order.contexts.find(keys)
-            self._draw(order.deck, state, found, may_end, avoid, coins)
-            may_end = may_end & (state < 0)
-            avoid.append((order.known, state))
+            drawn.draw(order.deck, state)
+            drawn.may_end &= state < 0
+            drawn.avoid.append(partial(order.known.hold, state))
         nowhere = np.zeros(len(time), np.int64)
-        self._draw(self.anywhere, nowhere, found, may_end, avoid, coins)
-        rest = np.flatnonzero(found > self.places)
-        self._draw(self.anywhere, nowhere, found, may_end, [], coins)
-        found[rest] = np.where(found[rest] > self.places, self.places, found[rest])
-        if self.times > 1:
+        drawn.draw(self.anywhere, nowhere)
+        drawn.avoid.clear()
+        drawn.draw(self.anywhere, nowhere)
+        found = np.minimum(drawn.found, self.places)
+        if self.times > 1 or self.gap:
             time = time + self.later.deal(np.zeros(len(time), np.int64), coins)
         stop = (found == self.places) | (time >= self.times)
         return np.where(stop, _STOP, time * self.places + found)
 
-    def _draw(
-        self,
-        deck: _Deck,
-        state: Integers,
-        found: Integers,
-        may_end: Flags,
-        avoid: list[tuple[_Pairs, Integers]],
-        coins: np.random.Generator,
-    ) -> None:
-        """Draw, for those that have nothing yet, until it is nothing to be avoided; a few times."""
-        open_ = np.flatnonzero((found > self.places) & (state >= 0))
+    def _as_usual(self, contexts: Integers, drawn: _Drawn) -> None:
+        """Stay, or go back to the place before, as often as is usual: people have habits."""
+        here = contexts[0]
+        before = np.where(contexts[1] >= 0, contexts[1] // self.places, -1)
+        state = (contexts[1] >= 0).astype(np.int64)
+        ways = np.stack((here, before))
+        drawn.draw(self.habits, state, ways)
+        drawn.may_end[:] = False
+        drawn.avoid.append(lambda label, rows: np.any(ways[:, rows] == label, axis=0))
+
+
+class _Drawn:
+    """What is drawn for some sequences: a label, the end, or nothing yet (one beyond the end)."""
+
+    def __init__(self, places: int, many: int, may_end: Flags, coins: np.random.Generator) -> None:
+        self.places = places
+        self.found = np.full(many, places + 1)
+        self.may_end = may_end.copy()
+        self.avoid: list[Callable[..., Flags]] = []
+        self._coins = coins
+
+    def draw(self, deck: _Deck, state: Integers, ways: Integers | None = None) -> None:
+        """Draw, for those that have nothing yet, until it is nothing to be avoided; a few times.
+
+        The labels of a deck are places, or rows of `ways`, which say the place for each sequence.
+        """
+        open_ = np.flatnonzero((self.found > self.places) & (state >= 0))
         for _ in range(_AGAIN):
             if not len(open_):
                 return
-            drawn = deck.deal(state[open_], coins)
-            bad = (drawn == self.places) & ~may_end[open_]
-            for pairs, owner in avoid:
-                bad |= pairs.hold(owner[open_], drawn)
-            found[open_[~bad]] = drawn[~bad]
+            label = deck.deal(state[open_], self._coins)
+            if ways is not None:
+                way = np.minimum(label, len(ways) - 1)
+                label = np.where(label < self.places, ways[way, open_], label)
+            bad = (label == self.places) & ~self.may_end[open_]
+            for known in self.avoid:
+                bad |= known(label=label, rows=open_)
+            self.found[open_[~bad]] = label[~bad]
             # what is drawn as too rare here is not drawn here again
             open_ = open_[bad]
 
@@ -280,6 +309,26 @@ def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Ord
     )
     placed = label < places
     return _Order(_Index.of(known), deck, _Pairs.of(state[placed], label[placed], places + 2))
+
+
+def _habits(tree: Prefixes, counts: Floats, places: int) -> _Deck:
+    """How often one stays (label 0), goes back to the place before (1), ends, or does else.
+
+    State 0 is after one place, where there is none to go back to, state 1 after more.
+    """
+    asked = np.flatnonzero(tree.asked & ~tree.ends)
+    below = np.flatnonzero(tree.parent >= 0)
+    above = tree.parent[below]
+    place, before = tree.label % places, tree.parent[above]
+    label = np.full(len(below), places + 1)
+    label[(before >= 0) & (place[below] == place[before])] = 1
+    label[place[below] == place[above]] = 0
+    label[tree.ends[below]] = places
+    rest = np.maximum(tree.left_over(counts), 0.0)[asked]
+    state = np.concatenate((before >= 0, tree.parent[asked] >= 0, [False, True])).astype(np.int64)
+    label = np.concatenate((label, np.full(len(asked) + 2, places + 1)))
+    weight = np.concatenate((counts[below], rest, [_LITTLE, _LITTLE]))
+    return _Deck.of(state, label, weight, 2)
 
 
 def _later(tree: Prefixes, counts: Floats, places: int, gap: int) -> _Deck:

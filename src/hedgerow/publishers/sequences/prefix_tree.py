@@ -32,8 +32,10 @@ Integers: TypeAlias = NDArray[np.int64]
 _PAIR = 2
 #: a gate share is a fraction of this many parts at most
 _PARTS = 10_000
-#: parts of the budget for how many sequences there are, and for how often each place occurs
-_NUMBER, _SINGLE = Fraction(1, 100), Fraction(9, 100)
+#: the part of the budget for how many sequences there are
+_NUMBER = Fraction(1, 100)
+#: the least and the most for single places, in hundredths, and how that depends on depth
+_SINGLE, _SHALLOW = (9, 50), 300.0
 #: from so many labels on, groups are asked for first
 _MANY = 2_000
 #: what floating-point errors may add to a whole number
@@ -65,7 +67,8 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     spends a part of what is left on its path, groups and places together, and the last level at
     most the rest; so no path spends more than was reserved. number of sequences: a sequence counts
     once (L1 = 1), asked with a hundredth of the budget. places: a sequence has at most `height`
-    items (L1 = `height`), asked with nine hundredths. Both only for `continued`. Which prefixes
+    items (L1 = `height`), asked with nine to fifty hundredths, as the noisy number of sequences
+    says. Both only for `continued`. Which prefixes
     live, what they spend, inference and writing depend on noisy answers only. Groups, times,
     thresholds and height are public.
 
@@ -148,9 +151,18 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         number = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of sequences")
         occurs = np.zeros(places, np.int64)
         np.add.at(occurs, counted.codes % places, counted.counts)
-        spend, most = ledger.budget * _SINGLE, Laplace(l1=self.height)
-        noisy = ledger.ask(occurs, most, spend=spend, label="places")
+        spend = ledger.budget * self._single(int(number[0]), places, float(ledger.budget))
+        noisy = ledger.ask(occurs, Laplace(l1=self.height), spend=spend, label="places")
         return Known(max(0, int(number[0])), 2 / float(share) ** 2, noisy, gap)
+
+    def _single(self, number: int, places: int, budget: float) -> Fraction:
+        """What to spend on single places: little, unless a tree has little to tell of anyway.
+
+        That is where a place has hardly more sequences than a level has noise.
+        """
+        deep = max(1.0, number * budget / (places * self.height))
+        least, most = _SINGLE
+        return Fraction(min(most, max(least, round(_SHALLOW / deep))), 100)
 
     def grow(self, positions: Positions, gates: Gates, gap: int, ledger: Ledger) -> Prefixes:
         """Ask for the counts of prefixes, level by level, below those that passed."""

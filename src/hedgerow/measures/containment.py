@@ -1,0 +1,60 @@
+"""How many records visit all of a set of places, in any order: the count query of transit data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hedgerow.data import Sequences, Sets
+from hedgerow.measures.itemsets import Postings
+from hedgerow.measures.scoring import mean_score
+from hedgerow.measures.sets import drawn_queries, relative_errors, uniform_queries
+from hedgerow.score import Score
+
+__all__ = ["containment_scores", "postings_of"]
+
+_QUERIES = 200
+_DRAWN = 1_000
+
+
+def postings_of(data: Sequences) -> Postings:
+    """The items of each record, order and repeats forgotten."""
+    starts, items, weights = data.arrays()
+    row = np.repeat(np.arange(len(weights)), np.diff(starts))
+    return Postings.of(Sets.from_counts(row=row, item=items, counts=weights, domain=data.domain))
+
+
+def containment_scores(
+    original: Sequences,
+    released: Sequences,
+    controls: Mapping[str, Sequences],
+    rng: np.random.Generator,
+) -> list[Score]:
+    """Ask for sets of items, uniformly drawn and drawn from records [1]_.
+
+    References
+    ----------
+    .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data
+       publication: a case study on the Montreal transportation system". KDD 2012.
+    """
+    truth, ours = postings_of(original), postings_of(released)
+    beside = {name: postings_of(held) for name, held in controls.items()}
+    workloads = {
+        **uniform_queries(truth, rng, _QUERIES),
+        **drawn_queries(truth, rng, _DRAWN),
+    }
+    return [
+        mean_score(
+            f"mean relative error of sets of items, {name}",
+            relative_errors(truth, ours, workload),
+            {
+                other: float(relative_errors(truth, held, workload).mean())
+                for other, held in beside.items()
+            },
+            chart="mean relative error of sets of items, by workload",
+            at=name,
+        )
+        for name, workload in workloads.items()
+        if workload
+    ]
