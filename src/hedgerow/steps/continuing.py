@@ -103,7 +103,8 @@ class _Index(NamedTuple):
         if self.table is not None:
             # what is too large, and -1, is looked up in the last cell, which is empty
             last = len(self.table) - 1
-            return self.table[np.where((wanted < 0) | (wanted > last), last, wanted)]
+            place = np.where((wanted < 0) | (wanted > last), last, wanted)
+            return self.table[place].astype(np.int64)
         if not len(self.keys):
             return np.full(len(wanted), -1)
         at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
@@ -133,9 +134,10 @@ class _Pairs(NamedTuple):
         return cls(labels, _Index.of(np.unique(owner * labels + label)))
 
     def hold(self, owner: Integers, label: Integers, rows: Integers | None = None) -> Flags:
-        """Whether each pair is one of them; an owner of -1 has none. `rows` picks the owners."""
+        """Whether each pair is one of them; -1 is in none. `rows` picks the owners."""
         owner = owner if rows is None else owner[rows]
-        return self.pairs.find(np.where(owner < 0, -1, owner * self.labels + label)) >= 0
+        none = (owner < 0) | (label < 0)
+        return self.pairs.find(np.where(none, -1, owner * self.labels + label)) >= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +245,11 @@ class Follow:
         ways = np.stack((here, before))
         drawn.draw(self.habits, state, ways)
         drawn.may_end[:] = False
-        drawn.avoid.append(lambda label, rows: np.any(ways[:, rows] == label, axis=0))
+        drawn.avoid.append(partial(_among, ways))
+
+
+def _among(ways: Integers, label: Integers, rows: Integers) -> Flags:
+    return np.any(ways[:, rows] == label, axis=0)
 
 
 class _Drawn:
@@ -428,7 +434,8 @@ def _first(
     label = follow.step(contexts, node, time, coins)
     if follow.times == 1:
         return label
-    children = _Pairs.of(tree.parent, tree.label, tree.size + 1)
+    below = tree.parent >= 0
+    children = _Pairs.of(tree.parent[below], tree.label[below], tree.size + 1)
     for _ in range(_AGAIN):
         again = np.flatnonzero((node >= 0) & ((label == _STOP) | children.hold(node, label)))
         label[again] = follow.step(contexts[:, again], node[again], time[again], coins)
