@@ -8,6 +8,7 @@ from typing import Any
 
 from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
+from pages_prefix import prefix_pages
 from tables import table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -118,6 +119,7 @@ def pages() -> dict[str, str]:
         "diffpart.md": page(held["diffpart"]),
         **kcl_pages(held["kcl"], held["kcl-real"]),
         **ngram_pages(held["ngram"]),
+        **prefix_pages(held["prefix-tree"]),
     }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plots import growth
-from tables import table
+from plots import growth_along
+from tables import figure, made_up, table
 
 TOPS = (20, 40, 60, 80, 100)
 #: true positives of the paper's Table 5, in per cent
@@ -30,7 +30,7 @@ def ngram_pages(results: dict[str, Any]) -> dict[str, str]:
     parts.append(_speed(results))
     axes = {"records": 1_000, "items": 1_000_000}
     parts += [f"![growth with {axis}](ngram-{axis}.svg)" for axis in axes]
-    drawn = {f"ngram-{axis}.svg": _drawn(axis, results) for axis in axes}
+    drawn = {f"ngram-{axis}.svg": growth_along("ngram", axis, results) for axis in axes}
     return {"ngram.md": "\n\n".join(parts) + "\n", **drawn}
 
 
@@ -88,7 +88,7 @@ def _utility(held: dict[str, Any]) -> str:
     groups = [name for name in scores["flow"] if "queries" in name]
     rows = [
         [named.get(name, f"mean relative error, {name}")]
-        + [_figure(*scores[way][name]) for way in WAYS]
+        + [figure(*scores[way][name]) for way in WAYS]
         for name in (*named, *groups)
     ]
     return table(["", *WAYS], rows)
@@ -106,37 +106,13 @@ def _speed(results: dict[str, Any]) -> str:
         ("all of it: also compressing, writing, reading again, checking", held["whole"]),
     ):
         rows.append([way, f"{seconds:.2f}", f"{seconds / held['floor']:.1f}"])
-    made = [
-        [
-            f"{run['records']:,}",
-            f"{run['items']:,}",
-            f"{run['seconds']:.1f}",
-            f"{run['gigabytes']:.1f}",
-            f"{run['number']:.3f}",
-        ]
-        for run in results.values()
-        if "gigabytes" in run
-    ]
-    head = ["records", "items", "seconds", "GB", "released over original"]
     return (
         "## Speed\n\nMSNBC, epsilon 1; generators: publishing alone; the floor: gunzip, parse "
         "and sort.\n\n"
         f"{table(['', 'seconds', 'times the floor'], rows)}\n\n"
-        f"Made-up walks of mean length 5, epsilon 1:\n\n{table(head, made)}"
+        f"Made-up walks of mean length 5, epsilon 1:\n\n{made_up(results)}"
     )
-
-
-def _drawn(axis: str, results: dict[str, Any]) -> str:
-    other, chosen = ("items", 1_000) if axis == "records" else ("records", 1_000_000)
-    runs = [run for run in results.values() if "gigabytes" in run and run[other] == chosen]
-    points = sorted({(run[axis], run["seconds"]) for run in runs})
-    title = f"ngram: growth with {axis} ({chosen:,} {other})"
-    return growth(title, axis, "seconds", {"publishing": points})
 
 
 def _percent(value: float, error: float) -> str:
     return f"{100 * value:.1f}" + (f" +- {100 * error:.1f}" if error else "")
-
-
-def _figure(value: float, error: float) -> str:
-    return f"{value:.3f}" + (f" +- {error:.3f}" if error >= 0.0005 else "")

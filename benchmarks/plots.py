@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 WIDTH, HEIGHT = 560, 320
 LEFT, RIGHT, TOP, BOTTOM = 60, 45, 40, 45
@@ -56,6 +57,15 @@ def _line(name: str, points: Points, number: int) -> str:
     key = f'<path d="M{LEFT + 12} {y - 4}h18" stroke="{colour}" stroke-width="3"/>'
     line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
     return line + dots + key + _text(LEFT + 36, y, name, "start")
+
+
+def growth_along(name: str, axis: str, results: Mapping[str, Any]) -> str:
+    """Draw how the time of runs on made-up data grows with their records, or items."""
+    other, chosen = ("items", 1_000) if axis == "records" else ("records", 1_000_000)
+    runs = [run for run in results.values() if "gigabytes" in run and run[other] == chosen]
+    points = sorted({(run[axis], run["seconds"]) for run in runs})
+    title = f"{name}: growth with {axis} ({chosen:,} {other})"
+    return growth(title, axis, "seconds", {"publishing": points})
 
 
 def _text(x: float, y: float, text: str, anchor: str, weight: str = "normal") -> str:

@@ -68,7 +68,7 @@ def reading_options(command: Command) -> Command:
             multiple=True,
             metavar="NAME=VALUE",
             help=(
-                "on_unknown, on_empty (sets, sequences); bin, fold, grid, collisions "
+                "on_unknown, on_empty (sets, sequences); bin, fold, grid, collisions, on_unknown "
                 "(trajectories); most_bytes (compressed files)."
             ),
         ),
