@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.steps.consistency import round_together
-from hedgerow.steps.continuing import Follow, calibrated, continued
+from hedgerow.steps.continuing import calibrated, continued
+from hedgerow.steps.following import Follow
 from hedgerow.steps.inference import capped, pushed_down, smoothed
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
