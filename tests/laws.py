@@ -11,6 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
+from hedgerow import Domain, PureDP, Sequences
+from hedgerow.testing import output_law, worst_loss
+
 FALSE_ALARM = 1e-6
 
 
@@ -74,3 +77,19 @@ def same_law(first: np.ndarray, second: np.ndarray) -> float:
     ]
     filled = np.array(table)[:, np.sum(table, axis=0) >= 10]
     return float(stats.chi2_contingency(filled).pvalue)
+
+
+def sequences_over(records: list[list[int]], items: int) -> Sequences:
+    """Sequences of items 0, 1, ..."""
+    return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
+
+
+def worst(method: object, data: Sequences, *, low: int = -3, high: int = 4) -> float:
+    """The largest loss of all that may be published, between data and each of its neighbours."""
+    unit = PureDP(epsilon=1, unit="sequence")
+    here = output_law(method, data, unit, low=low, high=high)
+    assert np.isclose(sum(here.values()), 1, rtol=1e-9)
+    return max(
+        worst_loss(here, output_law(method, neighbour, unit, low=low, high=high))
+        for neighbour in data.neighbours("sequence")
+    )

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from hedgerow import PureDP
-from hedgerow.data import Domain, Sequences
 from hedgerow.errors import GuaranteeError
 from hedgerow.privacy import Laplace
 from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.testing import check_publisher, mutant, output_law, worst_loss
+from hedgerow.testing import check_publisher, mutant
+from laws import sequences_over, worst
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 ROUNDING = 1e-9
 NAMES = {"np": np, "Fraction": Fraction, "Laplace": Laplace}
-
-
-def data_of(records, items):
-    return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
-
-
-def worst(method, data, *, low=-3, high=4):
-    here = output_law(method, data, SEQUENCE, low=low, high=high)
-    assert math.isclose(sum(here.values()), 1, rel_tol=1e-9)
-    return max(
-        worst_loss(here, output_law(method, neighbour, SEQUENCE, low=low, high=high))
-        for neighbour in data.neighbours("sequence")
-    )
 
 
 class Low(NGram):
@@ -46,13 +32,13 @@ class Low(NGram):
 def test_all_that_is_published_loses_what_is_promised_and_no_more(records, budget):
     """The grams and the sequences written from them, over one item."""
     method = Low(l_max=2, n_max=2, budget=budget)
-    loss = worst(method, data_of(records, 1))
+    loss = worst(method, sequences_over(records, 1))
     assert loss <= 1 + ROUNDING
     assert loss >= 0.4
 
 
 def test_two_items():
-    assert 0.4 <= worst(Low(l_max=1, n_max=1), data_of([[0], [1]], 2)) <= 1 + ROUNDING
+    assert 0.4 <= worst(Low(l_max=1, n_max=1), sequences_over([[0], [1]], 2)) <= 1 + ROUNDING
 
 
 def test_half_the_noise_is_seen_by_the_same_check():
@@ -60,7 +46,7 @@ def test_half_the_noise_is_seen_by_the_same_check():
         NGram, "exact, Laplace(l1=1), under", "exact, Laplace(l1=Fraction(1, 2)), under", **NAMES
     )
     narrow._cutoff = Low._cutoff
-    assert worst(narrow(l_max=1, n_max=1), data_of([[0]], 1)) > 1.5
+    assert worst(narrow(l_max=1, n_max=1), sequences_over([[0]], 1)) > 1.5
 
 
 # ---- planted bugs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -19,29 +18,15 @@ from hedgerow.testing import (
     check_publisher,
     check_replay,
     mutant,
-    output_law,
     strategies,
     trajectories_of,
-    worst_loss,
 )
+from laws import sequences_over, worst
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 PERSON = PureDP(epsilon=1, unit="person")
 ROUNDING = 1e-9
 NAMES = {"np": np, "Fraction": Fraction, "Laplace": Laplace}
-
-
-def data_of(records, items):
-    return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
-
-
-def worst(method, data, *, low=-3, high=4):
-    here = output_law(method, data, SEQUENCE, low=low, high=high)
-    assert math.isclose(sum(here.values()), 1, rel_tol=1e-9)
-    return max(
-        worst_loss(here, output_law(method, neighbour, SEQUENCE, low=low, high=high))
-        for neighbour in data.neighbours("sequence")
-    )
 
 
 class Low(PrefixTree):
@@ -56,7 +41,7 @@ class Low(PrefixTree):
 @pytest.mark.parametrize("records", [[[0]], [[0, 0]], [[0], [0, 0]]])
 def test_all_that_is_published_loses_what_is_promised_and_no_more(records, budget):
     method = Low(height=2, budget=budget, generator="cut")
-    loss = worst(method, data_of(records, 1))
+    loss = worst(method, sequences_over(records, 1))
     assert 0.4 <= loss <= 1 + ROUNDING
 
 
@@ -71,12 +56,12 @@ def test_groups_and_what_is_in_them():
 
 def test_sequences_that_go_on():
     """Also the number of sequences and of each place is asked."""
-    assert 0.4 <= worst(Low(height=1), data_of([[0]], 1), low=-2, high=3) <= 1 + ROUNDING
+    assert 0.4 <= worst(Low(height=1), sequences_over([[0]], 1), low=-2, high=3) <= 1 + ROUNDING
 
 
 def test_half_the_noise_is_seen_by_the_same_check(monkeypatch):
     monkeypatch.setattr(gates, "Laplace", lambda l1: Laplace(l1=Fraction(l1, 2)))
-    assert worst(Low(height=1, generator="cut"), data_of([[0]], 1)) > 1.5
+    assert worst(Low(height=1, generator="cut"), sequences_over([[0]], 1)) > 1.5
 
 
 # ---- the replay law for visits with times, which have units of their own

@@ -133,12 +133,18 @@ class Drawn:
         self.avoid: list[Callable[..., Flags]] = []
         self._coins = coins
 
+    @property
+    def open(self) -> Integers:
+        """Those that have nothing yet."""
+        return np.flatnonzero(self.found > self.places)
+
     def draw(self, deck: Deck, state: Integers, ways: Integers | None = None) -> None:
         """Draw, for those that have nothing yet, until it is nothing to be avoided; a few times.
 
         The labels of a deck are places, or rows of `ways`, which say the place for each sequence.
         """
-        open_ = np.flatnonzero((self.found > self.places) & (state >= 0))
+        open_ = self.open
+        open_ = open_[state[open_] >= 0]
         for _ in range(_AGAIN):
             if not len(open_):
                 return

@@ -125,7 +125,8 @@ class Follow:
         for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
             if order is self.orders[0]:
                 self._as_usual(contexts, drawn)
-            state = order.contexts.find(keys)
+            state = np.full(len(time), -1)
+            state[drawn.open] = order.contexts.find(keys[drawn.open])
             drawn.draw(order.deck, state)
             drawn.may_end &= state < 0
             drawn.avoid.append(partial(order.known.hold, state))
