@@ -72,3 +72,12 @@ def test_lines_that_end_by_a_carriage_return_alone_are_refused(tmp_path):
 def test_what_no_file_can_hold_is_no_value(value):
     with pytest.raises(DomainError, match="no text that can be written"):
         Domain.declare(item=["a", value])
+
+
+def test_spmf_under_another_name_is_told(tmp_path):
+    (tmp_path / "s.txt").write_text("1 -1 2 -1 -2\n2 -1 -2\n")
+    with pytest.raises(ReadError, match="looks like an SPMF file"):
+        read(tmp_path / "s.txt", kind="sequences")
+    assert len(read(tmp_path / "s.txt", kind="sequences", format="spmf")) == 2
+    (tmp_path / "t.txt").write_text("1 -1 2 -2\n2 -1\n")
+    assert len(read(tmp_path / "t.txt", kind="sequences")) == 2

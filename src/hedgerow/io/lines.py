@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -25,9 +26,10 @@ _NEWLINE, _SPACE, _ZERO = b"\n"[0], b" "[0], b"0"[0]
 _COMMENTS = list(b"%#")
 _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
+_SPMF_END = re.compile(rb" -2[ \t\r]*\n")
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = False) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
     del most
     role = wanted.role_in_lines(where)
@@ -47,6 +49,9 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
         for begin, end in zip(begins[comment].tolist(), ends[comment].tolist(), strict=True):
             text[begin:end] = _SPACE
         starts, content = starts[~np.repeat(comment, sizes)], text.tobytes()
+    if len(starts) and not spmf and _is_spmf(content, int(np.count_nonzero(sizes[~comment]))):
+        msg = f"{where} looks like an SPMF file (-1 after each item, -2 at the end); say its format"
+        raise ReadError(msg)
     values = _values(content, text, starts)
     line = np.arange(1, len(ends) + 1, dtype=np.int64)[~comment]
     sizes = sizes[~comment]
@@ -91,6 +96,11 @@ def _comments(content: bytes, text: Bytes, starts: Integers, sizes: Integers) ->
     if content.startswith(_MSNBC[0]) and _MSNBC[1] in content:
         comment[: content[: content.index(_MSNBC[1])].count(b"\n") + 1] = True
     return comment
+
+
+def _is_spmf(content: bytes, records: int) -> bool:
+    """Whether every record ends in -2, and items are split by -1."""
+    return b" -1 " in content and len(_SPMF_END.findall(content)) == records
 
 
 def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:

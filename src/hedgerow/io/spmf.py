@@ -24,7 +24,7 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     plain = b"\n".join(
         b"#" if text.lstrip().startswith(b"@") else text for text in content.split(b"\n")
     )
-    held = lines.read(where, plain, wanted, most)
+    held = lines.read(where, plain, wanted, most, spmf=True)
     role = wanted.role_in_lines(where)
     numbers = held.columns[role].cast(pl.Int64, strict=False)
     if numbers.null_count():
