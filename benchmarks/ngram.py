@@ -6,15 +6,8 @@ generators write from the same noisy grams. Every experiment runs in a process o
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from floor import best, data_folder, floor
+from plans import run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.job import Job, run_job
@@ -32,7 +26,6 @@ from hedgerow.privacy.questions import Noisy
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.writing import write_sequences
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results" / "ngram.json"
 RUNS = 10
 TOPS = (20, 40, 60, 80, 100)
 GENERATORS = ("flow", "markov", "join")
@@ -142,18 +135,7 @@ def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
         "items": data.domain.size("item"),
         "runs": runs,
         "contexts": statistics.mean(contexts),
-        "scores": {way: _summed(held) for way, held in found.items()},
-    }
-
-
-def _summed(held: list[dict[str, Any]]) -> dict[str, list[float]]:
-    """The mean of each figure, and its standard error."""
-    return {
-        name: [
-            statistics.mean(values := [run[name] for run in held]),
-            statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0,
-        ]
-        for name in held[0]
+        "scores": {way: summed(held) for way, held in found.items()},
     }
 
 
@@ -220,21 +202,6 @@ def made_up(records: int, items: int) -> Sequences:
     return Sequences.from_columns(row=row, item=item, domain=domain)
 
 
-def run_made(records: int, items: int) -> dict[str, Any]:
-    """Publish walks; time and memory."""
-    data = made_up(records, items)
-    start = time.perf_counter()
-    release = find_method("ngram")().publish(data, PureDP(epsilon=1, unit="sequence"))
-    seconds = time.perf_counter() - start
-    return {
-        "records": records,
-        "items": items,
-        "seconds": seconds,
-        "number": len(release.data) / records,
-        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-    }
-
-
 PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"msnbc {eps}": lambda eps=eps: run_source("msnbc", eps, RUNS) for eps in ("0.1", "1")},
     **{
@@ -244,29 +211,13 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "limits": run_limits,
     "speed": run_speed,
-    **{f"records {n}": lambda n=n: run_made(n, 1_000) for n in (100_000, 1_000_000, 10_000_000)},
-    **{f"items {n}": lambda n=n: run_made(1_000_000, n) for n in (10, 100)},
+    **{
+        f"records {n}": lambda n=n: timed_run("ngram", made_up(n, 1_000))
+        for n in (100_000, 1_000_000, 10_000_000)
+    },
+    **{f"items {n}": lambda n=n: timed_run("ngram", made_up(1_000_000, n)) for n in (10, 100)},
 }
 
 
-def main() -> None:
-    """Run all experiments, or one (--only), and write the results."""
-    warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--only", choices=list(PLANS))
-    parser.add_argument("--data")
-    asked = parser.parse_args()
-    if asked.only:
-        json.dump(PLANS[asked.only](), sys.stdout)
-        return
-    results: dict[str, Any] = {}
-    for name in PLANS:
-        command = [sys.executable, __file__, "--only", name]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
-        results[name] = json.loads(done.stdout)
-        print(name, done.stdout[:300], flush=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    run_plans(__file__, PLANS, "ngram")

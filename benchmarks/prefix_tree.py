@@ -7,16 +7,8 @@ in a process of its own.
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
-import resource
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +18,7 @@ import numpy as np
 import polars as pl
 import transit
 from floor import best, data_folder, floor
+from plans import run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.io.lines import write
@@ -37,7 +30,6 @@ from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.sequences import drawn_queries, relative_errors
 from hedgerow.measures.sets import relative_errors as set_errors
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results" / "prefix-tree.json"
 TOPS = (100, 150, 200, 250, 300)
 LONGEST_QUERY = (3, 6, 9, 12)
 QUERIES = 500
@@ -131,17 +123,7 @@ def scored(
     single = find_method("ngram")(n_max=1, l_max=height)
     promise = PureDP(epsilon=epsilon, unit=unit)
     found["single items"] = [truth.score(single.publish(data, promise, seed=0).data)]
-    return {way: _summed(held) for way, held in found.items()}
-
-
-def _summed(held: list[dict[str, float]]) -> dict[str, list[float]]:
-    return {
-        name: [
-            statistics.mean(values := [run[name] for run in held]),
-            statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0,
-        ]
-        for name in held[0]
-    }
+    return {way: summed(held) for way, held in found.items()}
 
 
 def run_main(network: str) -> dict[str, Any]:
@@ -249,50 +231,22 @@ def run_speed() -> dict[str, Any]:
     return held
 
 
-def run_made(records: int, items: int) -> dict[str, Any]:
-    """Publish walks; time and memory."""
-    data = ngram.made_up(records, items)
-    start = time.perf_counter()
-    release = find_method("prefix-tree")().publish(data, PureDP(epsilon=1, unit="sequence"))
-    seconds = time.perf_counter() - start
-    return {
-        "records": records,
-        "items": items,
-        "seconds": seconds,
-        "number": len(release.data) / records,
-        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-    }
-
-
 PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"main {name}": lambda name=name: run_main(name) for name in NETWORKS},
     **{f"sweep {name}": lambda name=name: run_sweep(name) for name in NETWORKS},
     **{f"timed {name}": lambda name=name: run_timed(name) for name in NETWORKS},
     **{f"real {name}": lambda name=name: run_real(name) for name in REAL},
     "speed": run_speed,
-    **{f"records {n}": lambda n=n: run_made(n, 1_000) for n in (100_000, 1_000_000, 10_000_000)},
-    **{f"items {n}": lambda n=n: run_made(1_000_000, n) for n in (10, 100)},
+    **{
+        f"records {n}": lambda n=n: timed_run("prefix-tree", ngram.made_up(n, 1_000))
+        for n in (100_000, 1_000_000, 10_000_000)
+    },
+    **{
+        f"items {n}": lambda n=n: timed_run("prefix-tree", ngram.made_up(1_000_000, n))
+        for n in (10, 100)
+    },
 }
 
 
-def main() -> None:
-    """Run all experiments, or one (--only), and write the results."""
-    warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--only", choices=list(PLANS))
-    parser.add_argument("--data")
-    asked = parser.parse_args()
-    if asked.only:
-        json.dump(PLANS[asked.only](), sys.stdout)
-        return
-    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name in PLANS:
-        command = [sys.executable, __file__, "--only", name]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
-        results[name] = json.loads(done.stdout)
-        print(name, done.stdout[:300], flush=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    run_plans(__file__, PLANS, "prefix-tree")

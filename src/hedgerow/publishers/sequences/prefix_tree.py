@@ -107,7 +107,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         0.5, "part of a level's budget for groups; 0: two over the size of a group", ge=0, lt=1
     )
     a_gate: float = param(4.0, "noise standard deviations a group must reach", ge=0)
-    a_place: float = param(3.0, "noise standard deviations a place must reach", ge=0)
+    a_place: float = param(5.0, "noise standard deviations a place must reach", ge=0)
     tau_split: float = param(
         0.5, "empty ones that may be expected to pass below a node; 0: no bound", ge=0
     )

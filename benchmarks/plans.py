@@ -1,0 +1,72 @@
+"""Run experiments, each in a process of its own, and keep what they measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hedgerow import PureDP, Sequences, find_method
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+
+Plans = Mapping[str, Callable[[], dict[str, Any]]]
+
+
+def run_plans(file: str, plans: Plans, name: str) -> None:
+    """Run all experiments of a benchmark, or one (--only), and write the results."""
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=list(plans))
+    parser.add_argument("--data")
+    asked = parser.parse_args()
+    if asked.only:
+        json.dump(plans[asked.only](), sys.stdout)
+        return
+    results: dict[str, Any] = {}
+    for plan in plans:
+        command = [sys.executable, file, "--only", plan]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
+        results[plan] = json.loads(done.stdout)
+        print(plan, done.stdout[:300], flush=True)
+        (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
+def summed(held: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """The mean of each figure of several runs, and its standard error."""
+    return {
+        name: [
+            statistics.mean(values := [run[name] for run in held]),
+            statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0,
+        ]
+        for name in held[0]
+    }
+
+
+def growth_plans(method: str, make: Callable[[int, int], Sequences]) -> Plans:
+    """How time and memory grow with records and with items, on made-up sequences."""
+    sizes = {f"records {n}": (n, 1_000) for n in (100_000, 1_000_000, 10_000_000)}
+    sizes |= {f"items {n}": (1_000_000, n) for n in (10, 100)}
+    return {name: lambda size=size: _timed(method, make(*size)) for name, size in sizes.items()}
+
+
+def _timed(method: str, data: Sequences) -> dict[str, Any]:
+    """Publish made-up sequences; time and memory."""
+    start = time.perf_counter()
+    release = find_method(method)().publish(data, PureDP(epsilon=1, unit="sequence"))
+    seconds = time.perf_counter() - start
+    return {
+        "records": len(data),
+        "items": data.domain.size("item"),
+        "seconds": seconds,
+        "number": len(release.data) / len(data),
+        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
