@@ -211,11 +211,7 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "limits": run_limits,
     "speed": run_speed,
-    **{
-        f"records {n}": lambda n=n: timed_run("ngram", made_up(n, 1_000))
-        for n in (100_000, 1_000_000, 10_000_000)
-    },
-    **{f"items {n}": lambda n=n: timed_run("ngram", made_up(1_000_000, n)) for n in (10, 100)},
+    **growth_plans("ngram", made_up),
 }
 
 

@@ -237,14 +237,7 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"timed {name}": lambda name=name: run_timed(name) for name in NETWORKS},
     **{f"real {name}": lambda name=name: run_real(name) for name in REAL},
     "speed": run_speed,
-    **{
-        f"records {n}": lambda n=n: timed_run("prefix-tree", ngram.made_up(n, 1_000))
-        for n in (100_000, 1_000_000, 10_000_000)
-    },
-    **{
-        f"items {n}": lambda n=n: timed_run("prefix-tree", ngram.made_up(1_000_000, n))
-        for n in (10, 100)
-    },
+    **growth_plans("prefix-tree", ngram.made_up),
 }
 
 
