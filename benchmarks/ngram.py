@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from floor import best, data_folder, floor
-from plans import run_plans, summed
+from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.job import Job, run_job

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import transit
 from floor import best, data_folder, floor
-from plans import run_plans, summed
+from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.io.lines import write
