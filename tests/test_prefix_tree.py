@@ -252,9 +252,16 @@ def test_bad_parameters(given, message):
 
 
 def test_groups_of_two_need_a_share_of_their_own():
-    with pytest.raises(ParameterError, match="gate_share must be given"):
+    with pytest.raises(ParameterError, match="gate_share = 0 leaves nothing"):
         printed(gate_share=0.0).publish(PAPER, UNIT)
     printed(gate_share=0.3).publish(PAPER, UNIT)
+
+
+def test_noise_beyond_reason_is_refused_before_anything_is_asked():
+    with pytest.raises(ParameterError, match="take a larger epsilon"):
+        PrefixTree().publish(PAPER, PureDP(epsilon="1e-6", unit="sequence"))
+    with pytest.raises(ParameterError, match="leaves nothing to count places with"):
+        PrefixTree(mode="hybrid", gate_share=0.999999).publish(PAPER, UNIT)
 
 
 def test_declared_groups_must_be_declared():

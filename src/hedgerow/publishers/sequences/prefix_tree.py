@@ -38,6 +38,8 @@ _NUMBER = Fraction(1, 100)
 _SINGLE, _SHALLOW = (9, 50), 300.0
 #: from so many labels on, groups are asked for first
 _MANY = 2_000
+#: sequences that noise may make, if it is so many times its scale
+_MOST, _TAIL = 300_000_000, 20
 #: what floating-point errors may add to a whole number
 _SPARE = 1e-9
 
@@ -129,6 +131,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Count prefixes level by level below what passed, and write sequences like them."""
+        self._require_little_noise(float(ledger.budget))
         gates = self._gates(data)
         gap = int(isinstance(data, Trajectories) and not data.several)
         positions = data.positions(self.height)
@@ -249,8 +252,8 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             parts = [whole / (levels - 1)] * (levels - 1)
         if sum(parts) >= 1:
             msg = (
-                "PrefixTree.gate_share must be given where a group has only two places or fewer; "
-                "got 0"
+                f"PrefixTree.gate_share = {self.gate_share:g} leaves nothing to count places with "
+                "(0 is two over the size of a group, which must be larger than two); take 0.5"
             )
             raise ParameterError(msg)
         return Gates(tree, times, tuple(parts))
@@ -267,6 +270,16 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             groups = [[str(code // fanout)] for code in range(places)]
             tree = Taxonomy.from_paths(groups, max(2, places))
         return tree if tree.inner else flat
+
+    def _require_little_noise(self, budget: float) -> None:
+        """Refuse settings whose noise alone may make more sequences than anybody wants to write."""
+        noise = _TAIL * max(1 / (budget * float(_NUMBER)), self.a_place * self.height / budget)
+        if noise > _MOST:
+            msg = (
+                f"noise may make about {noise:.1g} sequences; take a larger epsilon, or a smaller "
+                "height"
+            )
+            raise ParameterError(msg)
 
     def _require_few(self, nodes: int) -> None:
         if nodes > self.most:
