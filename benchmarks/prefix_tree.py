@@ -94,7 +94,7 @@ class Truth:
             },
             **{f"occurrences, {name}": float(p.mean()) for name, p in parts.items() if len(p)},
             "number": held.records / max(1, self.paths.records),
-            "length": float(0.5 * np.abs(lengths - self.lengths).sum()),
+            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if held.records else 1.0,
         }
 
 

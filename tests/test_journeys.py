@@ -77,6 +77,25 @@ def test_files_with_several_visits_and_unknown_places(tmp_path):
     assert load(collisions="last", on_unknown="drop").records()[-1][0] == (("c", 0), ("a", 1))
 
 
+@pytest.mark.parametrize("odd", ["noon", "", "1e3", "07.5", "2020-01-01T07:00:00"])
+@pytest.mark.parametrize("options", [{}, {"bin": "2", "times": "number"}], ids=["plain", "binned"])
+def test_one_odd_record_changes_no_other(tmp_path, odd, options):
+    """What is read of others is the same, whatever somebody's times look like."""
+    lines = ["unit,time,place", "1,07,a", "1,08,b", "2,1,c"]
+    domain = Domain.declare(place=["a", "b", "c"], time=range(24))
+
+    def load(rows):
+        (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+        held = {"on_unknown": "drop", **options}
+        return read(tmp_path / "t.csv", kind="trajectories", domain=domain, options=held)
+
+    without = load(lines)
+    assert len(without.records()[-1][0]) == 2
+    place = "a" if odd else ""
+    more = load([*lines, f"x,{odd},{place}"])
+    assert more.without(2, unit="trajectory").to_bytes() == without.to_bytes()
+
+
 def test_journeys_are_measured_as_by_hand():
     before = journeys([[("a", 0), ("b", 2)]] * 3 + [[("a", 1)]])
     after = journeys([[("a", 0), ("c", 1)]] * 2 + [[("b", 3), ("b", 3)]] * 2)

@@ -25,6 +25,7 @@ from laws import sequences_over, worst
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 PERSON = PureDP(epsilon=1, unit="person")
+TRAJECTORY = PureDP(epsilon=1, unit="trajectory")
 ROUNDING = 1e-9
 NAMES = {"np": np, "Fraction": Fraction, "Laplace": Laplace}
 
@@ -104,6 +105,7 @@ def test_the_replay_law_holds_for_visits(several, mode, unit):
 )
 def test_every_way_to_run_keeps_the_promise(chosen):
     check_publisher(PrefixTree(**chosen), SEQUENCE)
+    check_publisher(PrefixTree(**{"height": 2, **chosen}), TRAJECTORY)
 
 
 # ---- planted bugs
@@ -124,6 +126,13 @@ def test_sequences_that_are_not_cut_are_caught():
     )
 
 
+def test_trajectories_that_are_not_cut_are_caught(monkeypatch):
+    plain = Trajectories.positions
+    monkeypatch.setattr(Trajectories, "positions", lambda self, _: plain(self, 99))
+    with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
+        check_publisher(PrefixTree(height=2), TRAJECTORY)
+
+
 def test_more_than_is_left_is_caught():
     caught("spend=ledger.left, label", "spend=ledger.budget, label", "would spend")
 
@@ -138,15 +147,24 @@ def test_prefixes_chosen_by_exact_counts_are_caught():
 
 def test_exact_numbers_of_places_are_caught():
     caught(
-        "** 2, noisy, gap)",
-        "** 2, occurs, gap)",
+        "spread, noisy, habits",
+        "spread, occurs, habits",
         "publishes something else of a neighbour",
         height=2,
     )
 
 
 def test_more_items_than_declared_are_caught():
-    caught("Laplace(l1=self.height)", "Laplace(l1=1)", "loses .* between neighbours")
+    old, new = "occurs, Laplace(l1=self.height)", "occurs, Laplace(l1=1)"
+    caught(old, new, "loses .* between neighbours")
+    old, new = "times, Laplace(l1=self.height)", "times, Laplace(l1=1)"
+    caught(old, new, "loses .* between neighbours", TRAJECTORY, height=40)
+
+
+def test_more_steps_than_declared_are_caught():
+    caught(
+        "Laplace(l1=self.height - 1)", "Laplace(l1=1)", "loses .* between neighbours", height=120
+    )
 
 
 def test_a_place_in_two_groups_is_caught(monkeypatch):
@@ -169,3 +187,11 @@ def test_sensitive_values_are_not_published():
     release = PrefixTree(height=3).publish(data, PureDP(epsilon=2, unit="trajectory"))
     assert isinstance(release.data, Trajectories)
     assert release.data.sensitive == ()
+
+
+def test_several_visits_at_a_time_keep_the_promise():
+    data = trajectories_of([range(6), [0, 5], [2]] * 30, several=True)
+    for height in (1, 3, 20):
+        for index in (0, 1, 2):
+            other = data.without(index, unit="trajectory")
+            assert check_replay(PrefixTree(height=height), data, other, TRAJECTORY, 7).loss <= 1

@@ -135,5 +135,7 @@ def _columns(file: File) -> str:
         return ""
     named = [f"`{name}` is the {role}" for role, name in file.columns.items()]
     further = [name for name in file.options.get("sensitive", "").split(",") if name]
+    if file.options.get("collisions") == "keep":
+        named.append("visits of a record at one time stand in their order")
     named += [f"`{name}` is a value of the record, on each of its lines" for name in further]
     return f" Column {', '.join(named)}."

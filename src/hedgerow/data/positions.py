@@ -47,10 +47,35 @@ class Positions:
         each = None if plain else np.repeat(weights, np.diff(starts))
         return cls(size, symbols, active, np.zeros(len(active), np.int32), each, 0)
 
+    @property
+    def _starts(self) -> NDArray[np.bool_]:
+        """Which positions are the first of their sequence."""
+        starts = np.ones(len(self.active), np.bool_)
+        starts[1:] = self.symbols[self.active[1:] - 1] == self.size
+        return starts
+
+    def habits(self, places: int, longest: int) -> Integers:
+        """How often one stays at a place, goes back to the one before, goes elsewhere, or ends.
+
+        A row for each item of a sequence but the last of `longest`: sequences are cut there, so
+        what follows says nothing. A symbol is at the place that is left when it is divided by
+        `places`.
+        """
+        starts, number = self._starts, np.arange(len(self.active))
+        index = number - np.maximum.accumulate(np.where(starts, number, 0))
+        symbols = self.symbols.astype(np.int64)
+        here, then = symbols[self.active] % places, symbols[self.active + 1]
+        before = np.where(starts, -1, symbols[self.active - 1] % places)
+        what = np.where(then % places == here, 0, np.where(then % places == before, 1, 2))
+        what[then == self.size] = 3
+        kept = index < longest - 1
+        weights = None if self.weights is None else self.weights[kept]
+        cells = (4 * index + what)[kept]
+        return np.bincount(cells, weights, 4 * (longest - 1)).astype(np.int64).reshape(-1, 4)
+
     def first(self) -> Positions:
         """Keep the first position of every sequence."""
-        kept = np.ones(len(self.active), np.bool_)
-        kept[1:] = self.symbols[self.active[1:] - 1] == self.size
+        kept = self._starts
         weights = None if self.weights is None else self.weights[kept]
         return replace(self, active=self.active[kept], home=self.home[kept], weights=weights)
 

@@ -70,14 +70,17 @@ def trajectories_from(
         at = int(np.argmax(there != ~places.is_null().to_numpy()))
         raise long.fail(int(long.line[at]), "a visit needs a time and a place, or neither")
     visits = pl.Series(np.flatnonzero(there))
-    times = _times(long, long.columns["time"].gather(visits), options)
-    places = places.gather(visits)
-    traits = {name: long.columns[name] for name in trait_columns(options)}
-    domain = domain or _seen(times, places, traits, source)
     drop = options.get("on_unknown", "error")
     if drop not in {"error", "drop"}:
         msg = f"on_unknown must be error or drop; got {drop!r}"
         raise ParameterError(msg)
+    times = _times(long.columns["time"].gather(visits), options, domain)
+    if times.null_count() and drop == "error":
+        at = int(long.line[there][times.is_null().arg_max() or 0])
+        raise long.fail(at, "column 'time' must hold whole numbers, or dates and times")
+    places = places.gather(visits)
+    traits = {name: long.columns[name] for name in trait_columns(options)}
+    domain = domain or _seen(times, places, traits, source)
     time = _codes(long, times, domain.axis("time"), "time", drop=drop == "drop")
     place = _codes(long, places, domain.axis("place"), "place", drop=drop == "drop")
     known = np.flatnonzero((time >= 0) & (place >= 0))
@@ -165,13 +168,20 @@ def _places(long: Long, options: Mapping[str, str]) -> pl.Series:
     return cells[0] + "," + cells[1]
 
 
-def _times(long: Long, column: pl.Series, options: Mapping[str, str]) -> pl.Series:
-    """Put times into bins: whole numbers, or dates and times."""
-    if options.get("times", "number") not in {"number", "text"}:
-        msg = f"times must be number or text; got {options['times']!r}"
+def _times(column: pl.Series, options: Mapping[str, str], domain: Domain | None) -> pl.Series:
+    """Put times into bins: whole numbers, or dates and times; what is neither is null.
+
+    What a cell is depends on that cell and on what was declared, the times of the domain or the
+    option `times`; only where nothing was, on all of them.
+    """
+    said = options.get("times")
+    if said not in {None, "number", "text"}:
+        msg = f"times must be number or text; got {said!r}"
         raise ParameterError(msg)
     numbers = column.cast(pl.Int64, strict=False)
-    plain = numbers.null_count() == 0 and options.get("times") != "text"
+    if said is None and domain is not None and "bin" not in options:
+        said = "number" if isinstance(domain.values("time")[0], int) else "text"
+    plain = numbers.null_count() == 0 if said is None else said == "number"
     if "bin" not in options:
         if "fold" in options:
             msg = "fold needs a bin"
@@ -182,9 +192,6 @@ def _times(long: Long, column: pl.Series, options: Mapping[str, str]) -> pl.Seri
             dates = column.cast(pl.String).str.to_datetime(strict=False, time_unit="us")
         except pl.exceptions.PolarsError:
             dates = pl.Series([None] * len(column), dtype=pl.Datetime)
-        if dates.null_count():
-            at = int(long.line[dates.is_null().arg_max() or 0])
-            raise long.fail(at, "column 'time' must hold whole numbers, or dates and times")
         numbers = dates.dt.epoch("s")
     width = _width("bin", options["bin"], dates=not plain)
     binned = numbers // width
@@ -235,11 +242,11 @@ def _seen(
 
 def _codes(long: Long, column: pl.Series, axis: Axis, role: str, *, drop: bool = False) -> Integers:
     """The code of each value in the domain, by its text; -1 for unknown ones, if they may be."""
-    codes, values = numbered(column)
-    found = np.array([axis.by_text.get(str(value), -1) for value in values] or [-1], np.int64)[
-        codes
-    ]
-    if len(codes) and found.min() < 0 and not drop:
+    codes, values = numbered(column.drop_nulls())
+    known = np.array([axis.by_text.get(str(value), -1) for value in values] or [-1], np.int64)
+    found = np.full(len(column), -1, np.int64)
+    found[column.is_not_null().to_numpy()] = known[codes]
+    if len(found) and found.min() < 0 and not drop:
         at = int(long.line[np.argmin(found)])
         raise long.fail(at, f"a {role} is not in the domain; declare it")
     return found

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Domain, Sequences, Trajectories, Value
+from hedgerow.measures.containment import containment_scores
 from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.sequences import measure_sequences
 from hedgerow.score import Score
@@ -27,9 +28,8 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class _Journeys:
-    """Counts of what journeys are like: time apart, first and last place, time, time and place."""
+    """Codes of what journeys are like: time apart, first and last place, time, time and place."""
 
-    records: int
     durations: Integers
     ends: Integers
     times: Integers
@@ -38,17 +38,11 @@ class _Journeys:
     @classmethod
     def of(cls, data: Trajectories) -> _Journeys:
         starts, pairs, _ = data.arrays()
-        places, times = data.domain.size("place"), data.domain.size("time")
+        places = data.domain.size("place")
         filled = np.flatnonzero(np.diff(starts))
         first, last = pairs[starts[filled]], pairs[starts[filled + 1] - 1]
         between = (first % places) * places + last % places
-        return cls(
-            len(filled),
-            np.bincount(last // places - first // places, minlength=times),
-            np.bincount(between, minlength=places * places),
-            np.bincount(pairs // places, minlength=times),
-            np.bincount(pairs, minlength=places * times),
-        )
+        return cls(last // places - first // places, between, pairs // places, pairs)
 
 
 def as_sequences(data: Trajectories) -> Sequences:
@@ -82,9 +76,9 @@ def measure_journeys(
         How many queries a group of the workload has.
     """
     plain = {name: as_sequences(held) for name, held in controls.items()}
-    scores = measure_sequences(
-        as_sequences(original), as_sequences(released), plain, rng, longest=longest, queries=queries
-    )
+    before, after = as_sequences(original), as_sequences(released)
+    scores = measure_sequences(before, after, plain, rng, longest=longest, queries=queries)
+    scores += containment_scores(before, after, plain, rng)
     truth, ours = _Journeys.of(original), _Journeys.of(released)
     beside = {name: _Journeys.of(held) for name, held in controls.items()}
     return [*scores, *_distances(truth, ours, beside), *_pictures(original.domain, truth, ours)]
@@ -112,47 +106,64 @@ def _distances(truth: _Journeys, ours: _Journeys, beside: Mapping[str, _Journeys
 
 
 def _apart(first: Integers, second: Integers) -> float:
-    """The total variation of two tables of counts; an empty one is half away from any other."""
-    one, other = (held / max(1, held.sum()) for held in (first, second))
+    """The total variation of two lists of codes; an empty one is as far away as can be."""
+    if not len(first) or not len(second):
+        return float(len(first) != len(second))
+    codes, place = np.unique(np.concatenate((first, second)), return_inverse=True)
+    one = np.bincount(place[: len(first)], minlength=len(codes)) / len(first)
+    other = np.bincount(place[len(first) :], minlength=len(codes)) / len(second)
     return 0.5 * float(np.abs(one - other).sum())
 
 
 def _pictures(domain: Domain, truth: _Journeys, ours: _Journeys) -> list[Score]:
     times, places = domain.values("time"), domain.values("place")
-    scores = [
-        exact_score(
-            f"records that take {apart} steps of time",
-            int(ours.durations[apart]),
-            {"original": int(truth.durations[apart])},
-            chart="records by how long they take, in steps of time",
-            at=f"{apart}",
-        )
-        for apart in range(min(_SHOWN, len(times)))
-    ]
-    scores += [
-        exact_score(
-            f"visits at {times[number]}",
-            int(ours.times[number]),
-            {"original": int(truth.times[number])},
-            chart="visits by time",
-            at=f"{times[number]}",
-        )
-        for number in _most(truth.times)
-    ]
-    return scores + [
-        exact_score(
-            f"records from {_way(places, pair)}",
-            int(ours.ends[pair]),
-            {"original": int(truth.ends[pair])},
-            chart="the most frequent origins and destinations",
-            at=_way(places, pair),
-        )
-        for pair in np.argsort(-truth.ends, kind="stable")[:_SHOWN].tolist()
+    spans = list(range(min(_SHOWN, len(times))))
+    ways = _most(truth.ends, _SHOWN)
+    return [
+        *_bars(
+            "records by how long they take, in steps of time",
+            {code: f"{code}" for code in spans},
+            truth.durations,
+            ours.durations,
+        ),
+        *_bars(
+            "visits by time",
+            {code: f"{times[code]}" for code in sorted(_most(truth.times, _SHOWN + 4))},
+            truth.times,
+            ours.times,
+        ),
+        *_bars(
+            "the most frequent origins and destinations",
+            {code: _way(places, code) for code in ways},
+            truth.ends,
+            ours.ends,
+        ),
     ]
 
 
-def _most(counts: Integers) -> list[int]:
-    return np.sort(np.argsort(-counts, kind="stable")[: _SHOWN + 4]).tolist()
+def _bars(chart: str, shown: Mapping[int, str], truth: Integers, ours: Integers) -> list[Score]:
+    before, after = _counted(truth), _counted(ours)
+    return [
+        exact_score(
+            f"{chart}: {name}",
+            after.get(code, 0),
+            {"original": before.get(code, 0)},
+            chart=chart,
+            at=name,
+        )
+        for code, name in shown.items()
+    ]
+
+
+def _counted(codes: Integers) -> dict[int, int]:
+    found, counts = np.unique(codes, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _most(codes: Integers, many: int) -> list[int]:
+    """The most frequent codes, most frequent first."""
+    ranked = sorted(_counted(codes).items(), key=lambda held: (-held[1], held[0]))
+    return [code for code, _ in ranked[:many]]
 
 
 def _way(places: tuple[Value, ...], pair: int) -> str:

@@ -185,7 +185,10 @@ def _sizes(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int)
     whole = max(1, truth.records)
     exact = truth.lengths(longest) / whole
     apart = {
-        name: 0.5 * float(np.abs(held.lengths(longest) / max(1, held.records) - exact).sum())
+        # nothing is as far from something as can be
+        name: 0.5 * float(np.abs(held.lengths(longest) / held.records - exact).sum())
+        if held.records
+        else float(truth.records > 0)
         for name, held in all_.items()
     }
     ratio = {name: held.records / whole for name, held in all_.items()}

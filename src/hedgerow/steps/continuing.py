@@ -27,28 +27,35 @@ def calibrated(
     follow: Follow,
     node: Integers,
     missing: int,
-    wanted: Floats,
+    wanted: tuple[Floats, Floats],
     longest: int,
     coins: np.random.Generator,
 ) -> Follow:
-    """Go on from some nodes for a trial, and draw places more or less often until they fit.
+    """Go on from some nodes for a trial, and draw places and times more or less often, to fit.
 
     Where a tree stops, sequences are rarer than elsewhere, and so is what follows. `wanted` is how
-    often each place should follow in all.
+    often each place, and each time, should follow in all.
     """
     if len(node) + missing == 0:
         return follow
     part = min(1.0, _TRIAL / (len(node) + missing))
     few = node[coins.permutation(len(node))[: int(part * len(node))]]
+    begun = int(part * missing)
+    level = np.append(tree.level[few], np.zeros(begun, np.int64))
     for _ in range(_SWEEPS):
-        held = continued(tree, follow, few, int(part * missing), longest, coins)
-        level = np.append(tree.level[few], np.zeros(int(part * missing), np.int64))
-        new = held[np.arange(longest) >= level[:, None]]
-        drawn = np.bincount(new[new >= 0] % follow.places, minlength=follow.places) / part
-        # a few more of each, so that rare places are left as they are
-        ratio = (np.maximum(wanted, 0.0) + _FEW / part) / (drawn + _FEW / part)
-        follow = follow.scaled(np.clip(ratio, 0.2, 5.0))
+        held = continued(tree, follow, few, begun, longest, coins, part=part)
+        new = held[np.arange(longest) >= level[: len(held), None]]
+        time, place = np.divmod(new[new >= 0], follow.places)
+        follow = follow.scaled(
+            *(_ratio(*pair, part) for pair in zip(wanted, (place, time), strict=True))
+        )
     return follow
+
+
+def _ratio(wanted: Floats, drawn: Integers, part: float) -> Floats:
+    """How much more often each should be drawn; a few more of each leave rare ones as they are."""
+    many = np.bincount(drawn, minlength=len(wanted)) / part
+    return np.clip((wanted + _FEW / part) / (many + _FEW / part), 0.2, 5.0)
 
 
 def continued(
@@ -58,52 +65,55 @@ def continued(
     missing: int,
     longest: int,
     coins: np.random.Generator,
+    *,
+    part: float = 1.0,
 ) -> Table:
     """Go on from nodes, once each: the whole sequences, filled up with -1.
 
     A sequence that goes on from a node whose children were asked for goes on with none of those
     that passed, and does not end there: they have their own. From other nodes, anything may follow.
-    So many as are `missing` begin with what was too rare to be counted.
+    So many as are `missing` begin with what was too rare to be counted. All sequences of one length
+    go on together; they are the given part of all that go on.
     """
     begun = follow.begin(missing, coins)
-    held = np.vstack((tree.table(longest)[node], np.full((missing, longest), -1, np.int32)))
+    missing = len(begun)
+    whole = tree.table(longest)
+    held = np.vstack((whole[node], np.full((missing, longest), -1, whole.dtype)))
     held[len(node) :, 0] = begun
-    level = np.append(tree.level[node], np.ones(missing, np.int64))
+    size = np.append(tree.level[node], np.ones(missing, np.int64))
     last = np.append(tree.label[node], begun)
     none = np.full((ORDERS, missing), -1)
     contexts = np.hstack((follow.contexts(tree, node), follow.moved(none, begun)))
     asked = np.append(np.where(tree.asked[node], node, -1), np.full(missing, -1))
-    row = np.flatnonzero(level < longest)
-    contexts = contexts[:, row]
-    label = _first(tree, follow, asked[row], contexts, last[row] // follow.places, coins)
-    while True:
-        on = label != STOP
-        row, label, contexts = row[on], label[on], contexts[:, on]
-        held[row, level[row]] = label
-        level[row] += 1
-        more = level[row] < longest
-        row, label, contexts = row[more], label[more], contexts[:, more]
-        if not len(row):
-            return held
-        contexts = follow.moved(contexts, label)
-        label = follow.step(contexts, np.full(len(row), -1), label // follow.places, coins)
+    for items in range(1, longest):
+        row = np.flatnonzero(size == items)
+        free = asked[row] < 0
+        free[free] = follow.ending(contexts[:, row[free]], items, part, coins)
+        row = row[~free]
+        before = (contexts[:, row], items, asked[row], last[row] // follow.places)
+        label = _next(tree, follow, *before, coins)
+        row, label = row[label != STOP], label[label != STOP]
+        held[row, items], last[row], size[row], asked[row] = label, label, items + 1, -1
+        contexts[:, row] = follow.moved(contexts[:, row], label)
+    return held
 
 
-def _first(
+def _next(
     tree: Prefixes,
     follow: Follow,
-    node: Integers,
     contexts: Integers,
+    items: int,
+    node: Integers,
     time: Integers,
     coins: np.random.Generator,
 ) -> Integers:
     """Draw what follows until it is none of the known children; at last the sequence ends."""
-    label = follow.step(contexts, node, time, coins)
-    if follow.times == 1:
+    label = follow.step(contexts, items, node, time, coins)
+    if follow.times == 1 or not np.any(node >= 0):
         return label
     below = tree.parent >= 0
     children = Pairs.of(tree.parent[below], tree.label[below], tree.size + 1)
     for _ in range(_AGAIN):
-        again = np.flatnonzero((node >= 0) & ((label == STOP) | children.hold(node, label)))
-        label[again] = follow.step(contexts[:, again], node[again], time[again], coins)
+        again = np.flatnonzero(children.hold(node, label))
+        label[again] = follow.step(contexts[:, again], items, node[again], time[again], coins)
     return np.where(children.hold(node, label), STOP, label)

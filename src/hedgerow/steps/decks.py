@@ -44,19 +44,10 @@ class Deck(NamedTuple):
         upto = np.append(0.0, np.cumsum(weight[order], dtype=np.float64))
         return cls(starts, label[order], upto)
 
-    def scaled(self, factor: Floats, end: int) -> Deck:
-        """Make labels more or less frequent by a factor each; ends stay as frequent as they are."""
-        if not len(self.label):
-            return self
-        weight = np.diff(self.upto)
-        state = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        going = self.label != end
-        new = np.where(going, weight * factor[self.label], weight)
-        before = np.bincount(state[going], weight[going], len(self.starts) - 1)
-        after = np.bincount(state[going], new[going], len(self.starts) - 1)
-        back = np.divide(before, after, out=np.ones_like(before), where=after > 0)
-        new[going] *= back[state[going]]
-        return self._replace(upto=np.append(0.0, np.cumsum(new)))
+    def scaled(self, factor: Floats) -> Deck:
+        """Make labels more or less frequent, by a factor each."""
+        weight = np.diff(self.upto) * factor[self.label]
+        return self._replace(upto=np.append(0.0, np.cumsum(weight)))
 
     def deal(self, state: Integers, coins: np.random.Generator) -> Integers:
         """Deal a label to each: the `j`-th of `n` in a state gets that at `(j + u) / n`.
@@ -124,35 +115,35 @@ class Pairs(NamedTuple):
 
 
 class Drawn:
-    """What is drawn for some sequences: a label, the end, or nothing yet (one beyond the end)."""
+    """What is drawn for some sequences: a place, or nothing yet (`places`)."""
 
-    def __init__(self, places: int, many: int, may_end: Flags, coins: np.random.Generator) -> None:
+    def __init__(self, places: int, many: int, coins: np.random.Generator) -> None:
         self.places = places
-        self.found = np.full(many, places + 1)
-        self.may_end = may_end.copy()
+        self.found = np.full(many, places)
         self.avoid: list[Callable[..., Flags]] = []
-        self._coins = coins
+        self.coins = coins
 
     @property
     def open(self) -> Integers:
         """Those that have nothing yet."""
-        return np.flatnonzero(self.found > self.places)
+        return np.flatnonzero(self.found == self.places)
 
     def draw(self, deck: Deck, state: Integers, ways: Integers | None = None) -> None:
         """Draw, for those that have nothing yet, until it is nothing to be avoided; a few times.
 
-        The labels of a deck are places, or rows of `ways`, which say the place for each sequence.
+        The labels of a deck are places, or rows of `ways`, which say the place for each sequence;
+        or `places`, for what is to be drawn from elsewhere.
         """
         open_ = self.open
         open_ = open_[state[open_] >= 0]
         for _ in range(_AGAIN):
             if not len(open_):
                 return
-            label = deck.deal(state[open_], self._coins)
+            label = deck.deal(state[open_], self.coins)
             if ways is not None:
                 way = np.minimum(label, len(ways) - 1)
                 label = np.where(label < self.places, ways[way, open_], label)
-            bad = (label == self.places) & ~self.may_end[open_]
+            bad = np.zeros(len(label), np.bool_)
             for known in self.avoid:
                 bad |= known(label=label, rows=open_)
             self.found[open_[~bad]] = label[~bad]

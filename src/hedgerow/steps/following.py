@@ -1,7 +1,7 @@
 """What follows the last few places, as all nodes of a tree of prefixes together tell.
 
-What follows a place at a node below which too little was counted is taken from all nodes at the
-same last places together; where nothing is known of those, from what is usual, and at last from all
+What follows at a node below which too little was counted is taken from all nodes at the same last
+places together; where nothing is known of those, from what people are used to, and at last from all
 places. No private data is seen here.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hedgerow.steps.decks import Deck, Drawn, Index, Pairs
 from hedgerow.steps.prefixes import Prefixes
 
-__all__ = ["ORDERS", "STOP", "Follow"]
+__all__ = ["ORDERS", "STOP", "Follow", "Habits"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -28,26 +28,42 @@ ORDERS = 3
 #: where a sequence ends
 STOP = -1
 _LITTLE = 1e-9
+#: standard deviations of the noise a difference must exceed to be taken for more than noise
+_SURE = 2.0
+
+
+class Habits(NamedTuple):
+    """How often, after each item, one stays, goes back to the place before, does else, or ends.
+
+    `counts` has a row a place in the sequence; `doubt` is the standard deviation of its noise.
+    `times` is how often each time occurs.
+    """
+
+    counts: Integers
+    doubt: float
+    times: Integers
 
 
 class _Order(NamedTuple):
     """What follows after the same last few places: a deck a context, contexts by their keys.
 
-    The label `places` is the end, and one beyond it stands for what was too rare to be counted.
-    `known` are the pairs of a context and a place that was counted there.
+    The label `places` stands for what was too rare to be counted. `known` are the pairs of a
+    context and a place that was counted there, `ends` the part of sequences that end there.
     """
 
     contexts: Index
     deck: Deck
     known: Pairs
+    ends: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Follow:
-    """What follows the last few places, as all nodes of a tree together tell, and how much later.
+    """What follows the last few places, and how much later.
 
     `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
-    1 with the root as 0, and the places that passed below them.
+    1 with the root as 0, and the places that passed below them. `stops[n - 1]` is how many
+    sequences end after `n` items that the tree does not tell of.
     """
 
     places: int
@@ -58,37 +74,48 @@ class Follow:
     anywhere: Deck
     later: Deck
     early: Deck
-    habits: Deck
+    usual: Deck
+    stops: Floats
+    doubt: float
 
     @classmethod
-    def of(cls, tree: Prefixes, counts: Floats, left: Floats, gap: int) -> Follow:
-        """Learn from the consistent counts of a tree; `left` is how often places are elsewhere."""
+    def of(cls, tree: Prefixes, counts: Floats, left: Floats, habits: Habits, gap: int) -> Follow:
+        """Learn from the consistent counts of a tree.
+
+        Parameters
+        ----------
+        left
+            How often places occur that the tree does not tell of.
+        habits
+            What people are used to.
+        gap
+            The least time between visits.
+        """
         places, items = len(left), np.flatnonzero(~tree.ends)
-        marginal = left + _LITTLE
-        ends = counts[tree.ends].sum() + _LITTLE
         # where visits have times, the same place may follow at another one
         timeless = items if tree.size == places else items[:0]
+        # what the tree tells of is taken off: the rest is for where it stops
+        rest = np.maximum(habits.counts - _told(tree, counts, places, len(habits.counts)), 0.0)
         return cls(
             places,
             tree.size // places,
             gap,
             [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
-            Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 2),
-            Deck.of(
-                np.zeros(places + 1, np.int64), np.arange(places + 1), np.append(marginal, ends), 1
-            ),
-            _later(tree, counts, places, gap),
+            Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
+            Deck.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
+            _later(tree, counts, places, gap, habits.times),
             _early(tree, counts, places),
-            _habits(tree, counts, places),
+            _usual(rest, places),
+            rest[:, 3],
+            habits.doubt,
         )
 
-    def scaled(self, factor: Floats) -> Follow:
-        """Draw places more or less often."""
-        factor = np.append(factor, [1.0, 1.0])
-        orders = [
-            order._replace(deck=order.deck.scaled(factor, self.places)) for order in self.orders
-        ]
-        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor, self.places))
+    def scaled(self, places: Floats, times: Floats) -> Follow:
+        """Draw places, and times, more or less often."""
+        factor = np.append(places, 1.0)
+        orders = [order._replace(deck=order.deck.scaled(factor)) for order in self.orders]
+        later = self.later.scaled(np.append(times, 1.0))
+        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor), later=later)
 
     def contexts(self, tree: Prefixes, node: Integers) -> Integers:
         """The last places of nodes, as keys, a row an order; -1 where there are not so many."""
@@ -103,51 +130,83 @@ class Follow:
     def begin(self, many: int, coins: np.random.Generator) -> Integers:
         """Draw the first label of sequences that begin with what was too rare to be counted."""
         root = np.zeros(many, np.int64)
-        drawn = Drawn(self.places, many, np.zeros(many, np.bool_), coins)
+        drawn = Drawn(self.places, many, coins)
         drawn.avoid.append(partial(self.children.hold, root))
         drawn.draw(self.anywhere, root)
-        drawn.avoid.clear()
-        drawn.draw(self.anywhere, root)
-        found = np.where(drawn.found < self.places, drawn.found, 0)
-        return self.early.deal(root, coins) * self.places + found
+        self._anything_else(drawn)
+        label = self.early.deal(root, coins) * self.places + drawn.found
+        return label[drawn.found < self.places]
+
+    def ending(
+        self, contexts: Integers, items: int, part: float, coins: np.random.Generator
+    ) -> Flags:
+        """Say which sequences of so many items end, of those that may: `part` of all there are.
+
+        As many as were counted, unless that may be noise; by their last places, some rather than
+        others.
+        """
+        chance = np.zeros(contexts.shape[1])
+        for keys, order in zip(contexts, self.orders, strict=True):
+            state = order.contexts.find(keys)
+            chance[state >= 0] = order.ends[state[state >= 0]]
+        expected, counted = float(chance.sum()), part * float(self.stops[items - 1])
+        if len(chance) and abs(counted - expected) > _SURE * part * self.doubt:
+            chance = np.maximum(chance, _LITTLE)
+            chance = np.minimum(1.0, chance * (counted / chance.sum()))
+        order = coins.permutation(len(chance))
+        upto = np.cumsum(chance[order]) + coins.random()
+        ends = np.empty(len(chance), np.bool_)
+        ends[order] = np.floor(upto) > np.floor(upto - chance[order])
+        return ends
 
     def step(
-        self, contexts: Integers, node: Integers, time: Integers, coins: np.random.Generator
+        self,
+        contexts: Integers,
+        items: int,
+        node: Integers,
+        time: Integers,
+        coins: np.random.Generator,
     ) -> Integers:
-        """Draw the next label of each: -1 where a sequence ends, or no time is left.
+        """Draw the next label of sequences of so many items: -1 where no time is left.
 
         What was too rare to be counted after many places is drawn as after fewer, but is none of
-        the places that were counted. It does not end a sequence, since ends are counted. `node` is
-        a node whose children are counted, or -1.
+        the places that were counted. `node` is a node whose children are counted, or -1.
         """
-        drawn = Drawn(self.places, len(time), node < 0, coins)
+        drawn = Drawn(self.places, len(time), coins)
         drawn.avoid.append(partial(self.children.hold, np.where(node < 0, -1, node + 1)))
         for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
             if order is self.orders[0]:
-                self._as_usual(contexts, drawn)
+                self._as_usual(contexts, items, drawn)
             state = np.full(len(time), -1)
             state[drawn.open] = order.contexts.find(keys[drawn.open])
             drawn.draw(order.deck, state)
-            drawn.may_end &= state < 0
             drawn.avoid.append(partial(order.known.hold, state))
-        nowhere = np.zeros(len(time), np.int64)
-        drawn.draw(self.anywhere, nowhere)
-        drawn.avoid.clear()
-        drawn.draw(self.anywhere, nowhere)
-        found = np.minimum(drawn.found, self.places)
+        drawn.draw(self.anywhere, np.zeros(len(time), np.int64))
+        self._anything_else(drawn)
         if self.times > 1 or self.gap:
-            time = time + self.later.deal(np.zeros(len(time), np.int64), coins)
-        stop = (found == self.places) | (time >= self.times)
-        return np.where(stop, STOP, time * self.places + found)
+            time = self.later.deal(time, coins)
+        stop = (time >= self.times) | (drawn.found == self.places)
+        return np.where(stop, STOP, time * self.places + drawn.found)
 
-    def _as_usual(self, contexts: Integers, drawn: Drawn) -> None:
+    def _anything_else(self, drawn: Drawn) -> None:
+        """Draw what is none of the known children of a node, wherever it was counted.
+
+        What cannot be drawn so is any place that is none of them; if there is none, nothing.
+        """
+        del drawn.avoid[1:]
+        drawn.draw(self.anywhere, np.zeros(len(drawn.found), np.int64))
+        everywhere = np.arange(self.places)
+        for row in drawn.open.tolist():
+            same = np.full(self.places, row)
+            free = everywhere[~drawn.avoid[0](label=everywhere, rows=same)]
+            if len(free):
+                drawn.found[row] = drawn.coins.choice(free)
+
+    def _as_usual(self, contexts: Integers, items: int, drawn: Drawn) -> None:
         """Stay, or go back to the place before, as often as is usual: people have habits."""
-        here = contexts[0]
         before = np.where(contexts[1] >= 0, contexts[1] // self.places, -1)
-        state = (contexts[1] >= 0).astype(np.int64)
-        ways = np.stack((here, before))
-        drawn.draw(self.habits, state, ways)
-        drawn.may_end[:] = False
+        ways = np.stack((contexts[0], before))
+        drawn.draw(self.usual, np.full(len(before), items - 1), ways)
         drawn.avoid.append(partial(_among, ways))
 
 
@@ -173,50 +232,67 @@ def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Ord
     below = below[keys[tree.parent[below]] >= 0]
     known, home = np.unique(keys[asked], return_inverse=True)
     rest = np.bincount(home, np.maximum(tree.left_over(counts), 0.0)[asked], len(known))
-    label = np.where(tree.ends[below], places, tree.label[below] % places)
-    pairs = np.searchsorted(known, keys[tree.parent[below]]) * (places + 2) + label
+    state, ends = np.searchsorted(known, keys[tree.parent[below]]), tree.ends[below]
+    stop = np.bincount(state[ends], counts[below][ends], len(known))
+    went = np.bincount(state[~ends], counts[below][~ends], len(known))
+    pairs = state[~ends] * (places + 1) + tree.label[below][~ends] % places
     distinct, number = np.unique(pairs, return_inverse=True)
-    state, label = np.divmod(distinct, places + 2)
-    weight = np.bincount(number, counts[below], len(distinct))
-    states = np.arange(len(known))
+    state, label = np.divmod(distinct, places + 1)
+    weight = np.bincount(number, counts[below][~ends], len(distinct))
     deck = Deck.of(
-        np.concatenate((state, states)),
-        np.concatenate((label, np.full(len(known), places + 1))),
+        np.concatenate((state, np.arange(len(known)))),
+        np.concatenate((label, np.full(len(known), places))),
         np.concatenate((weight, rest + _LITTLE)),
         len(known),
     )
-    placed = label < places
-    return _Order(Index.of(known), deck, Pairs.of(state[placed], label[placed], places + 2))
+    share = stop / np.maximum(stop + went + rest, _LITTLE)
+    return _Order(Index.of(known), deck, Pairs.of(state, label, places + 1), share)
 
 
-def _habits(tree: Prefixes, counts: Floats, places: int) -> Deck:
-    """How often one stays (label 0), goes back to the place before (1), ends, or does else.
-
-    State 0 is after one place, where there is none to go back to, state 1 after more.
-    """
-    asked = np.flatnonzero(tree.asked & ~tree.ends)
+def _told(tree: Prefixes, counts: Floats, places: int, rows: int) -> Floats:
+    """What the tree tells of habits, a row a place in the sequence."""
     below = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[below]
     place, before = tree.label % places, tree.parent[above]
-    label = np.full(len(below), places + 1)
-    label[(before >= 0) & (place[below] == place[before])] = 1
-    label[place[below] == place[above]] = 0
-    label[tree.ends[below]] = places
-    rest = np.maximum(tree.left_over(counts), 0.0)[asked]
-    state = np.concatenate((before >= 0, tree.parent[asked] >= 0, [False, True])).astype(np.int64)
-    label = np.concatenate((label, np.full(len(asked) + 2, places + 1)))
-    weight = np.concatenate((counts[below], rest, [_LITTLE, _LITTLE]))
-    return Deck.of(state, label, weight, 2)
+    what = np.full(len(below), 2)
+    what[(before >= 0) & (place[below] == place[before])] = 1
+    what[place[below] == place[above]] = 0
+    what[tree.ends[below]] = 3
+    cells = 4 * (tree.level[above] - 1) + what
+    return np.bincount(cells, counts[below], 4 * rows).astype(np.float64).reshape(rows, 4)
 
 
-def _later(tree: Prefixes, counts: Floats, places: int, gap: int) -> Deck:
-    """How much later the next visit is: by `gap` at least."""
-    nodes = np.flatnonzero((tree.parent >= 0) & ~tree.ends)
-    apart = tree.label[nodes] // places - tree.label[tree.parent[nodes]] // places
-    most = max(1, tree.size // places)
-    weight = np.bincount(apart, counts[nodes], most)[gap:]
-    weight = weight if weight.sum() > 0 else np.ones(max(1, most - gap))
-    return Deck.of(np.zeros(len(weight), np.int64), np.arange(len(weight)) + gap, weight, 1)
+def _usual(rest: Floats, places: int) -> Deck:
+    """A deck for each place in a sequence: stay (0), go back to the place before (1), do else."""
+    weight = rest[:, :3] + _LITTLE
+    weight[:1, 1] = 0  # after the first place there is none to go back to
+    state = np.repeat(np.arange(len(rest)), 3)
+    return Deck.of(state, np.tile([0, 1, places], len(rest)), weight.ravel(), len(rest))
+
+
+def _later(tree: Prefixes, counts: Floats, places: int, gap: int, occurs: Integers) -> Deck:
+    """When the next visit is, by the time of the one before: at least `gap` later.
+
+    What the tree does not tell of is as frequent as times are that it does not tell of. The time
+    after all times stands for where none is left.
+    """
+    times = tree.size // places
+    items = np.flatnonzero(~tree.ends)
+    time = tree.label // places
+    nodes = items[tree.parent[items] >= 0]
+    pairs = time[tree.parent[nodes]] * (times + 1) + time[nodes]
+    weight = np.bincount(pairs, counts[nodes], times * (times + 1)).astype(np.float64)
+    weight = weight.reshape(times, times + 1)
+    told = np.bincount(time[items], counts[items], times)
+    left = np.maximum(occurs - told, 0.0) + _LITTLE
+    rest = np.bincount(time[items], np.maximum(tree.left_over(counts), 0.0)[items], times)
+    now, then = np.indices((times, times))
+    possible = np.where(then >= now + gap, left, 0.0)
+    possible /= np.maximum(possible.sum(axis=1, keepdims=True), _LITTLE)
+    weight[:, :times] += (rest[:, None] + _LITTLE) * possible
+    weight[:, times] = weight[:, :times].sum(axis=1) == 0
+    now, then = np.indices(weight.shape)
+    return Deck.of(now.ravel(), then.ravel(), weight.ravel(), times)
 
 
 def _early(tree: Prefixes, counts: Floats, places: int) -> Deck:

@@ -12,7 +12,7 @@ __all__ = ["Prefixes", "Table"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 #: a sequence a row, filled up with -1
-Table: TypeAlias = NDArray[np.int32]
+Table: TypeAlias = NDArray[np.int32 | np.int64]
 
 
 class Prefixes:
@@ -66,7 +66,7 @@ class Prefixes:
 
     def table(self, longest: int) -> Table:
         """The labels of each node from the first level on, filled up with -1; no ends."""
-        held = np.full((len(self), longest), -1, np.int32)
+        held = np.full((len(self), longest), -1, np.int32 if self.size < 2**31 else np.int64)
         for depth in range(1, int(self.level.max(initial=0)) + 1):
             nodes = np.flatnonzero(self.level == depth)
             if depth > 1:

@@ -120,6 +120,7 @@ CATALOGUE: dict[type[Dataset], dict[str, Callable[[], Dataset]]] = {
         "long and short": lambda: trajectories_of([range(9), [0], [0, 8]] * 3, ill=[0, 4]),
         "no records": lambda: trajectories_of([]),
         "hundreds": lambda: trajectories_of([[0, 1, 2]] * 200 + [[2]] * 90 + [[1, 2]], places=2),
+        "long ones": lambda: trajectories_of([range(40), range(0, 60, 3)] * 20, places=2),
         "nested": lambda: trajectories_of([range(n) for n in range(1, 7)] * 2, places=1),
     },
 }

@@ -22,6 +22,7 @@ from hedgerow.publishers.sequences.prefix_writing import (
     emitted,
     whole_sequences,
 )
+from hedgerow.steps.following import Habits
 from hedgerow.steps.prefixes import Prefixes, Table
 
 __all__ = ["PrefixTree"]
@@ -32,14 +33,18 @@ Integers: TypeAlias = NDArray[np.int64]
 _PAIR = 2
 #: a gate share is a fraction of this many parts at most
 _PARTS = 10_000
-#: the part of the budget for how many sequences there are
-_NUMBER = Fraction(1, 100)
+#: the parts of the budget for how many sequences there are, and for what people are used to
+_NUMBER, _HABITS = Fraction(1, 100), Fraction(3, 100)
 #: the least and the most for single places, in hundredths, and how that depends on depth
 _SINGLE, _SHALLOW = (9, 50), 300.0
 #: from so many labels on, groups are asked for first
 _MANY = 2_000
 #: sequences that noise may make, if it is so many times its scale
 _MOST, _TAIL = 300_000_000, 20
+#: a share of a level is rounded down to one of about so many
+_SHARES = 4_096
+#: a cutoff that no count reaches, and labels that no word can hold together with a node
+_LARGEST, _WORD, _PLACES = 1 << 59, 1 << 38, 1 << 20
 #: what floating-point errors may add to a whole number
 _SPARE = 1e-9
 
@@ -67,10 +72,11 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     prefixes: a sequence, cut to its first `height` items, walks down one path (L1 = 1, one token):
     at every level it is in one group, then at one place in that group, or at its end. A level
     spends a part of what is left on its path, groups and places together, and the last level at
-    most the rest; so no path spends more than was reserved. number of sequences: a sequence counts
-    once (L1 = 1), asked with a hundredth of the budget. places: a sequence has at most `height`
-    items (L1 = `height`), asked with nine to fifty hundredths, as the noisy number of sequences
-    says. Both only for `continued`. Which prefixes
+    most the rest; so no path spends more than was reserved. The others only for `continued`:
+    number of records: a sequence counts once (L1 = 1), a hundredth of the budget. habits: after
+    each but the last of its items a sequence stays, goes back, goes elsewhere or ends (L1 =
+    `height` - 1), three hundredths. times, places: a sequence has at most `height` items (L1 =
+    `height` each), three hundredths, and nine to fifty, as the noisy number says. Which prefixes
     live, what they spend, inference and writing depend on noisy answers only. Groups, times,
     thresholds and height are public.
 
@@ -139,24 +145,42 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             tree = self.grow(positions, gates, gap, ledger)
             copies = emitted(tree, agreed(tree, self.inference), self.rounding)
             return _as_data(*whole_sequences(tree, copies, self.height), data)
-        known = self._sizes(positions, gates.places, gap, ledger)
+        known = self._sizes(positions, gates, gap, ledger)
         tree = self.grow(positions, gates, gap, ledger)
         counts = agreed(tree, self.inference, known.total(tree))
         copies = emitted(tree, counts, self.rounding)
         written = continued_sequences(tree, counts, copies, self.height, known, ledger.coins())
         return _as_data(*written, data)
 
-    def _sizes(self, positions: Positions, places: int, gap: int, ledger: Ledger) -> Known:
-        """Ask how many sequences there are, and how often each place is in them, at any time."""
+    def _sizes(self, positions: Positions, gates: Gates, gap: int, ledger: Ledger) -> Known:
+        """Ask how many sequences there are, how often each place is in them, and for habits."""
         counted, firsts = positions.count(1), positions.first().count(1)
         exact = np.array([firsts.counts.sum()])
         share = ledger.budget * _NUMBER
-        number = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of sequences")
-        occurs = np.zeros(places, np.int64)
-        np.add.at(occurs, counted.codes % places, counted.counts)
-        spend = ledger.budget * self._single(int(number[0]), places, float(ledger.budget))
+        number = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of records")
+        habits = self._habits(positions, gates, ledger)
+        occurs = np.zeros(gates.places, np.int64)
+        np.add.at(occurs, counted.codes % gates.places, counted.counts)
+        spend = ledger.budget * self._single(int(number[0]), gates.places, float(ledger.budget))
         noisy = ledger.ask(occurs, Laplace(l1=self.height), spend=spend, label="places")
-        return Known(max(0, int(number[0])), 2 / float(share) ** 2, noisy, gap)
+        spread = 2 / float(share) ** 2
+        return Known(max(0, int(number[0])), spread, noisy, habits, gap)
+
+    def _habits(self, positions: Positions, gates: Gates, ledger: Ledger) -> Habits:
+        """Ask what people are used to: to stay, to go back, to end; and at which times they are."""
+        spend = ledger.budget * _HABITS
+        noisy, doubt = np.zeros((0, 4), np.int64), 0.0
+        if self.height > 1:
+            exact = positions.habits(gates.places, self.height)
+            steps = Laplace(l1=self.height - 1)
+            noisy = ledger.ask(exact.ravel(), steps, spend=spend, label="habits").reshape(-1, 4)
+            doubt = math.sqrt(2) * (self.height - 1) / float(spend)
+        times = np.zeros(gates.times, np.int64)
+        if gates.times > 1:
+            counted = positions.count(1)
+            np.add.at(times, counted.codes // gates.places, counted.counts)
+            times = ledger.ask(times, Laplace(l1=self.height), spend=spend, label="times")
+        return Habits(noisy, doubt, times)
 
     def _single(self, number: int, places: int, budget: float) -> Fraction:
         """What to spend on single places: little, unless a tree has little to tell of anyway.
@@ -174,7 +198,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         positions, live = positions.first(), _Live.root(paths.root)
         for level in range(self.height):
             height = self._heights(tree, live, gates, level)
-            share = paths.left(live.nodes) / height
+            share = _rounded(paths.left(live.nodes) / height, ledger.budget / _SHARES)
             counted = positions.count(len(live.nodes))
             found = ask_children(
                 paths,
@@ -233,13 +257,17 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             few = np.log(families.candidates / (self.tau_split * (1 + np.exp(-spend))))
             scales = np.maximum(scales, few)
         scales[families.kind == END] = 0
-        return np.maximum(1, np.ceil(scales / spend)).astype(np.int64)
+        return np.clip(np.ceil(scales / spend), 1, _LARGEST).astype(np.int64)
 
     def _gates(self, data: Sequences | Trajectories) -> Gates:
         """The public tree of places, and how much of a level's budget goes to groups."""
         axis, times = ("item", 1)
         if isinstance(data, Trajectories):
             axis, times = "place", data.domain.size("time")
+        places = data.domain.size(axis)
+        if places > _PLACES or places * times > _WORD:
+            msg = f"{places:,} places at {times:,} times are too many; take a coarser grid or bins"
+            raise ParameterError(msg)
         tree = self._tree(data.domain, axis, times)
         gates = Gates(tree, times, ())
         levels = len(gates.above) - 1
@@ -250,10 +278,10 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         if self.gate_share > 0:
             whole = Fraction(self.gate_share).limit_denominator(_PARTS)
             parts = [whole / (levels - 1)] * (levels - 1)
-        if sum(parts) >= 1:
+        if not 0 < sum(parts) < 1:
             msg = (
-                f"PrefixTree.gate_share = {self.gate_share:g} leaves nothing to count places with "
-                "(0 is two over the size of a group, which must be larger than two); take 0.5"
+                f"PrefixTree.gate_share = {self.gate_share:g} leaves nothing for groups or for "
+                "places (0 is two over the size of a group, which must be more than two); take 0.5"
             )
             raise ParameterError(msg)
         return Gates(tree, times, tuple(parts))
@@ -311,6 +339,12 @@ def _as_data(
         domain=domain,
         several=data.several,
     )
+
+
+def _rounded(share: Shares, step: Fraction) -> Shares:
+    """Round down, so that there are few different shares; what would be nothing stays."""
+    down = share.rounded_down(step)
+    return Shares.where(down.floats() > 0, down, share)
 
 
 class _Live(NamedTuple):

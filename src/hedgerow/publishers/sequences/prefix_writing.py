@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.steps.consistency import round_together
 from hedgerow.steps.continuing import calibrated, continued
-from hedgerow.steps.following import Follow
+from hedgerow.steps.following import Follow, Habits
 from hedgerow.steps.inference import capped, pushed_down, smoothed
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
@@ -72,34 +72,46 @@ def continued_sequences(
     table, many = whole_sequences(tree, np.where(still, copies, 0), longest)
     moving = np.repeat(np.flatnonzero(~still), copies[~still])
     missing = max(0, round(known.total(tree)) - int(copies.sum()))
-    items = np.flatnonzero(~tree.ends)
-    told = np.bincount(tree.label[items] % len(known.occurs), counts[items], len(known.occurs))
     # what the tree does not tell of is left for where it stops
-    left = np.maximum(known.occurs - told, 0.0)
-    follow = Follow.of(tree, counts, left, known.gap)
-    follow = calibrated(tree, follow, moving, missing, left, longest, coins)
+    left, later = _untold(tree, counts, known)
+    follow = Follow.of(tree, counts, left, known.habits, known.gap)
+    follow = calibrated(tree, follow, moving, missing, (left, later), longest, coins)
     more = continued(tree, follow, moving, missing, longest, coins)
     return np.concatenate((table, more)), np.append(many, np.ones(len(more), np.int64))
 
 
-class Known(NamedTuple):
-    """How many sequences there are, how often each place is in them, and the least time between.
+def _untold(tree: Prefixes, counts: Floats, known: Known) -> tuple[Floats, Floats]:
+    """How often each place, and each time, occurs that the tree does not tell of."""
+    items = np.flatnonzero(~tree.ends)
+    codes = np.divmod(tree.label[items], len(known.occurs))
+    time, place = (
+        np.maximum(held - np.bincount(code, counts[items], len(held)), 0.0)
+        for held, code in zip((known.habits.times, known.occurs), codes, strict=True)
+    )
+    return place, time
 
-    `spread` is the variance of the number.
+
+class Known(NamedTuple):
+    """How many sequences there are, how often each place is in them, and what people are used to.
+
+    `spread` is the variance of the number, `gap` the least time between visits.
     """
 
     number: int
     spread: float
     occurs: Integers
+    habits: Habits
     gap: int
 
     def total(self, tree: Prefixes) -> float:
-        """How many sequences there are: as their first items say, if that may be all of them.
+        """How many sequences there are, by their number and by their first items.
 
-        First items that were too rare are missing, spurious ones are too many; but they are
-        counted better than the number is, so it must differ by more than noise does.
+        First items that were too rare are missing, and spurious ones are too many: where the two
+        differ by more than noise does, the number is right. Else both are, by their precision.
         """
         first = tree.level == 1
         held = float(np.maximum(tree.noisy[first], 0.0).sum())
-        noise = self.spread + float((1 / tree.weight[first]).sum())
-        return self.number if abs(self.number - held) > _SURE * math.sqrt(noise) else held
+        spread = float((1 / tree.weight[first]).sum())
+        if not first.any() or abs(self.number - held) > _SURE * math.sqrt(self.spread + spread):
+            return self.number
+        return (self.number * spread + held * self.spread) / (self.spread + spread)
