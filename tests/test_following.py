@@ -114,10 +114,12 @@ def test_as_many_end_as_were_counted():
     held = continued(tree, follow, np.repeat(first, 100), 0, 3, coins())
     sizes = np.bincount(np.sum(held >= 0, axis=1), minlength=4)
     assert sizes[1:] == pytest.approx([90, 180, 30], abs=2)
-    # what may be noise is not believed: the contexts say that nothing ends
+    # what may be noise is not believed: 270 of 510 end after any item
     doubted = Follow.of(tree, tree.noisy, np.ones(3), Habits(counts, 1e6, np.zeros(1, int)), 0)
     held = continued(tree, doubted, np.repeat(first, 100), 0, 3, coins())
-    assert np.all(held >= 0)
+    sizes = np.bincount(np.sum(held >= 0, axis=1), minlength=4)
+    assert sizes[1] == pytest.approx(300 * 270 / 510, abs=2)
+    assert sizes[2] == pytest.approx((300 - sizes[1]) * 270 / 510, abs=2)
 
 
 def timed_tree(gap):

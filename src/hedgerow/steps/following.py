@@ -63,7 +63,8 @@ class Follow:
 
     `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
     1 with the root as 0, and the places that passed below them. `stops[n - 1]` is how many
-    sequences end after `n` items that the tree does not tell of.
+    sequences end after `n` items that the tree does not tell of, `often` the part that ends after
+    any item.
     """
 
     places: int
@@ -76,6 +77,7 @@ class Follow:
     early: Deck
     usual: Deck
     stops: Floats
+    often: float
     doubt: float
 
     @classmethod
@@ -107,6 +109,7 @@ class Follow:
             _early(tree, counts, places),
             _usual(rest, places),
             rest[:, 3],
+            _often(habits.counts),
             habits.doubt,
         )
 
@@ -145,7 +148,7 @@ class Follow:
         As many as were counted, unless that may be noise; by their last places, some rather than
         others.
         """
-        chance = np.zeros(contexts.shape[1])
+        chance = np.full(contexts.shape[1], self.often)
         for keys, order in zip(contexts, self.orders, strict=True):
             state = order.contexts.find(keys)
             chance[state >= 0] = order.ends[state[state >= 0]]
@@ -260,6 +263,12 @@ def _told(tree: Prefixes, counts: Floats, places: int, rows: int) -> Floats:
     what[tree.ends[below]] = 3
     cells = 4 * (tree.level[above] - 1) + what
     return np.bincount(cells, counts[below], 4 * rows).astype(np.float64).reshape(rows, 4)
+
+
+def _often(counts: Integers) -> float:
+    """How often a sequence ends after any item."""
+    held = np.maximum(counts.sum(axis=0), 0)
+    return float(held[3] / max(1, held.sum()))
 
 
 def _usual(rest: Floats, places: int) -> Deck:
