@@ -61,17 +61,19 @@ class Positions:
         what follows says nothing. A symbol is at the place that is left when it is divided by
         `places`.
         """
-        starts, number = self._starts, np.arange(len(self.active))
+        starts, number = self._starts, np.arange(len(self.active), dtype=np.int32)
         index = number - np.maximum.accumulate(np.where(starts, number, 0))
-        symbols = self.symbols.astype(np.int64)
-        here, then = symbols[self.active] % places, symbols[self.active + 1]
-        before = np.where(starts, -1, symbols[self.active - 1] % places)
-        what = np.where(then % places == here, 0, np.where(then % places == before, 1, 2))
-        what[then == self.size] = 3
-        kept = index < longest - 1
+        kept = np.flatnonzero(index < longest - 1)
+        active, index, starts = self.active[kept], index[kept], starts[kept]
+        places_of = self.symbols if self.size == places else self.symbols % places
+        here, then = places_of[active], places_of[active + 1]
+        what = np.full(len(active), 2, np.int8)
+        what[(then == places_of[active - 1]) & ~starts] = 1
+        what[then == here] = 0
+        what[self.symbols[active + 1] == self.size] = 3
         weights = None if self.weights is None else self.weights[kept]
-        cells = (4 * index + what)[kept]
-        return np.bincount(cells, weights, 4 * (longest - 1)).astype(np.int64).reshape(-1, 4)
+        found = np.bincount(4 * index.astype(np.int64) + what, weights, 4 * (longest - 1))
+        return found.astype(np.int64).reshape(-1, 4)
 
     def first(self) -> Positions:
         """Keep the first position of every sequence."""

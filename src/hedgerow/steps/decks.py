@@ -28,8 +28,8 @@ class Deck(NamedTuple):
     Examples
     --------
     >>> deck = Deck.of(np.zeros(2, np.int64), np.array([7, 9]), np.array([3.0, 1.0]), 1)
-    >>> np.sort(deck.deal(np.zeros(8, np.int64), np.random.default_rng(1))).tolist()
-    [7, 7, 7, 7, 7, 7, 9, 9]
+    >>> deck.starts.tolist(), deck.label.tolist(), deck.upto.tolist()
+    ([0, 2], [7, 9], [0.0, 3.0, 4.0])
     """
 
     starts: Integers

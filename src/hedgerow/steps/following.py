@@ -28,6 +28,8 @@ ORDERS = 3
 #: where a sequence ends
 STOP = -1
 _LITTLE = 1e-9
+#: so often any place is tried before all that are left are looked at
+_EVEN = 4
 #: standard deviations of the noise a difference must exceed to be taken for more than noise
 _SURE = 2.0
 
@@ -197,8 +199,11 @@ class Follow:
         What cannot be drawn so is any place that is none of them; if there is none, nothing.
         """
         del drawn.avoid[1:]
-        drawn.draw(self.anywhere, np.zeros(len(drawn.found), np.int64))
-        everywhere = np.arange(self.places)
+        everywhere, nowhere = np.arange(self.places), np.zeros(len(drawn.found), np.int64)
+        drawn.draw(self.anywhere, nowhere)
+        even = Deck.of(0 * everywhere, everywhere, np.ones(self.places), 1)
+        for _ in range(_EVEN):
+            drawn.draw(even, nowhere)
         for row in drawn.open.tolist():
             same = np.full(self.places, row)
             free = everywhere[~drawn.avoid[0](label=everywhere, rows=same)]
