@@ -99,7 +99,7 @@ class Truth:
                 for most in TOPS
             },
             "number": held.records / max(1, self.whole.records),
-            "length": float(0.5 * np.abs(lengths - self.lengths).sum()),
+            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if held.records else 1.0,
             **{name: float(part.mean()) for name, part in parts.items() if len(part)},
             "error": float(np.mean([part.mean() for part in parts.values() if len(part)])),
         }

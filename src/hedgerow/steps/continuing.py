@@ -18,6 +18,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: so often something that is known not to follow is drawn again
 _AGAIN = 6
+#: fewer sequences say nothing of what fits
+_LEAST = 100
 #: sequences of a trial, how many of them there are, and what makes a place's number sure
 _TRIAL, _SWEEPS, _FEW = 30_000, 4, 10.0
 
@@ -36,7 +38,7 @@ def calibrated(
     Where a tree stops, sequences are rarer than elsewhere, and so is what follows. `wanted` is how
     often each place, and each time, should follow in all.
     """
-    if len(node) + missing == 0:
+    if len(node) + missing < _LEAST:
         return follow
     part = min(1.0, _TRIAL / (len(node) + missing))
     few = node[coins.permutation(len(node))[: int(part * len(node))]]
