@@ -78,7 +78,7 @@ def test_files_with_several_visits_and_unknown_places(tmp_path):
 
 
 @pytest.mark.parametrize("odd", ["noon", "", "1e3", "07.5", "2020-01-01T07:00:00"])
-@pytest.mark.parametrize("options", [{}, {"bin": "2", "times": "number"}], ids=["plain", "binned"])
+@pytest.mark.parametrize("options", [{}, {"bin": "2"}], ids=["plain", "binned"])
 def test_one_odd_record_changes_no_other(tmp_path, odd, options):
     """What is read of others is the same, whatever somebody's times look like."""
     lines = ["unit,time,place", "1,07,a", "1,08,b", "2,1,c"]

@@ -127,8 +127,15 @@ BAD = {
         "a.csv",
         b"unit,time,place\n1,1,a\n",
         {"bin": "1h"},
+        ReadError,
+        "column 'time' must hold whole numbers .with bins such as 60., or dates",
+    ),
+    "no bin": (
+        "a.csv",
+        b"unit,time,place\n1,1,a\n",
+        {"bin": "1x"},
         ParameterError,
-        "bin must be a whole number here",
+        "bin must be such as 15min",
     ),
     "bad dates": (
         "a.csv",

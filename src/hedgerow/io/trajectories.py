@@ -77,7 +77,8 @@ def trajectories_from(
     times = _times(long.columns["time"].gather(visits), options, domain)
     if times.null_count() and drop == "error":
         at = int(long.line[there][times.is_null().arg_max() or 0])
-        raise long.fail(at, "column 'time' must hold whole numbers, or dates and times")
+        what = "whole numbers (with bins such as 60), or dates and times (1h)"
+        raise long.fail(at, f"column 'time' must hold {what}")
     places = places.gather(visits)
     traits = {name: long.columns[name] for name in trait_columns(options)}
     domain = domain or _seen(times, places, traits, source)
@@ -171,29 +172,23 @@ def _places(long: Long, options: Mapping[str, str]) -> pl.Series:
 def _times(column: pl.Series, options: Mapping[str, str], domain: Domain | None) -> pl.Series:
     """Put times into bins: whole numbers, or dates and times; what is neither is null.
 
-    What a cell is depends on that cell and on what was declared, the times of the domain or the
-    option `times`; only where nothing was, on all of them.
+    What a cell is depends on that cell and on what was declared: the option `times`, the bins
+    (`60`, or `1h` for dates), the times of the domain. Only where nothing was, it depends on all.
     """
-    said = options.get("times")
-    if said not in {None, "number", "text"}:
-        msg = f"times must be number or text; got {said!r}"
-        raise ParameterError(msg)
     numbers = column.cast(pl.Int64, strict=False)
-    if said is None and domain is not None and "bin" not in options:
-        said = "number" if isinstance(domain.values("time")[0], int) else "text"
-    plain = numbers.null_count() == 0 if said is None else said == "number"
+    plain = _are_numbers(numbers, options, domain)
     if "bin" not in options:
         if "fold" in options:
             msg = "fold needs a bin"
             raise ParameterError(msg)
         return numbers if plain else column.cast(pl.String)
+    width = _width("bin", options["bin"], dates=not plain)
     if not plain:
         try:
             dates = column.cast(pl.String).str.to_datetime(strict=False, time_unit="us")
         except pl.exceptions.PolarsError:
             dates = pl.Series([None] * len(column), dtype=pl.Datetime)
         numbers = dates.dt.epoch("s")
-    width = _width("bin", options["bin"], dates=not plain)
     binned = numbers // width
     if "fold" in options:
         around = _width("fold", options["fold"], dates=not plain)
@@ -204,6 +199,21 @@ def _times(column: pl.Series, options: Mapping[str, str], domain: Domain | None)
     if plain:
         return binned * width
     return pl.from_epoch(binned * width, "s").dt.to_string("%Y-%m-%dT%H:%M:%S")
+
+
+def _are_numbers(numbers: pl.Series, options: Mapping[str, str], domain: Domain | None) -> bool:
+    """Whether times are whole numbers: as declared, or as they look."""
+    said = options.get("times")
+    if said not in {None, "number", "text"}:
+        msg = f"times must be number or text; got {said!r}"
+        raise ParameterError(msg)
+    if said is not None:
+        return said == "number"
+    if "bin" in options:
+        return options["bin"].isdigit()
+    if domain is not None:
+        return isinstance(domain.values("time")[0], int)
+    return numbers.null_count() == 0
 
 
 def _width(name: str, text: str, *, dates: bool) -> int:
