@@ -21,7 +21,8 @@ from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.job import Job, run_job
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Paths
-from hedgerow.measures.sequences import drawn_queries, relative_errors, uniform_queries
+from hedgerow.measures.scoring import relative_errors
+from hedgerow.measures.sequences import drawn_queries, uniform_queries
 from hedgerow.privacy.questions import Noisy
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.writing import write_sequences

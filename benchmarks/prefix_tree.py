@@ -27,8 +27,9 @@ from hedgerow.measures.containment import postings_of
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Paths
 from hedgerow.measures.journeys import measure_journeys
-from hedgerow.measures.sequences import drawn_queries, relative_errors
-from hedgerow.measures.sets import relative_errors as set_errors
+from hedgerow.measures.scoring import relative_errors
+from hedgerow.measures.sequences import drawn_queries
+from hedgerow.measures.sets import set_errors
 
 TOPS = (100, 150, 200, 250, 300)
 LONGEST_QUERY = (3, 6, 9, 12)

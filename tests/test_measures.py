@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.itemsets import Postings
-from hedgerow.measures.sets import drawn_queries, relative_errors, top_utility, uniform_queries
+from hedgerow.measures.sets import drawn_queries, set_errors, top_utility, uniform_queries
 from hedgerow.testing import sets_of, strategies
 
 VECTOR = json.loads((Path(__file__).parent / "vectors" / "diffpart.json").read_text())
@@ -44,7 +44,7 @@ def test_the_printed_figures_of_the_top_itemsets(most, utility, dropped):
     )
     kept, gone = top_utility(before, after, most)
     assert (kept, gone) == (pytest.approx(utility, abs=1e-6), dropped)
-    assert relative_errors(before, after, [(1,)]).tolist() == [pytest.approx(1 / 7)]
+    assert set_errors(before, after, [(1,)]).tolist() == [pytest.approx(1 / 7)]
     assert list(before.top(4)) == [(1,), (0,), (3,), (1, 3)]
 
 

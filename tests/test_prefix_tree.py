@@ -16,7 +16,7 @@ from scipy import stats
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.measures.containment import postings_of
-from hedgerow.measures.sets import relative_errors
+from hedgerow.measures.sets import set_errors
 from hedgerow.privacy import NoiseOff
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.questions import Noisy, Thresholded
@@ -331,4 +331,4 @@ def test_the_count_queries_of_the_run_without_noise():
     queries = [(0, 1), (0, 2), (1, 3)]
     assert before.supports(queries).tolist() == [6, 4, 2]
     assert after.supports(queries).tolist() == [5, 2, 2]
-    assert relative_errors(before, after, queries).tolist() == pytest.approx([1 / 6, 0.5, 0])
+    assert set_errors(before, after, queries).tolist() == pytest.approx([1 / 6, 0.5, 0])

@@ -93,13 +93,10 @@ def _journeys(release: Release, original: Trajectories, seed: int | None) -> lis
     """Stand beside nothing, first visits alone, and the original cut as the method cuts it."""
     longest = _longest(release)
     first = PrefixTree(height=1, generator="cut")
-    place = np.arange(original.engine.rows(original.visits))
-    starts, pairs, _ = original.arrays()
-    place -= np.repeat(starts[:-1], np.diff(starts))
     controls = {
-        "empty release": original.keep_visits(np.zeros(len(pairs), np.bool_)),
+        "empty release": original.truncated(0),
         "first visits": first.publish(original, release.guarantee, seed=seed).data,
-        f"original, cut at {longest}": original.keep_visits(place < longest),
+        f"original, cut at {longest}": original.truncated(longest),
     }
     rng = np.random.default_rng(seed)
     return measure_journeys(original, release.data, controls, rng, longest=longest)
@@ -111,10 +108,9 @@ def _trajectories(release: Release, original: Trajectories, seed: int | None) ->
     if not promises:
         return _journeys(release, original, seed)
     promise = promises[0]
-    none = np.zeros(original.engine.rows(original.visits), np.bool_)
     single = original.keep_visits(_most_frequent(original))
     controls = {
-        "empty release": original.keep_visits(none),
+        "empty release": original.truncated(0),
         "one visit a record": LocalSuppression(schedule="grow").publish(single, promise).data,
         "global suppression": LocalSuppression(mode="global").publish(original, promise).data,
     }

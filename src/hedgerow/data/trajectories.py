@@ -253,18 +253,20 @@ class Trajectories(Dataset):
             visits["at"] = np.arange(len(row))
         return replace(self, rows=self.engine.table(rows), visits=self.engine.table(visits))
 
+    def truncated(self, longest: int) -> Trajectories:
+        """Keep the first visits of each record: a rule for each alone."""
+        starts, pairs, _ = self.arrays()
+        place = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
+        return self.keep_visits(place < longest)
+
     def positions(self, longest: int) -> Positions:
         """Line up the first visits of all records, each with an end marker, to count them in.
 
         A record without visits is only an end.
         """
-        starts, pairs, _ = self.arrays()
-        sizes = np.diff(starts)
-        place = np.arange(len(pairs)) - np.repeat(starts[:-1], sizes)
-        kept = np.append(0, np.cumsum(np.minimum(sizes, longest)))
-        ones = np.ones(len(sizes), np.int64)
+        starts, pairs, _ = self.truncated(longest).arrays()
         size = self.domain.size("place") * self.domain.size("time")
-        return Positions.of(kept, pairs[place < longest], ones, size)
+        return Positions.of(starts, pairs, np.ones(len(self), np.int64), size)
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""

@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.data import Sequences, Sets
 from hedgerow.measures.itemsets import Postings
 from hedgerow.measures.scoring import mean_score
-from hedgerow.measures.sets import drawn_queries, relative_errors, uniform_queries
+from hedgerow.measures.sets import drawn_queries, set_errors, uniform_queries
 from hedgerow.score import Score
 
 __all__ = ["containment_scores", "postings_of"]
@@ -47,9 +47,9 @@ def containment_scores(
     return [
         mean_score(
             f"mean relative error of sets of items, {name}",
-            relative_errors(truth, ours, workload),
+            set_errors(truth, ours, workload),
             {
-                other: float(relative_errors(truth, held, workload).mean())
+                other: float(set_errors(truth, held, workload).mean())
                 for other, held in beside.items()
             },
             chart="mean relative error of sets of items, by workload",

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from hedgerow.score import Score
 
-__all__ = ["Better", "exact_score", "mean_score"]
+__all__ = ["Better", "exact_score", "mean_score", "relative_errors"]
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 
 _NORMAL = 1.96
+#: a query that fewer than this part of all records answer is not taken for more precise
+_SANITY = 0.001
 
 
 def exact_score(
@@ -64,3 +66,10 @@ def mean_score(
         chart=chart,
         at=at,
     )
+
+
+def relative_errors(
+    exact: NDArray[np.int64], held: NDArray[np.int64], records: int
+) -> NDArray[np.float64]:
+    """The error of each query over its true count, or over a thousandth of all records if more."""
+    return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))

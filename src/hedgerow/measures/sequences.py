@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from hedgerow.data import Sequences, Value
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Gram, Paths
-from hedgerow.measures.scoring import Better, exact_score, mean_score
+from hedgerow.measures.scoring import Better, exact_score, mean_score, relative_errors
 from hedgerow.measures.tops import top_scores
 from hedgerow.score import Score
 
-__all__ = ["drawn_queries", "measure_sequences", "relative_errors", "uniform_queries"]
+__all__ = ["drawn_queries", "measure_sequences", "uniform_queries"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -33,7 +33,6 @@ _CHARTS = {
 _QUERIES = 2_000
 _GROUPS = 5
 _LONGEST = 8
-_SANITY = 0.001
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, math.inf))
 _TOPS = (20, 100)
 _SHOWN = 20
@@ -128,11 +127,6 @@ def drawn_queries(truth: Paths, rng: np.random.Generator, queries: int) -> dict[
 
 def _share(low: float, high: float) -> str:
     return f"{100 * low:g}% to {100 * high:g}%" if high < math.inf else f"over {100 * low:g}%"
-
-
-def relative_errors(exact: NDArray[np.int64], held: NDArray[np.int64], records: int) -> Floats:
-    """The error of each query over its true count, or over a thousandth of all records if more."""
-    return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))
 
 
 def _frequent(truth: Paths, all_: Mapping[str, Paths]) -> list[Score]:

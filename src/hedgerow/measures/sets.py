@@ -10,10 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Sets, Taxonomy, Value
 from hedgerow.measures.itemsets import Itemset, Postings
-from hedgerow.measures.scoring import exact_score, mean_score
+from hedgerow.measures.scoring import exact_score, mean_score, relative_errors
 from hedgerow.score import Score
 
 __all__ = ["measure_sets", "usefulness_bound"]
@@ -26,7 +27,6 @@ _CHARTS = {
 _GROUPS = 5
 _QUERIES = 2_000
 _LONGEST = 4
-_SANITY = 0.001
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
 _TOPS = (20, 100)
 _SHOWN = 20
@@ -114,13 +114,12 @@ def drawn_queries(
     }
 
 
-def relative_errors(
+def set_errors(
     truth: Postings, released: Postings, workload: Sequence[Itemset]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The error of each query over its true count, or over a thousandth of all records if more."""
+) -> NDArray[np.float64]:
+    """The relative error of each query."""
     exact, ours = truth.supports(workload), released.supports(workload)
-    floor = max(_SANITY * truth.records, 1e-9)
-    return np.abs(ours - exact) / np.maximum(exact, floor)
+    return relative_errors(exact, ours, truth.records)
 
 
 def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, int]:
@@ -163,10 +162,9 @@ def _query_score(
     ours: Postings,
     beside: Mapping[str, Postings],
 ) -> Score:
-    errors = relative_errors(truth, ours, workload)
+    errors = set_errors(truth, ours, workload)
     others = {
-        other: float(relative_errors(truth, held, workload).mean())
-        for other, held in beside.items()
+        other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()
     }
     return mean_score(
         f"mean relative error, {name}",

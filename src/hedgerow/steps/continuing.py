@@ -73,7 +73,8 @@ def continued(
     """Go on from nodes, once each: the whole sequences, filled up with -1.
 
     A sequence that goes on from a node whose children were asked for goes on with none of those
-    that passed, and does not end there: they have their own. From other nodes, anything may follow.
+    that passed, and does not end there unless nothing else is found: they have their own. From
+    other nodes, anything may follow.
     So many as are `missing` begin with what was too rare to be counted. All sequences of one length
     go on together; they are the given part of all that go on.
     """
