@@ -62,7 +62,7 @@ def test_a_row_with_a_huge_count_is_written_once(monkeypatch):
 
 def test_lines_that_end_by_a_carriage_return_alone_are_refused(tmp_path):
     (tmp_path / "old.dat").write_bytes(b"1 2\r1\r2 2\r")
-    with pytest.raises(ReadError, match="convert it"):
+    with pytest.raises(ReadError, match="convert the file"):
         read(tmp_path / "old.dat", kind="sequences")
     (tmp_path / "new.dat").write_bytes(b"1 2\r\n1\r\n")
     assert len(read(tmp_path / "new.dat", kind="sequences")) == 2
@@ -76,7 +76,7 @@ def test_what_no_file_can_hold_is_no_value(value):
 
 def test_spmf_under_another_name_is_told(tmp_path):
     (tmp_path / "s.txt").write_text("1 -1 2 -1 -2\n2 -1 -2\n")
-    with pytest.raises(ReadError, match="looks like an SPMF file"):
+    with pytest.raises(ReadError, match="looks like SPMF"):
         read(tmp_path / "s.txt", kind="sequences")
     assert len(read(tmp_path / "s.txt", kind="sequences", format="spmf")) == 2
     (tmp_path / "t.txt").write_text("1 -1 2 -2\n2 -1\n")

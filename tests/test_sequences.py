@@ -59,15 +59,18 @@ def test_broken_spmf_is_refused(tmp_path, line):
 
 
 def test_bad_sequences_are_refused(tmp_path):
-    (tmp_path / "a.dat").write_text("a b\n\na z\n")
+    (tmp_path / "a.jsonl").write_text('["a","b"]\n[]\n["a","z"]\n')
     domain = Domain.declare(item=["a", "b"])
     with pytest.raises(ReadError, match="2: a record without items"):
-        read(tmp_path / "a.dat", kind="sequences", domain=domain)
+        read(tmp_path / "a.jsonl", kind="sequences", domain=domain)
     drop = {"on_empty": "drop"}
     with pytest.raises(ReadError, match="3: an item is not in the domain"):
-        read(tmp_path / "a.dat", kind="sequences", domain=domain, options=drop)
+        read(tmp_path / "a.jsonl", kind="sequences", domain=domain, options=drop)
     held = read(
-        tmp_path / "a.dat", kind="sequences", domain=domain, options={**drop, "on_unknown": "drop"}
+        tmp_path / "a.jsonl",
+        kind="sequences",
+        domain=domain,
+        options={**drop, "on_unknown": "drop"},
     )
     assert held.named() == [(("a",), 1), (("a", "b"), 1)]
     with pytest.raises(UndeclaredDomain, match="the domain was inferred"):

@@ -61,11 +61,13 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
     if len(owners) != records:
         msg = f"persons must name one owner a record; got {len(owners)} for {records}"
         raise ParameterError(msg)
-    if any(owner is None or owner != owner for owner in owners):  # noqa: PLR0124 - NaN is not itself
-        msg = "persons must name an owner of every record; one is missing"
+    if not all(type(owner) in {str, int} or isinstance(owner, np.integer) for owner in owners):
+        # `1 == True == 1.0`: these would be one owner, or not, by who else is there
+        msg = "persons must be texts or whole numbers, one for every record"
         raise ParameterError(msg)
-    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
-    return np.array([numbers[owner] for owner in owners], np.int64)
+    texts = [str(owner) for owner in owners]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return np.array([numbers[text] for text in texts], np.int64)
 
 
 def require_owners(rows: Table) -> None:

@@ -1,53 +1,59 @@
-"""Comma-separated tables with a header: one value a line, its unit beside it."""
+"""Comma-separated tables with a header: one value per line, its unit beside it.
+
+Every line is a row: a quoted cell does not go over several lines. Otherwise one quote that somebody
+forgot to close would change how the lines after it are read, and these are other people's.
+"""
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from hedgerow.data import Value
-from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Wanted, require_text
+from hedgerow.errors import DomainError, ReadError
+from hedgerow.io.long import Integers, Long, Wanted
 from hedgerow.io.rows import Laid
 from hedgerow.io.tables import long_from
+from hedgerow.io.text import Flags, Lines, text_lines
 
 __all__ = ["check", "read", "write"]
+
+_COMMA, _QUOTE = b","[0], b'"'[0]
+_CELL = r'(?:[^",]*|"(?:[^"]|"")*")'
+_WELL_FORMED = rf"^{_CELL}(?:,{_CELL})*$"
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read a long table; everything is text."""
     del most
-    content = require_text(where, content).rstrip()
-    if not content:
-        msg = f"{where} is empty; its first line must name the columns"
-        raise ReadError(msg)
-    try:
-        frame = pl.read_csv(content, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError):
-        # what the library says quotes cells; say where instead
-        msg = (
-            f"{where}{_crooked(content)} is not a table of equally many cells a line; "
-            "for one record a line take the format lines or jsonl"
-        )
-        raise ReadError(msg) from None
-    if any("_duplicated_" in name for name in frame.columns):
-        msg = f"{where} has two columns of one name"
-        raise ReadError(msg)
-    # a quoted cell may go over several lines
-    locate = partial(_line, content) if b'"' in content else None
-    line = np.arange(2, len(frame) + 2, dtype=np.int64)
-    return long_from(where, frame, wanted, line, locate)
+    lines = text_lines(where, content, wanted)
+    head = np.arange(len(lines)) == wanted.skip
+    names = _names(where, lines.take(head))
+    cells = _cells(lines)
+    blank = _blank(lines, cells.number != len(names))
+    body = (np.arange(len(lines)) > wanted.skip) & ~blank
+    torn = body & (cells.number == 0)
+    what = "a quoted cell does not end on its line, or not well; write it so, or use Parquet"
+    lines.refuse(where, torn, what, wanted)
+    crooked = body & (cells.number != len(names))
+    what = "more or fewer cells than the header has; for one record per line use lines or jsonl"
+    lines.refuse(where, crooked, what, wanted)
+    body &= ~crooked
+    asked = {*wanted.columns.values(), *wanted.further}
+    columns = [name for name in names if name in asked]
+    frame = _frame(lines.only(body), names, columns, quoted=bool((cells.quoted & body).any()))
+    return long_from(where, frame, wanted, np.flatnonzero(body) + 1)
 
 
 def check(values: Sequence[Value]) -> None:
-    """Any value fits."""
-    del values
+    """Refuse values that go over several lines."""
+    if any("\n" in value or "\r" in value for value in values if isinstance(value, str)):
+        msg = "values with line breaks do not fit CSV; use Parquet or JSON lines"
+        raise DomainError(msg)
 
 
 def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
@@ -55,26 +61,54 @@ def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     return rows.frame(columns).write_csv().encode()
 
 
-def _crooked(content: bytes) -> str:
-    """Find the first line that has more or fewer cells than the first."""
-    reader = csv.reader(io.StringIO(content.decode()))
-    try:
-        cells = len(next(reader))
-        for row in reader:
-            if row and len(row) != cells:
-                return f":{reader.line_num}"
-    except csv.Error:
-        return f":{reader.line_num}"
-    return ""
+class _Cells(NamedTuple):
+    """How many cells each line has, 0 if its quotes are crooked, and whether it has quotes."""
+
+    number: Integers
+    quoted: Flags
 
 
-def _line(content: bytes, row: int) -> int:
-    """Find the line a row of the table starts at, the header being row 1."""
-    reader = csv.reader(io.StringIO(content.decode()))
-    start = 1
-    with suppress(csv.Error):  # the other reader took it: the row is the best we know
-        for number, _ in enumerate(reader, start=1):
-            if number == row:
-                return start
-            start = reader.line_num + 1
-    return row
+def _cells(lines: Lines) -> _Cells:
+    commas = np.flatnonzero(lines.text == _COMMA)
+    number = np.diff(np.searchsorted(commas, lines.ends), prepend=0) + 1
+    quoted = lines.with_any(np.flatnonzero(lines.text == _QUOTE))
+    if quoted.any():
+        texts: list[Any] = lines.take(quoted)
+        column = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
+        inside = column.str.replace_all(r'"[^"]*"', "").str.count_matches(",", literal=True) + 1
+        number[quoted] = np.where(column.str.contains(_WELL_FORMED), inside, 0)
+    return _Cells(number, quoted)
+
+
+def _blank(lines: Lines, which: Flags) -> Flags:
+    """Say which of some lines hold nothing but blanks."""
+    blank = np.zeros(len(lines), np.bool_)
+    blank[which] = [not text.strip() for text in lines.take(which)]
+    return blank
+
+
+def _names(where: str, header: list[bytes]) -> list[str]:
+    """Read the names of the columns: the first line, whatever it holds."""
+    names = next(csv.reader([header[0].decode()]), []) if header else []
+    if not names or not "".join(names).strip():
+        msg = f"{where} is empty; its first line must name the columns"
+        raise ReadError(msg)
+    if len(set(names)) < len(names):
+        msg = f"{where} has two columns of one name"
+        raise ReadError(msg)
+    return names
+
+
+def _frame(body: bytes, names: list[str], columns: list[str], *, quoted: bool) -> pl.DataFrame:
+    """Take columns out of lines that all have as many cells as there are names."""
+    if not body or not columns:
+        return pl.DataFrame({name: pl.Series([], dtype=pl.String) for name in columns})
+    frame = pl.read_csv(
+        body,
+        has_header=False,
+        columns=[names.index(name) for name in columns],
+        infer_schema=False,
+        quote_char='"' if quoted else None,
+    )
+    frame.columns = columns
+    return frame

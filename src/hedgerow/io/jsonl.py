@@ -1,4 +1,4 @@
-"""JSON lines: one array of values a line, or one object with the array and its owner."""
+"""JSON lines: one array of values per line, or one object with the array and its owner."""
 
 from __future__ import annotations
 
@@ -7,48 +7,54 @@ from typing import Any, cast
 
 import msgspec
 import numpy as np
-import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Wanted, require_text
+from hedgerow.io.cells import series_of, text_of
+from hedgerow.io.long import Long, Wanted
 from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.text import text_lines
 
 __all__ = ["check", "read", "write"]
 
 _RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(
     list[str | int] | dict[str, Any]
 )
-_LARGEST = 2**63
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
-    """Read arrays of texts or of whole numbers; an object has one under the role's column."""
+    """Read arrays of texts and whole numbers; an object has one under the role's column.
+
+    Owners are read where the caller named their key: whether records have owners cannot depend on
+    what one of them holds.
+    """
     del most
-    role, columns = wanted.role_in_lines(where), wanted.columns
+    values = wanted.columns[wanted.role_in_lines(where)]
+    owned = "person" in wanted.named
     records: list[list[Any]] = []
     owners: list[Any] = []
     places: list[int] = []
-    for line, text in enumerate(require_text(where, content).split(b"\n"), start=1):
+    lines = text_lines(where, content, wanted).content.split(b"\n")
+    for line, text in enumerate(lines, start=1):
         if not text.strip():
             continue
-        values, owner = _parts(text, columns[role], columns["person"])
-        if not _is_record(values) or not (owner is None or _is_value(owner)):
+        held, owner = _parts(text, values, wanted.columns["person"])
+        if not _is_record(held) or (owned and not _is_value(owner)):
+            if wanted.drop:
+                continue
+            beside = f", and its owner under {wanted.columns['person']!r}" if owned else ""
             msg = (
-                f"{where}:{line}: not a JSON array of texts or whole numbers, "
-                f"nor an object with one under {columns[role]!r}"
+                f"{where}:{line}: not a JSON array of texts or whole numbers, nor an object with "
+                f"one under {values!r}{beside}"
             )
             raise ReadError(msg)
-        records.append(values)
+        records.append(held)
         owners.append(owner)
         places.append(line)
-    sizes = np.array([len(values) for values in records], np.int64)
-    flat = [value for values in records for value in values]
-    long = Long.of_records(where, role, _series(where, flat), sizes, np.array(places, np.int64))
-    if not owners or any(owner is None for owner in owners):
-        return long
-    owner = _series(where, owners).gather(np.repeat(np.arange(len(sizes)), sizes))
-    return Long(where, {**long.columns, "person": owner}, long.line, long.empty)
+    sizes = np.array([len(held) for held in records], np.int64)
+    flat, _ = series_of([value for held in records for value in held])
+    beside = {"person": series_of(owners)[0]} if owned else {}
+    return Long.of_records(where, wanted, flat, sizes, np.array(places, np.int64), **beside)
 
 
 def check(values: Sequence[Value]) -> None:
@@ -66,7 +72,7 @@ def _parts(text: bytes, values: str, owner: str) -> tuple[Any, Any]:
     """Take a line apart; what cannot be read has no values."""
     try:
         held = _RECORD.decode(text)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None, None
     return (held.get(values), held.get(owner)) if isinstance(held, dict) else (held, None)
 
@@ -76,12 +82,4 @@ def _is_record(values: Any) -> bool:
 
 
 def _is_value(value: Any) -> bool:
-    return isinstance(value, str) or (type(value) is int and -_LARGEST <= value < _LARGEST)
-
-
-def _series(where: str, values: list[Any]) -> pl.Series:
-    kinds: set[type] = {type(value) for value in values}
-    if len(kinds) > 1:
-        msg = f"{where} mixes texts and whole numbers; write all values as texts"
-        raise ReadError(msg)
-    return pl.Series(values, dtype=pl.Int64 if kinds == {int} else pl.String)
+    return type(value) in {str, int} and bool(text_of(value))

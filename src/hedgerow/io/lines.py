@@ -1,8 +1,7 @@
-"""One record a line, its values split by blanks; `%` and `#` start comments."""
+"""One record per line, its values split by blanks; `%` and `#` start comments."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -11,61 +10,48 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
-from hedgerow.errors import DomainError, ReadError
-from hedgerow.io.long import Integers, Long, Wanted, require_text
+from hedgerow.errors import DomainError
+from hedgerow.io.long import Integers, Long, Wanted
 from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.text import Flags, Lines, text_lines
 
 __all__ = ["check", "read", "write"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
-Flags: TypeAlias = NDArray[np.bool_]
 
-#: the two lines between which the web logs of MSNBC list their categories
-_MSNBC = (b"% Different categories found in input file:", b"% Sequences:")
-_NEWLINE, _SPACE, _ZERO = b"\n"[0], b" "[0], b"0"[0]
+_RETURN, _ZERO = b"\r"[0], b"0"[0]
 _COMMENTS = list(b"%#")
 _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
-_SPMF_END = re.compile(rb" -2[ \t\r]*\n")
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = False) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
     del most
-    role = wanted.role_in_lines(where)
-    content = require_text(where, content)
-    if b"\r" in content and b"\n" not in content:
-        msg = f"{where} ends its lines by \\r alone; convert it to lines that end in \\n"
-        raise ReadError(msg)
-    content = content if content.endswith(b"\n") else content + b"\n"
-    text = np.frombuffer(content, np.uint8)
-    ends = np.flatnonzero(text == _NEWLINE)
-    starts = _starts(text)
-    sizes = np.diff(np.searchsorted(starts, ends), prepend=0)
-    comment = _comments(content, text, starts, sizes)
+    lines = text_lines(where, content, wanted)
+    returns = np.flatnonzero(lines.text == _RETURN)
+    what = "a line that ends in \\r alone; convert the file to lines that end in \\n"
+    lines = lines.refuse(where, lines.with_any(returns), what, wanted)
+    starts, sizes = _split(lines)
+    comment = _comments(lines, starts, sizes)
     if comment.any():
-        text = text.copy()
-        begins = np.append(0, ends[:-1] + 1)
-        for begin, end in zip(begins[comment].tolist(), ends[comment].tolist(), strict=True):
-            text[begin:end] = _SPACE
-        starts, content = starts[~np.repeat(comment, sizes)], text.tobytes()
-    if len(starts) and not spmf and _is_spmf(content, int(np.count_nonzero(sizes[~comment]))):
-        msg = f"{where} looks like an SPMF file (-1 after each item, -2 at the end); say its format"
-        raise ReadError(msg)
-    values = _values(content, text, starts)
-    line = np.arange(1, len(ends) + 1, dtype=np.int64)[~comment]
-    sizes = sizes[~comment]
-    # blank lines before the first record and after the last are no records
-    filled = np.flatnonzero(sizes)
-    span = slice(filled[0], filled[-1] + 1) if len(filled) else slice(0, 0)
-    return Long.of_records(where, role, values, sizes[span], line[span])
+        lines = lines.blanked(comment)
+        starts, sizes = _split(lines)
+    if not spmf and b"-2" in lines.content:
+        what = "this looks like SPMF (-1 after each item, -2 at the end); say --format spmf"
+        lines = lines.refuse(where, _are_spmf(lines), what, wanted)
+        starts, sizes = _split(lines)
+    values = _values(lines.content, lines.text, starts)
+    filled = np.flatnonzero(sizes)  # a blank line is no record
+    return Long.of_records(where, wanted, values, sizes[filled], filled + 1)
 
 
 def check(values: Sequence[Value]) -> None:
     """Refuse values that would not come back as they are."""
     for value in map(str, values):
-        if len(value.encode().split()) != 1 or value.startswith(("%", "#", "\ufeff")):
-            msg = "values with blanks, or that start with % or #, do not fit lines; use CSV"
+        odd = value.startswith(("%", "#", "\ufeff")) or value == "-2"
+        if odd or len(value.encode().split()) != 1:
+            msg = "values with blanks, that start with % or #, or -2 do not fit lines; use CSV"
             raise DomainError(msg)
 
 
@@ -80,27 +66,28 @@ def _text(value: Value) -> bytes:
     return str(value).encode()
 
 
-def _starts(text: Bytes) -> Integers:
-    """Find where values start."""
-    blank = _BLANK[text]
+def _split(lines: Lines) -> tuple[Integers, Integers]:
+    """Find where values start, and how many each line has."""
+    blank = _BLANK[lines.text]
     first = ~blank
     first[1:] &= blank[:-1]
-    return np.flatnonzero(first)
+    starts = np.flatnonzero(first)
+    return starts, np.diff(np.searchsorted(starts, lines.ends), prepend=0)
 
 
-def _comments(content: bytes, text: Bytes, starts: Integers, sizes: Integers) -> Flags:
-    """Say which lines are comments, or the head of a web log."""
+def _comments(lines: Lines, starts: Integers, sizes: Integers) -> Flags:
+    """Say which lines are comments."""
     comment = np.zeros(len(sizes), np.bool_)
     filled = np.flatnonzero(sizes)
-    comment[filled] = np.isin(text[starts[(np.cumsum(sizes) - sizes)[filled]]], _COMMENTS)
-    if content.startswith(_MSNBC[0]) and _MSNBC[1] in content:
-        comment[: content[: content.index(_MSNBC[1])].count(b"\n") + 1] = True
+    comment[filled] = np.isin(lines.text[starts[(np.cumsum(sizes) - sizes)[filled]]], _COMMENTS)
     return comment
 
 
-def _is_spmf(content: bytes, records: int) -> bool:
-    """Whether every record ends in -2, and items are split by -1."""
-    return b" -1 " in content and len(_SPMF_END.findall(content)) == records
+def _are_spmf(lines: Lines) -> Flags:
+    """Say which lines have -1 after each value and -2 at the end."""
+    texts: list[Any] = lines.content.split(b"\n")[:-1]
+    held = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
+    return held.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
 
 
 def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:

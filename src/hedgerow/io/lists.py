@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 
 from hedgerow.data import Domain, Lists, Source, Value
-from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long import Integers, Long, Wanted, first_seen, numbered
+from hedgerow.errors import ReadError
+from hedgerow.io.long import Long, Wanted, codes_of
+from hedgerow.io.options import choice
 from hedgerow.io.rows import Rows
+from hedgerow.io.screen import Screen
 
 __all__ = ["OPTIONS", "lists_from", "rows_of", "wanted"]
 
@@ -50,29 +51,30 @@ def lists_from(
     options
         `on_unknown` and `on_empty`, each `error` or `drop`.
     """
-    for name in OPTIONS:
-        if options.get(name, "error") not in {"error", "drop"}:
-            msg = f"{name} must be error or drop; got {options[name]!r}"
-            raise ParameterError(msg)
-    if len(long.empty) and options.get("on_empty") != "drop":
+    drop_items = choice(options, "on_unknown", "error", "drop") == "drop"
+    drop_empty = choice(options, "on_empty", "error", "drop") == "drop" or long.wanted.drop
+    if len(long.empty) and not drop_empty:
         what = "a record without items; remove it, or pass the reading option on_empty=drop"
         raise long.fail(int(long.empty[0]), what)
-    codes, values = numbered(long.columns[ROLE])
-    domain = domain or _seen(values, source)
-    known = _codes(values, domain)
-    item = known[codes]
-    row = first_seen(long.columns["unit"])
-    kept = item >= 0
-    if not kept.all() and options.get("on_unknown") != "drop":
-        what = (
-            "an item is not in the domain; declare it, or pass the reading option on_unknown=drop"
-        )
-        raise long.fail(int(long.line[np.argmin(kept)]), what)
-    emptied = row[:0] if kept.all() else np.setdiff1d(row, row[kept])
-    if len(emptied) and options.get("on_empty") != "drop":
+    screen = Screen(long)
+    long, row = screen.long, screen.row
+    column = long.columns[ROLE]
+    domain = domain or _seen(column.drop_nulls().unique().to_list(), source)
+    item = codes_of(column, domain.axis(ROLE).by_text)
+    known = item >= 0
+    if not drop_items:
+        what = "an item is not in the domain; declare it, pass the reading option on_unknown=drop"
+        screen.refuse(~known, what)
+    elif not drop_empty:
+        emptied = np.bincount(row[known], minlength=screen.records) == 0
         what = "a record without items of the domain; pass the reading option on_empty=drop as well"
-        raise long.fail(int(long.line[np.argmax(row == emptied[0])]), what)
-    persons = _owners(long, row) if "person" in long.columns else None
+        screen.refuse_records(emptied, what)
+    persons = None
+    if "person" in long.columns:
+        person = long.columns["person"]
+        screen.refuse_two_values(person, "the record that stands here has two owners; correct it")
+        persons = screen.one_per_record(codes_of(person))
+    kept = known & screen.kept()[row]
     if not kept.all():
         row, item = row[kept], item[kept]
     for column in (row, item):
@@ -102,20 +104,3 @@ def _is_number(text: str) -> bool:
     """Whether a text is just how a whole number is written."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit() and len(digits) < 19 and str(int(text)) == text  # noqa: PLR2004
-
-
-def _codes(values: list[Value], domain: Domain) -> Integers:
-    """The code of each value in the domain, by its text; -1 for unknown ones."""
-    known = domain.axis(ROLE).by_text
-    return np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)
-
-
-def _owners(long: Long, row: Integers) -> Integers:
-    """Number the owner of each record; two owners of one are refused."""
-    person = first_seen(long.columns["person"])
-    held = pl.DataFrame({"row": row, "person": person}).unique()
-    if len(held) != held["row"].n_unique():
-        twice = held["row"].filter(held["row"].is_duplicated()).min()
-        at = int(long.line[np.argmax(row == twice)])
-        raise long.fail(at, "the record that stands here has two owners")
-    return held.sort("row")["person"].to_numpy()

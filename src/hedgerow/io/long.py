@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,9 +17,9 @@ __all__ = [
     "Integers",
     "Long",
     "Wanted",
+    "codes_of",
     "first_seen",
     "numbered",
-    "require_text",
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -32,9 +31,11 @@ _SPAN = 2**16
 class Wanted(NamedTuple):
     """What a kind wants of a file: the column of each role, and further columns by name.
 
-    `role` is the one whose values make a record where a file has one record a line; None if a kind
-    cannot be read from such files. Cells of the roles in `blank`, and of further columns, may be
-    empty; roles in `numbers` may have fractions.
+    `role` is the one whose values make a record where a file has one record per line; None if a
+    kind cannot be read from such files. Cells of the roles in `blank`, and of further columns, may
+    be empty; roles in `numbers` may have fractions. `named` are the roles whose column the caller
+    named. `drop` says that records that cannot be read are dropped, and `skip` how many lines stand
+    before the first one of a text file.
     """
 
     kind: str
@@ -45,6 +46,9 @@ class Wanted(NamedTuple):
     further: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()
+    drop: bool = False
+    skip: int = 0
 
     def role_in_lines(self, where: str) -> str:
         """The role whose values stand on a line."""
@@ -53,34 +57,52 @@ class Wanted(NamedTuple):
             raise ReadError(msg)
         return self.role
 
+    def may_be_empty(self, role: str) -> bool:
+        """Whether cells of a role, or of a further column, may be empty."""
+        return role in self.blank or role in self.further
+
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """One line a value, as read: a column a role, all of them text or whole numbers.
+    """One line per value, as read: a column per role, all of them text or whole numbers.
 
     `line` says where in the file a value stands, counted from 1; `empty` where records without
-    values stand. `unit` is a column as any other: a format of one record a line numbers the lines.
+    values stand. `unit` is a column as any other: a format of one record per line numbers the
+    lines. Empty cells are null, and so are those that `unreadable` marks, by role.
     """
 
     where: str
+    wanted: Wanted
     columns: Mapping[str, pl.Series]
     line: Integers
     empty: Integers
-    locate: Callable[[int], int] | None = None
+    unreadable: Mapping[str, NDArray[np.bool_]] = field(
+        default_factory=dict[str, "NDArray[np.bool_]"]
+    )
 
     @classmethod
     def of_records(
-        cls, where: str, role: str, values: pl.Series, sizes: Integers, line: Integers
+        cls,
+        where: str,
+        wanted: Wanted,
+        values: pl.Series,
+        sizes: Integers,
+        line: Integers,
+        **beside: pl.Series,
     ) -> Long:
-        """Hold records that stand on a line each, `sizes` values long; `line` is where."""
+        """Hold records that stand on a line each, `sizes` values long; `line` is where.
+
+        Columns `beside` have one value per record.
+        """
+        role = wanted.role_in_lines(where)
         record = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
         columns = {"unit": pl.Series("unit", record), role: values}
-        return cls(where, columns, line[record], line[sizes == 0])
+        columns |= {name: column.gather(record) for name, column in beside.items()}
+        return cls(where, wanted, columns, line[record], line[sizes == 0])
 
     def fail(self, line: int, what: str) -> ReadError:
         """Make the error for a line; it says where, and never what stands there."""
-        at = self.locate(line) if self.locate else line
-        return ReadError(f"{self.where}:{at}: {what}")
+        return ReadError(f"{self.where}:{line}: {what}")
 
 
 def numbered(column: pl.Series) -> tuple[Integers, list[Value]]:
@@ -90,13 +112,13 @@ def numbered(column: pl.Series) -> tuple[Integers, list[Value]]:
         low, span = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1
         if span <= max(_SPAN, len(numbers)):
             return _numbered_closely(numbers - low, span, low)
-    found = column.unique(maintain_order=True)
+    distinct = column.unique(maintain_order=True)
     if column.dtype == pl.String:
-        codes = column.cast(pl.Enum(found)).to_physical()
+        codes = column.cast(pl.Enum(distinct)).to_physical()
     else:
-        place = pl.Series(np.arange(len(found), dtype=np.int64))
-        codes = column.replace_strict(found, place, return_dtype=pl.Int64)
-    values: list[Any] = found.to_list()
+        place = pl.Series(np.arange(len(distinct), dtype=np.int64))
+        codes = column.replace_strict(distinct, place, return_dtype=pl.Int64)
+    values: list[Any] = distinct.to_list()
     return codes.cast(pl.Int64).to_numpy(), values
 
 
@@ -110,6 +132,23 @@ def first_seen(column: pl.Series) -> Integers:
     return numbered(column)[0]
 
 
+def codes_of(column: pl.Series, known: Mapping[str, int] | None = None) -> Integers:
+    """Number the values of a column: by their texts as `known` says, else as they first occur.
+
+    Empty cells and unknown values are -1.
+    """
+    filled = column.is_not_null().to_numpy()
+    codes, values = numbered(column.drop_nulls())
+    if known is not None:
+        coded = [known.get(str(value), -1) for value in values]
+        codes = np.array(coded or [-1], np.int64)[codes]
+    if filled.all():
+        return codes
+    every = np.full(len(column), -1, np.int64)
+    every[filled] = codes
+    return every
+
+
 def _numbered_closely(numbers: Integers, span: int, low: int) -> tuple[Integers, list[Value]]:
     """Number whole numbers from 0 on that lie close together, by a table of them."""
     first = np.full(span, len(numbers), np.int64)
@@ -120,17 +159,3 @@ def _numbered_closely(numbers: Integers, span: int, low: int) -> tuple[Integers,
     codes = np.empty(span, np.int64)
     codes[seen] = np.arange(len(seen))
     return codes[numbers], (seen + low).tolist()
-
-
-def require_text(where: str, content: bytes) -> bytes:
-    """Refuse what is not UTF-8 text; return it without a byte order mark."""
-    if b"\0" in content:
-        msg = f"{where} is not a text file; name its format by the ending, or by --format"
-        raise ReadError(msg)
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        msg = f"{where}:{line}: not UTF-8 text; convert the file"
-        raise ReadError(msg) from None
-    return content.removeprefix(codecs.BOM_UTF8)

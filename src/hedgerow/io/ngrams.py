@@ -30,7 +30,8 @@ def ngrams_from(
         msg = f"{long.where} is no table of grams"
         raise ReadError(msg)
     whole = all(long.columns[name].dtype == pl.Int64 for name in ("ends", "count"))
-    if not whole or len(long.empty):
+    gaps = any(column.null_count() for column in long.columns.values())
+    if not whole or gaps or len(long.empty):
         msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
         raise ReadError(msg)
     codes, values = numbered(long.columns["item"])

@@ -26,10 +26,12 @@ from hedgerow.data import (
 )
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import lists, ngrams, trajectories
+from hedgerow.io.cells import lists_of
 from hedgerow.io.files import MOST_BYTES, Ending, ending_of, read_bytes
 from hedgerow.io.long import Long, Wanted
+from hedgerow.io.options import choice, whole
 from hedgerow.io.rows import Laid
-from hedgerow.io.tables import as_frame, long_from
+from hedgerow.io.tables import as_table, long_from
 
 __all__ = [
     "BESIDE",
@@ -147,9 +149,12 @@ FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
     "parquet": ("hedgerow.io.parquet", ("parquet",)),
 }
 
-COMMON_OPTIONS = {"most_bytes": "how large a compressed file may grow"}
+COMMON_OPTIONS = {
+    "on_bad": "a record that cannot be read, for whatever reason: error, or drop the record",
+    "skip_lines": "how many lines stand before the first record, or the header, of a text file",
+    "most_bytes": "how large a compressed file may grow",
+}
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_DIGITS = 18
 
 
 def any_kind(kind: str) -> Kind:
@@ -224,15 +229,7 @@ def read(
     (('milk', 'tea'), 'inferred from the data')
     """
     held = any_kind(kind)
-    _require_names("reading option", options, {**held.options, **COMMON_OPTIONS})
-    further = held.further(options)
-    names = _named(held, columns)
-    for name in further:
-        if name in names.values() or name in held.roles:
-            msg = f"the column {name!r} says who, where or when; it cannot be sensitive or carried"
-            raise ParameterError(msg)
-    wanted = held.wanted._replace(columns=names, further=further)
-    long = _long(source, wanted, format, options)
+    long = _long(source, _wanted(held, columns, options), format, options)
     seen = Source.ASSERTED if assert_public_domain else Source.INFERRED
     data = held.make(long, domain, seen, options)
     if records_per_person is None:
@@ -240,26 +237,39 @@ def read(
     return replace(data, domain=data.domain.with_records_per_person(records_per_person))
 
 
-def _named(kind: Kind, columns: Mapping[str, str]) -> dict[str, str]:
-    """The name of the column of every role."""
+def _wanted(kind: Kind, columns: Mapping[str, str], options: Mapping[str, str]) -> Wanted:
+    """What is read: the column of every role, further columns, and how bad records are met."""
+    _require_names("reading option", options, {**kind.options, **COMMON_OPTIONS})
     _require_names("column", columns, kind.roles)
     names = {role: columns.get(role, role) for role in kind.roles}
     if len(set(names.values())) < len(names):
         msg = "one column cannot have two roles; name another one"
         raise ParameterError(msg)
-    return names
+    further = kind.further(options)
+    for name in further:
+        if name in names.values() or name in kind.roles:
+            msg = f"the column {name!r} says who, where or when; it cannot be sensitive or carried"
+            raise ParameterError(msg)
+    return kind.wanted._replace(
+        columns=names,
+        further=further,
+        named=frozenset(columns),
+        drop=choice(options, "on_bad", "error", "drop") == "drop",
+        skip=whole(options, "skip_lines", "lines") or 0,
+    )
 
 
 def _long(source: Any, wanted: Wanted, form: str | None, options: Mapping[str, str]) -> Long:
     if isinstance(source, (str, PathLike)):
         path = Path(cast("str", source))
         _, layout = format_of(form, ending_of(path))
-        most = _most(options)
+        most = whole(options, "most_bytes", "bytes")
         content = read_bytes(path, most=most)
         return layout.read(str(path), content, wanted, most or MOST_BYTES)
-    frame = as_frame(source, wanted)
-    if frame is not None:
-        return long_from("the table", frame, wanted, np.arange(1, len(frame) + 1))
+    table = as_table(source, wanted)
+    if table is not None:
+        line = np.arange(1, len(table.frame) + 1)
+        return long_from("the table", table.frame, wanted, line, table.unreadable)
     if isinstance(source, (list, tuple)):
         return _from_lists(cast("list[Any]", source), wanted)
     msg = f"read takes a path, a table or a list of records; got {type(source).__name__}"
@@ -271,25 +281,8 @@ def _from_lists(records: list[Any], wanted: Wanted) -> Long:
     import polars as pl  # noqa: PLC0415 - as everywhere in this package, but the name is used here only
 
     role = wanted.role_in_lines("the list")
-    if not records:
-        msg = "there are no records in the list"
-        raise ReadError(msg)
-    try:
-        frame = pl.DataFrame({wanted.columns[role]: [list(record) for record in records]})
-    except (TypeError, pl.exceptions.PolarsError):
-        msg = "a list of records must hold one collection of texts or of whole numbers a record"
-        raise ReadError(msg) from None
+    frame = pl.DataFrame({wanted.columns[role]: lists_of(records)})
     return long_from("the list", frame, wanted, np.arange(1, len(frame) + 1))
-
-
-def _most(options: Mapping[str, str]) -> int | None:
-    if "most_bytes" not in options:
-        return None
-    text = str(options["most_bytes"])
-    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
-        msg = f"most_bytes must be a whole number of bytes; got {text[:40]!r}"
-        raise ParameterError(msg)
-    return int(text)
 
 
 def _require_names(what: str, given: Mapping[str, str], known: Any) -> None:

@@ -10,12 +10,15 @@ import polars as pl
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io import lines
-from hedgerow.io.long import Long, Wanted
+from hedgerow.io.long import Integers, Long, Wanted
 from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.text import Flags
 
 __all__ = ["check", "read", "write"]
 
 _ITEMSET, _SEQUENCE = -1, -2
+#: stands for what is no whole number; it is refused
+_NO_NUMBER = -3
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
@@ -24,27 +27,20 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     plain = b"\n".join(
         b"#" if text.lstrip().startswith(b"@") else text for text in content.split(b"\n")
     )
-    held = lines.read(where, plain, wanted, most, spmf=True)
+    long = lines.read(where, plain, wanted, most, spmf=True)
     role = wanted.role_in_lines(where)
-    numbers = held.columns[role].cast(pl.Int64, strict=False)
-    if numbers.null_count():
-        raise held.fail(int(held.line[numbers.is_null().arg_max() or 0]), "not a whole number")
-    values, unit = numbers.to_numpy(), held.columns["unit"].to_numpy()
-    last = np.append(unit[1:] != unit[:-1], True)[: len(unit)]
-    marked = np.append(values[1:] == _ITEMSET, False)[: len(values)]
-    item = values >= 0
-    bad = (item & ~marked) | ((values == _SEQUENCE) != last) | (values < _SEQUENCE)
-    bad[1:] |= (values[1:] == _ITEMSET) & ~item[:-1]
-    if bad.any():
-        at = int(held.line[np.argmax(bad)])
-        raise held.fail(
-            at, "not an SPMF sequence of single items: each item is followed by -1, all by -2"
-        )
-    columns = {"unit": held.columns["unit"].filter(item), role: pl.Series(values[item])}
-    whole = np.unique(unit)
-    empty = np.setdiff1d(whole, unit[item])
-    first = held.line[np.searchsorted(unit, empty)]
-    return Long(where, columns, held.line[item], np.concatenate((held.empty, first)))
+    numbers = long.columns[role].cast(pl.Int64, strict=False).fill_null(_NO_NUMBER)
+    values, unit = numbers.to_numpy(), long.columns["unit"].to_numpy()
+    bad = _misplaced(values, unit)
+    if bad.any() and not wanted.drop:
+        what = "not an SPMF sequence of single items: each item is followed by -1, all by -2"
+        raise long.fail(int(long.line[np.argmax(bad)]), what)
+    whole = ~np.isin(unit, unit[bad])  # a record with one bad mark is dropped
+    item = (values >= 0) & whole
+    columns = {"unit": long.columns["unit"].filter(pl.Series(item)), role: pl.Series(values[item])}
+    empty = np.setdiff1d(unit[whole], unit[item])
+    first = long.line[np.searchsorted(unit, empty)]
+    return Long(where, wanted, columns, long.line[item], first)
 
 
 def check(values: Sequence[Value]) -> None:
@@ -58,6 +54,16 @@ def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write sequences."""
     del columns
     return rows.lines(_text, Marks(b"", b"", b"-2\n"))
+
+
+def _misplaced(values: Integers, unit: Integers) -> Flags:
+    """Say which numbers stand where they may not, by the numbers around them in their record."""
+    last = np.append(unit[1:] != unit[:-1], True)[: len(unit)]
+    marked = np.append(values[1:] == _ITEMSET, False)[: len(values)] & ~last
+    item = values >= 0
+    bad = (item & ~marked) | ((values == _SEQUENCE) != last) | (values < _SEQUENCE)
+    after_item = np.append(False, item[:-1] & ~last[:-1])[: len(values)]
+    return bad | ((values == _ITEMSET) & ~after_item)
 
 
 def _text(value: Value) -> bytes:

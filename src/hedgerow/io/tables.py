@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from hedgerow.errors import ReadError
+from hedgerow.io.cells import Flags, lists_of, series_of, whole_numbers
 from hedgerow.io.long import Integers, Long, Wanted
 
-__all__ = ["as_frame", "long_from"]
+__all__ = ["Table", "as_table", "long_from"]
 
 
-def as_frame(table: Any, wanted: Wanted) -> pl.DataFrame | None:
+class Table(NamedTuple):
+    """A table of the caller's, and the cells of it that cannot be read, by column."""
+
+    frame: pl.DataFrame
+    unreadable: Mapping[str, Flags]
+
+
+def as_table(source: Any, wanted: Wanted) -> Table | None:
     """Take a polars, pandas or Arrow table, or anything that speaks the Arrow interface.
 
     Parameters
@@ -26,17 +35,17 @@ def as_frame(table: Any, wanted: Wanted) -> pl.DataFrame | None:
     -------
     The table, or None if it is no table.
     """
-    if isinstance(table, pl.LazyFrame):
-        return table.collect()
-    if isinstance(table, pl.DataFrame):
-        return table
-    is_pandas = type(table).__module__.partition(".")[0] == "pandas"
-    if is_pandas and hasattr(table, "columns"):
-        return _from_pandas(table, (*wanted.columns.values(), *wanted.further))
-    if is_pandas or not hasattr(table, "__arrow_c_stream__"):
+    if isinstance(source, pl.LazyFrame):
+        return Table(source.collect(), {})
+    if isinstance(source, pl.DataFrame):
+        return Table(source, {})
+    is_pandas = type(source).__module__.partition(".")[0] == "pandas"
+    if is_pandas and hasattr(source, "columns"):
+        return _from_pandas(source, wanted)
+    if is_pandas or not hasattr(source, "__arrow_c_stream__"):
         return None
     try:
-        return pl.DataFrame(table)
+        return Table(pl.DataFrame(source), {})
     except Exception:  # noqa: BLE001 - whatever it says may quote a cell
         msg = "the table cannot be read by the Arrow interface it offers"
         raise ReadError(msg) from None
@@ -47,7 +56,7 @@ def long_from(
     frame: pl.DataFrame,
     wanted: Wanted,
     line: Integers,
-    locate: Callable[[int], int] | None = None,
+    unreadable: Mapping[str, Flags] = MappingProxyType({}),
 ) -> Long:
     """Pick the columns that are wanted out of a table.
 
@@ -57,10 +66,9 @@ def long_from(
         The roles and further columns of the kind.
     line
         Where each row of the table stands.
-    locate
-        Finds the line of the file, where that is not the same.
+    unreadable
+        Cells that are known to be unreadable, by column.
     """
-    long = Long(where, {}, line, np.zeros(0, np.int64), locate)
     columns, role = wanted.columns, wanted.role
     kind = frame.schema.get(columns[role]) if role else None
     if role and isinstance(kind, pl.Array):
@@ -73,86 +81,102 @@ def long_from(
                 f"say which one holds the {needed}: --columns {needed}=NAME"
             )
             raise ReadError(msg)
-    for name in wanted.further:
-        if name not in frame.columns:
+    for name in (*(columns[role] for role in wanted.named), *wanted.further):
+        if name not in frame.columns and not (lists and name == columns["unit"]):
             msg = f"{where} has no column {name!r}"
             raise ReadError(msg)
     if lists and role:
-        return _from_lists(long, frame, role, wanted)
-    roles = (*wanted.needed, *wanted.optional)
-    held = {
-        name: _column(long, frame.get_column(columns[name]), name, wanted)
-        for name in roles
-        if columns[name] in frame.columns
+        return _from_lists(where, frame, wanted, line)
+    there = {name: columns[name] for name in (*wanted.needed, *wanted.optional)}
+    there |= {name: name for name in wanted.further}
+    cells = {
+        role: _column(where, frame.get_column(name), fractions=role in wanted.numbers)
+        for role, name in there.items()
+        if name in frame.columns
     }
-    held |= {name: _column(long, frame.get_column(name), name, wanted) for name in wanted.further}
-    return Long(where, held, line, long.empty, locate)
+    marks = {role: unreadable.get(there[role], bad) for role, (_, bad) in cells.items()}
+    held = {role: column for role, (column, _) in cells.items()}
+    return Long(where, wanted, held, line, np.zeros(0, np.int64), _some(marks))
 
 
-def _from_lists(long: Long, frame: pl.DataFrame, role: str, wanted: Wanted) -> Long:
-    """One row a record, its values in a list."""
-    columns = wanted.columns
+def _from_lists(where: str, frame: pl.DataFrame, wanted: Wanted, line: Integers) -> Long:
+    """One row per record, its values in a list."""
+    columns, role = wanted.columns, wanted.role_in_lines(where)
     lists = frame.get_column(columns[role])
-    if lists.null_count():
-        row = int(long.line[lists.is_null().arg_max() or 0])
-        raise long.fail(row, f"column {columns[role]!r} is empty")
+    lost = lists.is_null()
+    if lost.any():
+        if not wanted.drop:
+            at = int(line[lost.arg_max() or 0])
+            msg = f"{where}:{at}: column {columns[role]!r} is no list of texts; correct it, or pass on_bad=drop"
+            raise ReadError(msg)
+        frame, line = frame.filter(~lost), line[(~lost).to_numpy()]
+        lists = frame.get_column(columns[role])
     sizes = lists.list.len().cast(pl.Int64).to_numpy()
-    flat = lists.list.explode(empty_as_null=False)
-    inside = Long(long.where, {}, np.repeat(long.line, sizes), long.empty)
-    values = _column(inside, flat, role)
-    found = Long.of_records(long.where, role, values, sizes, long.line)
-    row = np.repeat(np.arange(len(sizes)), sizes)
-    beside = {
-        name: _column(long, frame.get_column(columns[name]), name).gather(row)
-        for name in wanted.optional
-        if columns[name] in frame.columns
-    }
-    return Long(found.where, {**found.columns, **beside}, found.line, found.empty)
+    values, bad = _column(where, lists.list.explode(empty_as_null=False))
+    record = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    held = {"unit": pl.Series("unit", record), role: values}
+    marks = {role: bad}
+    for name in wanted.optional:
+        if columns[name] in frame.columns:
+            column, bad = _column(where, frame.get_column(columns[name]))
+            held[name] = column.gather(record)
+            marks[name] = None if bad is None else bad[record]
+    return Long(where, wanted, held, line[record], line[sizes == 0], _some(marks))
 
 
-def _column(long: Long, column: pl.Series, role: str, wanted: Wanted | None = None) -> pl.Series:
-    """Take a column as text or whole numbers, every cell filled unless it may be empty."""
-    if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
+def _some(marks: Mapping[str, Flags | None]) -> dict[str, Flags]:
+    """Leave out columns that can be read throughout."""
+    return {role: bad for role, bad in marks.items() if bad is not None and bad.any()}
+
+
+def _column(
+    where: str, column: pl.Series, *, fractions: bool = False
+) -> tuple[pl.Series, Flags | None]:
+    """Take a column as text or whole numbers; empty cells are null, and so are unreadable ones.
+
+    What a cell is depends on that cell, and on the type that the table declares for the column.
+    """
+    kind, bad = column.dtype, None
+    if isinstance(kind, (pl.Categorical, pl.Enum, pl.Null)):
         column = column.cast(pl.String)
-    elif column.dtype.is_temporal():
-        column = column.cast(pl.Datetime).dt.to_string("%Y-%m-%dT%H:%M:%S")
-    if column.dtype.is_integer():
+    elif isinstance(kind, (pl.Date, pl.Datetime)):
+        zone = "%z" if isinstance(kind, pl.Datetime) and kind.time_zone else ""
+        whole = column if isinstance(kind, pl.Datetime) else column.cast(pl.Datetime)
+        column = whole.dt.to_string(f"%Y-%m-%dT%H:%M:%S{zone}")
+    elif kind.is_integer():
         exact = column.cast(pl.Int64, strict=False)
         column = exact if exact.null_count() == column.null_count() else column.cast(pl.String)
-    elif not isinstance(column.dtype, (pl.String, pl.Null)) and not (
-        wanted and role in wanted.numbers and column.dtype.is_float()
-    ):
+    elif kind.is_float() and not fractions:
+        column, bad = whole_numbers(column)
+    elif not isinstance(kind, pl.String) and not kind.is_float():
         msg = (
-            f"{long.where}: column {column.name!r} must hold text or whole numbers; "
-            f"it holds {column.dtype}"
+            f"{where}: column {column.name!r} must hold text or whole numbers; it holds {kind}"
         )
         raise ReadError(msg)
-    gaps = column.is_null() | (column == "") if column.dtype == pl.String else column.is_null()
-    if gaps.any():
-        if wanted is None or role not in (*wanted.blank, *wanted.further):
-            row = int(long.line[gaps.arg_max() or 0])
-            raise long.fail(row, f"column {column.name!r} is empty; fill it in")
-        column = pl.select(pl.when(~gaps).then(column)).to_series()
-    return column.alias(role)
+    if column.dtype == pl.String:
+        column = pl.select(pl.when(column != "").then(column)).to_series()  # noqa: PLC1901
+    return column, bad
 
 
-def _from_pandas(table: Any, names: Iterable[str]) -> pl.DataFrame:
-    """Take the wanted columns one by one, as lists: no Arrow library is needed for that."""
-    held: dict[str, pl.Series] = {}
-    for name in dict.fromkeys(names):
-        found = [column for column in table.columns if str(column) == name]
-        if len(found) > 1:
+def _from_pandas(table: Any, wanted: Wanted) -> Table:
+    """Take the wanted columns one by one, cell by cell: no Arrow library is needed for that."""
+    taken: dict[str, pl.Series] = {}
+    unreadable: dict[str, Flags] = {}
+    for name in dict.fromkeys((*wanted.columns.values(), *wanted.further)):
+        named = [column for column in table.columns if str(column) == name]
+        if len(named) > 1:
             msg = f"the table has two columns {name!r}"
             raise ReadError(msg)
-        if not found:
+        if not named:
             continue
-        column = table[found[0]]
+        column = table[named[0]]
+        lists = wanted.role is not None and name == wanted.columns[wanted.role]
+        if lists and wanted.columns["unit"] not in map(str, table.columns):
+            taken[name] = lists_of(column.tolist())
+            continue
         gaps: list[bool] = column.isna().tolist()
         cells: list[Any] = column.tolist()
         values = [None if gap else cell for gap, cell in zip(gaps, cells, strict=True)]
-        try:
-            held[name] = pl.Series(name, values, strict=True)
-        except Exception:  # noqa: BLE001 - whatever it says may quote a cell
-            msg = f"the table: column {name!r} must hold text only, or whole numbers only"
-            raise ReadError(msg) from None
-    return pl.DataFrame(held)
+        fractions = any(wanted.columns.get(role) == name for role in wanted.numbers)
+        taken[name], unreadable[name] = series_of(values, fractions=fractions)
+    return Table(pl.DataFrame(taken), unreadable)

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long import Integers, Long, Wanted, first_seen, numbered
+from hedgerow.io import times
+from hedgerow.io.long import Integers, Long, Wanted, codes_of
+from hedgerow.io.options import choice
 from hedgerow.io.rows import Laid
+from hedgerow.io.screen import Screen
+from hedgerow.io.times import read_times
 
 __all__ = ["OPTIONS", "WANTED", "again", "rows_of", "trait_columns", "trajectories_from"]
 
@@ -30,21 +35,22 @@ WANTED = Wanted(
 
 OPTIONS = {
     "sensitive": "columns that hold what is sensitive, split by commas",
-    "carry": "columns that are carried along, one value a record; no promise covers them",
-    "bin": "how long a time bin is: a number, or 15min, 1h, 1d for dates and times",
-    "fold": "after how long times begin anew: a number, or 1d, 7d",
+    "carry": "columns that are carried along, one value per record; no promise covers them",
+    **times.OPTIONS,
     "grid": "the size of a cell in degrees, for lon and lat",
     "collisions": "two places at one time: error, the first or the last line of the file, or keep",
     "on_unknown": "a time or place outside the domain: error, or drop the visit",
-    "times": "whether times are numbers or text; else by what they are",
+    "on_missing": "a visit without its time or its place: error, or drop the visit",
+    "on_conflict": (
+        "two values of a sensitive or carried column in one record: error, first or last"
+    ),
 }
 
 _DEGREES = {"lat": 90, "lon": 360}
-_SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 def trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns with one value a record that the reading options name."""
+    """The columns with one value per record that the reading options name."""
     texts = (options.get("sensitive", ""), options.get("carry", ""))
     names = (name.strip() for text in texts for name in text.split(","))
     return tuple(dict.fromkeys(name for name in names if name))
@@ -52,8 +58,7 @@ def trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
 
 def again(data: Trajectories) -> dict[str, str]:
     """The reading options by which a release is read."""
-    times = data.domain.values("time")
-    held = {"times": "number" if isinstance(times[0], int) else "text"}
+    held = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
         held["collisions"] = "keep"
     return {**held, "sensitive": ",".join(data.sensitive)} if data.sensitive else held
@@ -63,39 +68,109 @@ def trajectories_from(
     long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]
 ) -> Trajectories:
     """Hold the visits of a long table; a line without time and place is a record without visits."""
-    row = first_seen(long.columns["unit"])
-    there = ~long.columns["time"].is_null().to_numpy()
-    places = _places(long, options)
-    if np.any(there != ~places.is_null().to_numpy()):
-        at = int(np.argmax(there != ~places.is_null().to_numpy()))
-        raise long.fail(int(long.line[at]), "a visit needs a time and a place, or neither")
-    visits = pl.Series(np.flatnonzero(there))
-    drop = options.get("on_unknown", "error")
-    if drop not in {"error", "drop"}:
-        msg = f"on_unknown must be error or drop; got {drop!r}"
-        raise ParameterError(msg)
-    times = _times(long.columns["time"].gather(visits), options, domain)
-    if times.null_count() and drop == "error":
-        at = int(long.line[there][times.is_null().arg_max() or 0])
-        what = "whole numbers (with bins such as 60), or dates and times (1h)"
-        raise long.fail(at, f"column 'time' must hold {what}")
-    places = places.gather(visits)
-    traits = {name: long.columns[name] for name in trait_columns(options)}
-    domain = domain or _seen(times, places, traits, source)
-    time = _codes(long, times, domain.axis("time"), "time", drop=drop == "drop")
-    place = _codes(long, places, domain.axis("place"), "place", drop=drop == "drop")
-    known = np.flatnonzero((time >= 0) & (place >= 0))
-    kept = known[_apart(row[there][known], times.gather(known), options)]
+    screen = Screen(long)
+    visits = _Visits.read(screen, domain, options)
+    traits = {name: screen.long.columns[name] for name in trait_columns(options)}
+    domain = domain or visits.seen(traits, source)
+    coded = visits.coded(screen, domain, options)
+    coded = coded.one_place_at_a_time(screen, options)
+    sensitive = {
+        name: _trait(screen, name, column, domain.axis(name), options)
+        for name, column in traits.items()
+    }
+    persons = _owners(screen)
+    kept = screen.kept()
+    number = np.cumsum(kept) - 1  # the number of a record among those that are kept
+    line = coded.line[kept[screen.row[coded.line]]]
     return Trajectories.from_columns(
-        records=int(row.max(initial=-1)) + 1,
-        row=row[there][kept],
-        time=time[kept],
-        place=place[kept],
-        sensitive={name: _trait(long, row, traits[name], domain.axis(name)) for name in traits},
+        records=int(kept.sum()),
+        row=number[screen.row[line]],
+        time=coded.time[line],
+        place=coded.place[line],
+        sensitive={name: codes[kept] for name, codes in sensitive.items()},
         domain=domain,
-        persons=_trait(long, row, *_owners(long)) if "person" in long.columns else None,
+        persons=None if persons is None else persons[kept],
         several=options.get("collisions") == "keep",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Visits:
+    """The lines that are visits, with the times and places of all lines as texts and numbers."""
+
+    line: Integers
+    times: pl.Series
+    places: pl.Series
+
+    @classmethod
+    def read(cls, screen: Screen, domain: Domain | None, options: Mapping[str, str]) -> _Visits:
+        long = screen.long
+        column = long.columns["time"]
+        times, unreadable, should = read_times(column, options, domain)
+        places = _places(screen, options)
+        half = column.is_null().to_numpy() != places.is_null().to_numpy()
+        if choice(options, "on_missing", "error", "drop") == "error":
+            what = "a visit needs a time and a place, or neither; pass on_missing=drop"
+            screen.refuse(half, what)
+        if choice(options, "on_unknown", "error", "drop") == "error":
+            name = long.wanted.columns["time"]
+            screen.refuse(unreadable & ~half, f"column {name!r} must hold {should}; correct it")
+        there = (times.is_not_null() & places.is_not_null()).to_numpy()
+        return cls(np.flatnonzero(there), times, places)
+
+    def seen(self, traits: Mapping[str, pl.Series], source: Source) -> Domain:
+        """Take what occurs: numbers in order, texts in order."""
+        line = pl.Series(self.line)
+        columns = {"time": self.times.gather(line), "place": self.places.gather(line), **traits}
+        axes = tuple(
+            (name, Axis(tuple(column.unique().drop_nulls().sort().to_list()) or ("none",)))
+            for name, column in columns.items()
+        )
+        return Domain(axes, source)
+
+    def coded(self, screen: Screen, domain: Domain, options: Mapping[str, str]) -> _Coded:
+        """Look times and places up in the domain."""
+        codes: dict[str, Integers] = {}
+        line = self.line
+        for role, column in (("time", self.times), ("place", self.places)):
+            codes[role] = codes_of(column, domain.axis(role).by_text)
+            unknown = line[codes[role][line] < 0]
+            if options.get("on_unknown", "error") == "error":
+                bad = np.zeros(len(column), np.bool_)
+                bad[unknown] = True
+                what = f"a {role} is not in the domain; declare it, pass on_unknown=drop"
+                screen.refuse(bad, what)
+        known = (codes["time"][line] >= 0) & (codes["place"][line] >= 0)
+        return _Coded(line[known], codes["time"], codes["place"])
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """The lines that are visits of the domain, with the codes of all lines."""
+
+    line: Integers
+    time: Integers
+    place: Integers
+
+    def one_place_at_a_time(self, screen: Screen, options: Mapping[str, str]) -> _Coded:
+        """Keep one visit per record and time, by the declared rule."""
+        rule = choice(options, "collisions", "error", "first", "last", "keep")
+        if rule == "keep":
+            return self
+        row, time, place = screen.row[self.line], self.time[self.line], self.place[self.line]
+        held = pl.DataFrame({"row": row, "time": time, "place": place}).with_row_index("at")
+        if rule == "error":
+            several = pl.col("place").n_unique().over("row", "time") > 1
+            bad = np.zeros(screen.records, np.bool_)
+            bad[held.filter(several)["row"].to_numpy()] = True
+            what = (
+                "the record that stands here is at two places at one time; say which one counts "
+                "(collisions=first, last or keep), take finer times"
+            )
+            screen.refuse_records(bad, what)
+            return self
+        kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
+        return _Coded(self.line[kept.to_numpy()], self.time, self.place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +206,9 @@ def _named(codes: Integers, values: Sequence[Value]) -> pl.Series:
     return held.gather(np.where(codes < 0, len(values), codes))
 
 
-def _places(long: Long, options: Mapping[str, str]) -> pl.Series:
+def _places(screen: Screen, options: Mapping[str, str]) -> pl.Series:
     """Take places as they are, or the cell of the grid that holds lon and lat."""
+    long = screen.long
     if "grid" not in options:
         if "place" not in long.columns:
             msg = f"{long.where} has no column 'place'; name it, or give lon, lat and a grid"
@@ -145,138 +221,48 @@ def _places(long: Long, options: Mapping[str, str]) -> pl.Series:
         msg = f"grid must be a size in degrees, such as 0.01; got {options['grid']!r}"
         raise ParameterError(msg)
     step = Decimal(options["grid"])
+    return _cells(screen, "lat", step) + "," + _cells(screen, "lon", step)
+
+
+def _cells(screen: Screen, role: str, step: Decimal) -> pl.Series:
+    """The lower ends of the cells of the grid, as texts; null where there are no degrees."""
+    long = screen.long
+    if role not in long.columns:
+        msg = f"{long.where} has no column {role!r}; a grid needs lon and lat"
+        raise ReadError(msg)
+    name = long.wanted.columns[role]
+    numbers = long.columns[role].cast(pl.Float64, strict=False)
+    unreadable = (numbers.is_null() & long.columns[role].is_not_null()).to_numpy()
+    screen.refuse(unreadable, f"column {name!r} must hold numbers; correct it")
+    near = (numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=False)
+    far = (~near & numbers.is_not_null()).to_numpy()
+    screen.refuse(far, f"column {name!r}: no such degrees; correct it")
+    cell = pl.select(pl.when(near).then((numbers / float(step)).floor())).to_series()
     digits = max(0, -int(step.as_tuple().exponent))
-    cells: list[pl.Series] = []
-    for role in ("lat", "lon"):
-        if role not in long.columns:
-            msg = f"{long.where} has no column {role!r}; a grid needs lon and lat"
-            raise ReadError(msg)
-        numbers = long.columns[role].cast(pl.Float64, strict=False)
-        if numbers.null_count() != long.columns[role].null_count():
-            at = (numbers.is_null() & ~long.columns[role].is_null()).arg_max() or 0
-            raise long.fail(int(long.line[at]), f"column {role!r} must hold numbers")
-        far = ~(numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=True)
-        if far.any():
-            raise long.fail(int(long.line[far.arg_max() or 0]), f"column {role!r}: no such degrees")
-        cell = (numbers / float(step)).floor()
-        names = {
-            number: f"{Decimal(int(number)) * step:.{digits}f}"
-            for number in cell.unique().drop_nulls()
-        }
-        cells.append(
-            cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
-        )
-    return cells[0] + "," + cells[1]
+    names = {
+        number: f"{Decimal(int(number)) * step:.{digits}f}" for number in cell.unique().drop_nulls()
+    }
+    return cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
 
 
-def _times(column: pl.Series, options: Mapping[str, str], domain: Domain | None) -> pl.Series:
-    """Put times into bins: whole numbers, or dates and times; what is neither is null.
-
-    What a cell is depends on that cell and on what was declared: the option `times`, the bins
-    (`60`, or `1h` for dates), the times of the domain. Only where nothing was, it depends on all.
-    """
-    numbers = column.cast(pl.Int64, strict=False)
-    plain = _are_numbers(numbers, options, domain)
-    if "bin" not in options:
-        if "fold" in options:
-            msg = "fold needs a bin"
-            raise ParameterError(msg)
-        return numbers if plain else column.cast(pl.String)
-    width = _width("bin", options["bin"], dates=not plain)
-    if not plain:
-        try:
-            dates = column.cast(pl.String).str.to_datetime(strict=False, time_unit="us")
-        except pl.exceptions.PolarsError:
-            dates = pl.Series([None] * len(column), dtype=pl.Datetime)
-        numbers = dates.dt.epoch("s")
-    binned = numbers // width
-    if "fold" in options:
-        around = _width("fold", options["fold"], dates=not plain)
-        if around % width:
-            msg = f"fold must be a multiple of bin; got {options['fold']!r}"
-            raise ParameterError(msg)
-        return binned % (around // width)
-    if plain:
-        return binned * width
-    return pl.from_epoch(binned * width, "s").dt.to_string("%Y-%m-%dT%H:%M:%S")
+def _owners(screen: Screen) -> Integers | None:
+    """Number the owner of each record."""
+    if "person" not in screen.long.columns:
+        return None
+    column = screen.long.columns["person"]
+    screen.refuse_two_values(column, "the record that stands here has two owners; correct it")
+    return screen.one_per_record(codes_of(column))
 
 
-def _are_numbers(numbers: pl.Series, options: Mapping[str, str], domain: Domain | None) -> bool:
-    """Whether times are whole numbers: as declared, or as they look."""
-    said = options.get("times")
-    if said not in {None, "number", "text"}:
-        msg = f"times must be number or text; got {said!r}"
-        raise ParameterError(msg)
-    if said is not None:
-        return said == "number"
-    if "bin" in options:
-        return options["bin"].isdigit()
-    if domain is not None:
-        return isinstance(domain.values("time")[0], int)
-    return numbers.null_count() == 0
-
-
-def _width(name: str, text: str, *, dates: bool) -> int:
-    found = re.fullmatch(r"([1-9][0-9]{0,8})(s|min|h|d)?", text)
-    if not found or (dates and not found[2]) or (found[2] and not dates):
-        what = "such as 15min, 1h or 1d" if dates else "a whole number"
-        msg = f"{name} must be {what} here; got {text!r}"
-        raise ParameterError(msg)
-    return int(found[1]) * _SECONDS.get(found[2] or "", 1)
-
-
-def _apart(row: Integers, times: pl.Series, options: Mapping[str, str]) -> Integers:
-    """Keep one visit a record and time, by the declared rule."""
-    rule = options.get("collisions", "error")
-    if rule not in {"error", "first", "last", "keep"}:
-        msg = f"collisions must be error, first, last or keep; got {rule!r}"
-        raise ParameterError(msg)
-    if rule in {"error", "keep"}:
-        return np.arange(len(row))
-    held = pl.DataFrame({"row": row, "time": times}).with_row_index("at")
-    kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
-    return kept.to_numpy().astype(np.int64)
-
-
-def _seen(
-    times: pl.Series, places: pl.Series, traits: Mapping[str, pl.Series], source: Source
-) -> Domain:
-    """Take what occurs: numbers in order, texts in order."""
-    columns = {"time": times, "place": places, **traits}
-    axes = tuple(
-        (name, Axis(tuple(column.unique().drop_nulls().sort().to_list()) or ("none",)))
-        for name, column in columns.items()
-    )
-    return Domain(axes, source)
-
-
-def _codes(long: Long, column: pl.Series, axis: Axis, role: str, *, drop: bool = False) -> Integers:
-    """The code of each value in the domain, by its text; -1 for unknown ones, if they may be."""
-    codes, values = numbered(column.drop_nulls())
-    known = np.array([axis.by_text.get(str(value), -1) for value in values] or [-1], np.int64)
-    found = np.full(len(column), -1, np.int64)
-    found[column.is_not_null().to_numpy()] = known[codes]
-    if len(found) and found.min() < 0 and not drop:
-        at = int(long.line[np.argmin(found)])
-        raise long.fail(at, f"a {role} is not in the domain; declare it")
-    return found
-
-
-def _owners(long: Long) -> tuple[pl.Series, Axis]:
-    column = long.columns["person"].cast(pl.String)
-    return column, Axis(tuple(column.unique().to_list()) or ("none",))
-
-
-def _trait(long: Long, row: Integers, column: pl.Series, axis: Axis) -> Integers:
+def _trait(
+    screen: Screen, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]
+) -> Integers:
     """The one value of each record, as a code; -1 where there is none."""
-    codes = np.full(len(row), -1, np.int64)
-    filled = ~column.is_null().to_numpy()
-    codes[filled] = _codes(long, column.drop_nulls(), axis, column.name)
-    records = int(row.max(initial=-1)) + 1
-    least, most = np.full(records, 2**62), np.full(records, -1)
-    np.minimum.at(least, row, codes)
-    np.maximum.at(most, row, codes)
-    if np.any(least != most):
-        at = int(long.line[np.argmax(np.isin(row, np.flatnonzero(least != most)))])
-        raise long.fail(at, f"the record that stands here has two values of {column.name!r}")
-    return most
+    rule = choice(options, "on_conflict", "error", "first", "last")
+    if rule == "error":
+        what = f"the record that stands here has two values of {name!r}; say which (on_conflict)"
+        screen.refuse_two_values(column, what)
+    codes = codes_of(column, axis.by_text)
+    unknown: NDArray[np.bool_] = (codes < 0) & column.is_not_null().to_numpy()
+    screen.refuse(unknown, f"a value of {name!r} is not in the domain; declare it")
+    return screen.one_per_record(codes, last=rule == "last")

@@ -1,0 +1,100 @@
+"""Cells from the caller's memory, each taken by itself: a text, or a whole number by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+__all__ = ["lists_of", "series_of", "text_of", "whole_numbers"]
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: up to here a float tells whole numbers apart
+_EXACT = 2**53
+
+
+def text_of(value: Any, *, fractions: bool = False) -> str | None:
+    """Take one cell as text; None if it is neither text nor a whole number.
+
+    A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
+    into fractions when one cell is empty. `fractions` allows other numbers too.
+
+    Examples
+    --------
+    >>> [text_of(value) for value in ("01", 1, 1.0, 1.5, True, None)]
+    ['01', '1', '1', None, None, None]
+    """
+    if isinstance(value, str):
+        return str(value) if _is_unicode(value) else None
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        if number.is_integer() and abs(number) < _EXACT:
+            return str(int(number))
+        return repr(number) if fractions and np.isfinite(number) else None
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    return None
+
+
+def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Series, Flags]:
+    """Take cells, None where one is empty; say which of them cannot be read."""
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        try:
+            return pl.Series(values, dtype=pl.Int64), np.zeros(len(values), np.bool_)
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            pass  # one is beyond 64 bits; its text is as good
+    texts = [None if value is None else text_of(value, fractions=fractions) for value in values]
+    empty = np.array([value is None for value in values], np.bool_)
+    held = pl.Series(texts, dtype=pl.String)
+    return held, held.is_null().to_numpy() & ~empty
+
+
+def lists_of(records: Sequence[Any]) -> pl.Series:
+    """Take records, each a collection of cells; one that cannot be read is null."""
+    lists = [_cells(record) for record in records]
+    flat = (value for cells in lists if cells is not None for value in cells)
+    if set(map(type, flat)) == {int}:
+        try:
+            return pl.Series(lists, dtype=pl.List(pl.Int64))
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            pass  # as in `series_of`
+    texts = [cells if cells is None else [text_of(value) for value in cells] for cells in lists]
+    whole = [cells if cells is None or None not in cells else None for cells in texts]
+    return pl.Series(whole, dtype=pl.List(pl.String))
+
+
+def _cells(record: Any) -> list[Any] | None:
+    """Take a collection apart; a text is none."""
+    if isinstance(record, (str, bytes, dict)) or not hasattr(record, "__iter__"):
+        return None
+    return list(record)
+
+
+def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
+    """Take a column of fractions as whole numbers; say which cells are none.
+
+    Each cell is read as `text_of` reads it.
+    """
+    there = column.is_not_null() & column.is_not_nan()
+    whole = (there & (column.floor() == column) & (column.abs() < _EXACT)).fill_null(value=False)
+    numbers = pl.select(pl.when(whole).then(column).cast(pl.Int64)).to_series()
+    return numbers, (there & ~whole).to_numpy()
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, which cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,115 @@
+"""Text files line by line: each line is read alone, so none changes how another is read."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import ReadError
+from hedgerow.io.long import Integers, Wanted
+
+__all__ = ["Flags", "Lines", "text_lines"]
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+_BLANK = b" "[0]
+_NEWLINE = b"\n"[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    r"""The lines of a text file, each ended by `\n`; a blank line is no record in any format."""
+
+    content: bytes
+
+    @cached_property
+    def text(self) -> NDArray[np.uint8]:
+        """The bytes."""
+        return np.frombuffer(self.content, np.uint8)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Where each line ends."""
+        return np.flatnonzero(self.text == _NEWLINE)
+
+    @property
+    def starts(self) -> Integers:
+        """Where each line starts."""
+        return np.append(0, self.ends[:-1] + 1)
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return len(self.ends)
+
+    def take(self, which: Flags) -> list[bytes]:
+        """Return some of the lines, without their ends."""
+        spans = zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True)
+        return [self.content[start:end] for start, end in spans]
+
+    def only(self, which: Flags) -> bytes:
+        """Return some of the lines as one text."""
+        if which.all():
+            return self.content
+        return self.text[np.repeat(which, np.diff(self.ends, prepend=-1))].tobytes()
+
+    def with_any(self, places: Integers) -> Flags:
+        """Say which lines hold one of these places of the text."""
+        there = np.zeros(len(self), np.bool_)
+        there[np.searchsorted(self.ends, places)] = True
+        return there
+
+    def blanked(self, which: Flags) -> Lines:
+        """Return the same lines, some of them blank."""
+        text = self.text.copy()
+        text[np.repeat(which, np.diff(self.ends, prepend=-1))] = _BLANK
+        text[self.ends] = _NEWLINE
+        return Lines(text.tobytes())
+
+    def refuse(self, where: str, bad: Flags, what: str, wanted: Wanted) -> Lines:
+        """Refuse lines that cannot be read; where such records are dropped, blank them out."""
+        if not bad.any():
+            return self
+        if not wanted.drop:
+            msg = f"{where}:{int(np.argmax(bad)) + 1}: {what}"
+            raise ReadError(msg)
+        return self.blanked(bad)
+
+
+def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
+    r"""Split a file into lines of UTF-8 text.
+
+    A line may end in `\r\n`. A byte order mark at the start of a line is no part of it: files
+    that were put together have several.
+    """
+    content = content if content.endswith(b"\n") else content + b"\n"
+    content = content.replace(b"\r\n", b"\n").removeprefix(codecs.BOM_UTF8)
+    lines = Lines(content.replace(b"\n" + codecs.BOM_UTF8, b"\n"))
+    if wanted.skip:
+        lines = lines.blanked(np.arange(len(lines)) < wanted.skip)
+    zeros = np.flatnonzero(lines.text == 0)
+    what = "a zero byte, so this is no text; name the format by the file's ending, or by --format"
+    lines = lines.refuse(where, lines.with_any(zeros), what, wanted)
+    what = "not UTF-8 text; convert the file"
+    return lines.refuse(where, _not_utf8(lines), what, wanted)
+
+
+def _not_utf8(lines: Lines) -> Flags:
+    """Say which lines are not UTF-8; after one that is not, decoding goes on with the next."""
+    bad = np.zeros(len(lines), np.bool_)
+    rest = memoryview(lines.content)
+    begin = 0
+    while begin < len(rest):
+        try:
+            codecs.decode(rest[begin:], "utf-8")
+        except UnicodeDecodeError as error:
+            line = int(np.searchsorted(lines.ends, begin + error.start))
+            bad[line] = True
+            begin = int(lines.ends[line]) + 1
+        else:
+            break
+    return bad
