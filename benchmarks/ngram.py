@@ -42,7 +42,8 @@ def lines(folder: Path, name: str) -> Sequences:
 def msnbc(folder: Path) -> Sequences:
     """Page categories of a day at a news site."""
     path = folder / "msnbc/msnbc990928.seq.gz"
-    return read(path, kind="sequences", domain=Domain.declare(item=MSNBC_ITEMS))
+    domain, head = Domain.declare(item=MSNBC_ITEMS), {"skip_lines": "7"}
+    return read(path, kind="sequences", domain=domain, options=head)
 
 
 def sube(folder: Path) -> Sequences:

@@ -60,7 +60,7 @@ LINES = [
 #: cells in memory
 OBJECTS: list[Any] = [
     *("a", "01", "1", "", "\ud800", b"a", 1, 0, 94110, 1.0, 1.5, True, False, None),
-    *(np.int64(1), np.float64(2.0), np.bool_(True), np.str_("a"), float("nan"), float("inf")),  # noqa: FBT003
+    *(np.int64(1), np.float64(2.0), np.bool_(True), np.str_("a"), float("nan"), float("inf")),
     *(10**30, -1, dt.date(2024, 5, 1), dt.datetime(2024, 5, 1, 8, 30), object(), ["a"], ("a", 1)),  # noqa: DTZ001
 ]
 
@@ -93,7 +93,7 @@ class Case:
     build: Callable[[list[Any], Path], Any]
     options: dict[str, str] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
-    domain: Domain = Domain.declare(item=ITEMS)
+    domain: Domain = field(default_factory=lambda: Domain.declare(item=ITEMS))
 
     def read(self, rows: list[Any], folder: Path) -> Counter[Any]:
         data = read(
@@ -372,9 +372,7 @@ CASES: dict[str, Case] = {
         "sets", LISTS, parquet_file(polars_table(["item"], item=pl.List(pl.String)))
     ),
     "pandas, anything": Case("sets", MIXED, pandas_table(ITEM_ROWS), LOOSE),
-    "pandas whole numbers": Case(
-        "sequences", WHOLE, pandas_table(ITEM_ROWS), domain=WHOLE_NUMBERS
-    ),
+    "pandas whole numbers": Case("sequences", WHOLE, pandas_table(ITEM_ROWS), domain=WHOLE_NUMBERS),
     "plain lists of sets": Case("sets", list_unit(*ITEMS, 1, 94110), lambda rows, _: rows),
     "plain lists of sequences": Case(
         "sequences", list_unit(*NUMBERS, "1"), lambda rows, _: rows, LOOSE, domain=WHOLE_NUMBERS

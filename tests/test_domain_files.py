@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hedgerow import Domain
-from hedgerow.errors import DomainError, ReadError
+from hedgerow.errors import DomainError, ReadError, UndeclaredDomain
 from hedgerow.io.domains import draft_domain, read_domain
 
 
@@ -28,7 +28,11 @@ def test_domain_files(tmp_path):
 @pytest.mark.parametrize("values", [["tea", 'br"ea\\d', "ü\n"], [1, 2, 3], [3, 1], [-4]])
 def test_a_draft_is_a_domain_file(tmp_path, values):
     path = tmp_path / "domain.toml"
-    path.write_text(draft_domain(Domain.declare(item=values)))
+    draft = draft_domain(Domain.declare(item=values))
+    path.write_text(draft)
+    with pytest.raises(UndeclaredDomain, match="is a draft that was read from private data; make"):
+        read_domain(path)
+    path.write_text(draft.replace("read_from_private_data = true\n", ""))
     assert read_domain(path).values("item") == tuple(values)
 
 

@@ -193,7 +193,7 @@ BAD = {
         ReadError,
         ":3: more or fewer cells than the header",
     ),
-    "no table": ("a.csv", b"", ReadError, "is empty; its first line must name the columns"),
+    "no table": ("a.csv", b"", ReadError, "is empty, or its first line does not name the columns"),
     "no JSON": ("a.jsonl", b'["a"]\n["SECRET\n', ReadError, ":2: not a JSON array of texts or"),
     "floats": ("a.jsonl", b"[1.5]\n", ReadError, ":1: not a JSON array"),
     "object without items": ("a.jsonl", b'{"SECRET":["a"]}\n', ReadError, ":1: not a JSON array"),

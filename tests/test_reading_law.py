@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -51,19 +52,31 @@ def first_type_wins(records):
     return pl.Series(flat, strict=False).cast(pl.List(pl.String))
 
 
+def no_quote(lines, quotes, before):
+    """Take every quote as well placed."""
+    del lines, before
+    return np.zeros(len(quotes), np.bool_)
+
+
 PLANTED = {
-    "dates are guessed": ("visits by hour of the day", "hedgerow.io.trajectories.read_times", guessing_dates),
+    "dates are guessed": (
+        "visits by hour of the day",
+        "hedgerow.io.trajectories.read_times",
+        guessing_dates,
+    ),
     "the first type wins": ("plain lists of sets", "hedgerow.io.read.lists_of", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
         "hedgerow.io.delimited.text_lines",
         lambda where, content, wanted: text.text_lines(where, content.rstrip(), wanted),
     ),
-    "quotes go over lines": ("CSV of sets", "hedgerow.io.delimited._WELL_FORMED", "^"),
+    "quotes go over lines": ("CSV of sets", "hedgerow.io.delimited._misplaced", no_quote),
     "one bad line is the end": (
         "lines of sets",
         "hedgerow.io.lines.text_lines",
-        lambda where, content, wanted: text.text_lines(where, content.partition(b"\xff")[0], wanted),
+        lambda where, content, wanted: text.text_lines(
+            where, content.partition(b"\xff")[0], wanted
+        ),
     ),
 }
 
@@ -203,7 +216,9 @@ def test_rows_without_coordinates_can_be_left_out(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("unit,time,lon,lat\n1,8,1.5,1.5\n1,9,,\n2,8,1.5,\n")
     options = {"grid": "1"}
-    with pytest.raises(ReadError, match=":3: a visit needs a time and a place, or neither; pass on"):
+    with pytest.raises(
+        ReadError, match=":3: a visit needs a time and a place, or neither; pass on"
+    ):
         read(path, kind="trajectories", options=options)
     data = read(path, kind="trajectories", options={**options, "on_missing": "drop"})
     assert data.records() == [((), ()), ((("1,1", 8),), ())]

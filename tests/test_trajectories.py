@@ -84,7 +84,7 @@ def test_lon_and_lat_are_put_on_a_declared_grid(tmp_path):
 
 def test_collisions_are_resolved_by_a_declared_rule(tmp_path):
     content = b"unit,time,place\n1,1,a\n1,1,b\n1,1,a\n"
-    with pytest.raises(ReadError, match=":2: the record .* at two places at one time; say which"):
+    with pytest.raises(ReadError, match=r":2: the record .* at two places at one time; say which"):
         load(content, folder=tmp_path)
     first = load(content, folder=tmp_path, options={"collisions": "first"})
     last = load(b"unit,time,place\n1,1,a\n1,1,b\n", folder=tmp_path, options={"collisions": "last"})

@@ -13,16 +13,22 @@ import msgspec
 
 from hedgerow import progress
 from hedgerow.data import Dataset, Source
-from hedgerow.errors import GuaranteeError, InputError, Interrupted, ParameterError
+from hedgerow.errors import (
+    GuaranteeError,
+    InputError,
+    Interrupted,
+    ParameterError,
+    UnsupportedGuarantee,
+)
 from hedgerow.evaluate import evaluate
 from hedgerow.io.account import Account, charged
 from hedgerow.io.domains import read_domain
 from hedgerow.io.files import read_bytes, write_file
 from hedgerow.io.folder import Layout, Placement, check_free, open_folder, write_folder
-from hedgerow.io.read import find_kind, format_of, read
+from hedgerow.io.read import format_of, read
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.io.toml import read_toml
-from hedgerow.privacy import Guarantee
+from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.publishers import Publisher, find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure, promise
@@ -119,11 +125,14 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     _check_owners_files(job, recipe)
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
+    if job.read.get("carry") and any(isinstance(part, PureDP) for part in guarantee.parts()):
+        msg = "differential privacy publishes no column as it is; leave --carry out"
+        raise UnsupportedGuarantee(msg)
     data = read_data(job, job.promise)
     require_support(method, data, guarantee)
     _, form = format_of(layout.format, layout.ending)
-    role = find_kind(job.kind).wanted.role
-    form.check(data.domain.values(role) if role else ())
+    for name, _ in data.domain.axes:
+        form.check(data.domain.values(name))
     return Plan(data, method, guarantee, layout)
 
 

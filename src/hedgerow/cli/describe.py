@@ -21,6 +21,7 @@ __all__ = ["command"]
 @json_option
 def command(data: str, *, as_json: bool, **given: Any) -> None:
     """Say what will be read from DATA and how it looks. For the owner only."""
+    from hedgerow import progress  # noqa: PLC0415
     from hedgerow.job import Reading, read_data  # noqa: PLC0415
     from hedgerow.measures.describe import describe  # noqa: PLC0415
 
@@ -35,9 +36,9 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
         read=pairs("--read", given["read_options"]),
         domain=given["domain"],
     )
-    with shown():
+    with shown(), progress.counting() as counts:
         held = read_data(reading)
-        facts = describe(held)
+        facts = {**describe(held), **counts}
     if given["draft_domain"]:
         _draft(Path(given["draft_domain"]), held)
         facts["draft of the domain"] = given["draft_domain"]

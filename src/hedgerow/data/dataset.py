@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -25,6 +25,8 @@ class Dataset(ABC):
 
     kind: ClassVar[str]
     units: ClassVar[tuple[str, ...]]
+    #: the axes of the domain that the kind itself has
+    axes: ClassVar[tuple[str, ...]]
 
     domain: Domain
 
@@ -56,6 +58,13 @@ class Dataset(ABC):
     @abstractmethod
     def canonical(self) -> Self:
         """Forget order, row numbers and owners: keep nothing but what is published."""
+
+    def bare(self) -> Self:
+        """Leave out what stands beside the records, and every axis the kind itself does not have.
+
+        A differentially private method sees no more: which values stand beside is not public.
+        """
+        return replace(self, domain=self.domain.only(self.axes))
 
     @abstractmethod
     def narrowed(self) -> Self:

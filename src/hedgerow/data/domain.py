@@ -214,6 +214,10 @@ class Domain:
             axes.append((name, Axis(values, paths)))
         return replace(self, axes=tuple(axes))
 
+    def only(self, names: Iterable[str]) -> Domain:
+        """The same domain without any other axis."""
+        return replace(self, axes=tuple((name, self.axis(name)) for name in names))
+
     def said_by(self, source: Source) -> Domain:
         """The same domain on somebody else's word."""
         return replace(self, source=source)

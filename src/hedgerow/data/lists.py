@@ -35,6 +35,7 @@ class Lists(Dataset):
 
     #: the column by which the items of a record are in order
     order: ClassVar[str]
+    axes: ClassVar[tuple[str, ...]] = ("item",)
 
     rows: Table
     items: Table

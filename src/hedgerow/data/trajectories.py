@@ -51,6 +51,7 @@ class Trajectories(Dataset):
 
     kind: ClassVar[str] = "trajectories"
     units: ClassVar[tuple[str, ...]] = ("trajectory", "person")
+    axes: ClassVar[tuple[str, ...]] = ("time", "place")
 
     rows: Table
     visits: Table
@@ -267,6 +268,13 @@ class Trajectories(Dataset):
         starts, pairs, _ = self.truncated(longest).arrays()
         size = self.domain.size("place") * self.domain.size("time")
         return Positions.of(starts, pairs, np.ones(len(self), np.int64), size)
+
+    def bare(self) -> Trajectories:
+        """Leave out the sensitive attributes, and all axes but time and place."""
+        kept = [name for name in self.rows.names if name not in self.sensitive]
+        return replace(
+            self, domain=self.domain.only(self.axes), rows=self.engine.select(self.rows, kept)
+        )
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""

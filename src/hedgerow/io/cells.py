@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
-from typing import Any, TypeAlias
+from datetime import date
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 _EXACT = 2**53
 
 
-def text_of(value: Any, *, fractions: bool = False) -> str | None:
+def text_of(value: Any, *, fractions: bool = False) -> str | None:  # noqa: PLR0911 - one per type
     """Take one cell as text; None if it is neither text nor a whole number.
 
     A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
@@ -29,20 +29,21 @@ def text_of(value: Any, *, fractions: bool = False) -> str | None:
     >>> [text_of(value) for value in ("01", 1, 1.0, 1.5, True, None)]
     ['01', '1', '1', None, None, None]
     """
-    if isinstance(value, str):
-        return str(value) if _is_unicode(value) else None
-    if isinstance(value, (bool, np.bool_)):
-        return None
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        if number.is_integer() and abs(number) < _EXACT:
+    match cast("object", value.item() if isinstance(value, np.generic) else value):
+        case bool():
+            return None
+        case str() as text:
+            return text if _is_unicode(text) else None
+        case int() as number:
+            return str(number)
+        case float() as number if number.is_integer() and abs(number) < _EXACT:
             return str(int(number))
-        return repr(number) if fractions and np.isfinite(number) else None
-    if isinstance(value, (date, datetime)):
-        return value.isoformat()
-    return None
+        case float() as number if fractions and np.isfinite(number):
+            return repr(number)
+        case date() as day:  # a time is one, too
+            return day.isoformat()
+        case _:
+            return None
 
 
 def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Series, Flags]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,31 +22,28 @@ from hedgerow.io.text import Flags, Lines, text_lines
 
 __all__ = ["check", "read", "write"]
 
-_COMMA, _QUOTE = b","[0], b'"'[0]
-_CELL = r'(?:[^",]*|"(?:[^"]|"")*")'
-_WELL_FORMED = rf"^{_CELL}(?:,{_CELL})*$"
+_COMMA, _QUOTE, _NEWLINE = b',"\n'
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read a long table; everything is text."""
     del most
     lines = text_lines(where, content, wanted)
-    head = np.arange(len(lines)) == wanted.skip
-    names = _names(where, lines.take(head))
     cells = _cells(lines)
-    blank = _blank(lines, cells.number != len(names))
-    body = (np.arange(len(lines)) > wanted.skip) & ~blank
+    names = _names(where, lines, cells)
+    body = ~_blank(lines, cells.number != len(names))
+    body[:1] = False
     torn = body & (cells.number == 0)
     what = "a quoted cell does not end on its line, or not well; write it so, or use Parquet"
     lines.refuse(where, torn, what, wanted)
     crooked = body & (cells.number != len(names))
     what = "more or fewer cells than the header has; for one record per line use lines or jsonl"
-    lines.refuse(where, crooked, what, wanted)
+    lines.refuse(where, crooked & ~torn, what, wanted)
     body &= ~crooked
     asked = {*wanted.columns.values(), *wanted.further}
     columns = [name for name in names if name in asked]
     frame = _frame(lines.only(body), names, columns, quoted=bool((cells.quoted & body).any()))
-    return long_from(where, frame, wanted, np.flatnonzero(body) + 1)
+    return long_from(where, frame, wanted, lines.numbers[body])
 
 
 def check(values: Sequence[Value]) -> None:
@@ -71,13 +68,30 @@ class _Cells(NamedTuple):
 def _cells(lines: Lines) -> _Cells:
     commas = np.flatnonzero(lines.text == _COMMA)
     number = np.diff(np.searchsorted(commas, lines.ends), prepend=0) + 1
-    quoted = lines.with_any(np.flatnonzero(lines.text == _QUOTE))
-    if quoted.any():
-        texts: list[Any] = lines.take(quoted)
-        column = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
-        inside = column.str.replace_all(r'"[^"]*"', "").str.count_matches(",", literal=True) + 1
-        number[quoted] = np.where(column.str.contains(_WELL_FORMED), inside, 0)
-    return _Cells(number, quoted)
+    if b'"' not in lines.content:
+        return _Cells(number, np.zeros(len(lines), np.bool_))
+    quotes = np.flatnonzero(lines.text == _QUOTE)
+    upto = np.searchsorted(quotes, lines.ends)
+    before = np.append(0, upto[:-1])  # quotes before each line
+    line = np.searchsorted(lines.ends, commas)
+    inside = (np.searchsorted(quotes, commas) - before[line]) % 2 == 1
+    number -= np.bincount(line[inside], minlength=len(lines))
+    torn = (upto - before) % 2 == 1
+    torn |= lines.with_any(quotes[_misplaced(lines, quotes, before)])
+    number[torn] = 0
+    return _Cells(number, upto > before)
+
+
+def _misplaced(lines: Lines, quotes: Integers, before: Integers) -> Flags:
+    """Say which quotes stand where they may not.
+
+    Of the quotes of a line every other one opens and the next one closes. One opens at the start of
+    a cell and closes at its end; a doubled one inside a cell closes and opens again.
+    """
+    around = np.concatenate(([_NEWLINE], lines.text, [_NEWLINE]))
+    opens = (np.arange(len(quotes)) - before[np.searchsorted(lines.ends, quotes)]) % 2 == 0
+    beside = np.where(opens, around[quotes], around[quotes + 2])
+    return ~np.isin(beside, [_NEWLINE, _COMMA, _QUOTE])
 
 
 def _blank(lines: Lines, which: Flags) -> Flags:
@@ -87,12 +101,17 @@ def _blank(lines: Lines, which: Flags) -> Flags:
     return blank
 
 
-def _names(where: str, header: list[bytes]) -> list[str]:
+def _names(where: str, lines: Lines, cells: _Cells) -> list[str]:
     """Read the names of the columns: the first line, whatever it holds."""
-    names = next(csv.reader([header[0].decode()]), []) if header else []
-    if not names or not "".join(names).strip():
-        msg = f"{where} is empty; its first line must name the columns"
+    header = lines.content.partition(b"\n")[0]
+    if not header.strip() or cells.number[0] == 0 or b"\r" in header:
+        msg = f"{where} is empty, or its first line does not name the columns"
         raise ReadError(msg)
+    try:
+        names = next(csv.reader([header.decode()]))
+    except csv.Error:
+        msg = f"{where}: the names of the columns are too long"
+        raise ReadError(msg) from None
     if len(set(names)) < len(names):
         msg = f"{where} has two columns of one name"
         raise ReadError(msg)

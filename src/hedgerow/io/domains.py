@@ -11,12 +11,14 @@ import msgspec
 
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.errors import DomainError
+from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.io.files import read_bytes
 from hedgerow.io.toml import read_toml
 
 __all__ = ["draft_domain", "read_domain"]
 
+#: stands in a draft until its owner takes it out
+_DRAFT = "read_from_private_data"
 _KEYS = {"values", "file", "low", "high", "step", "paths"}
 
 
@@ -31,6 +33,12 @@ def read_domain(path: str | Path) -> Domain:
     """
     path = Path(path)
     held = read_toml(path, DomainError)
+    if held.pop(_DRAFT, False):
+        msg = (
+            f"{path} is a draft that was read from private data; make sure that every value in it "
+            f"is public knowledge, add what could occur but does not, then remove {_DRAFT}"
+        )
+        raise UndeclaredDomain(msg)
     most = held.pop("records_per_person", None)
     if not held:
         msg = f"{path} declares no axis; write a section such as [item] with values = [...]"
@@ -45,8 +53,9 @@ def draft_domain(domain: Domain) -> str:
     Examples
     --------
     >>> print(draft_domain(Domain.declare(item=[1, 2, 3])))
-    # A draft. What the data shows is private: before you declare this, make sure that every
-    # value is public knowledge, and add the values that could occur but do not.
+    # A draft. What the data shows is private: make sure that every value is public
+    # knowledge, add the values that could occur but do not, then remove the next line.
+    read_from_private_data = true
     <BLANKLINE>
     [item]
     low = 1
@@ -54,8 +63,9 @@ def draft_domain(domain: Domain) -> str:
     <BLANKLINE>
     """
     head = (
-        "# A draft. What the data shows is private: before you declare this, make sure that every\n"
-        "# value is public knowledge, and add the values that could occur but do not.\n"
+        "# A draft. What the data shows is private: make sure that every value is public\n"
+        "# knowledge, add the values that could occur but do not, then remove the next line.\n"
+        f"{_DRAFT} = true\n"
     )
     return head + "".join(f"\n[{name}]\n{_draft(axis)}" for name, axis in domain.axes)
 

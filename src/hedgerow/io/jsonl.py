@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
+from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.io.cells import series_of, text_of
@@ -34,13 +35,14 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     records: list[list[Any]] = []
     owners: list[Any] = []
     places: list[int] = []
-    lines = text_lines(where, content, wanted).content.split(b"\n")
-    for line, text in enumerate(lines, start=1):
+    lines = text_lines(where, content, wanted)
+    for line, text in enumerate(lines.content.split(b"\n"), start=lines.before + 1):
         if not text.strip():
             continue
         held, owner = _parts(text, values, wanted.columns["person"])
         if not _is_record(held) or (owned and not _is_value(owner)):
             if wanted.drop:
+                progress.count("lines that cannot be read", 1)
                 continue
             beside = f", and its owner under {wanted.columns['person']!r}" if owned else ""
             msg = (

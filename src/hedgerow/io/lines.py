@@ -29,9 +29,10 @@ def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = 
     """Read records; numbers stay numbers if all values are, written without leading zeros."""
     del most
     lines = text_lines(where, content, wanted)
-    returns = np.flatnonzero(lines.text == _RETURN)
-    what = "a line that ends in \\r alone; convert the file to lines that end in \\n"
-    lines = lines.refuse(where, lines.with_any(returns), what, wanted)
+    if b"\r" in lines.content:
+        returns = lines.with_any(np.flatnonzero(lines.text == _RETURN))
+        what = "a line that ends in \\r alone; convert the file to lines that end in \\n"
+        lines = lines.refuse(where, returns, what, wanted)
     starts, sizes = _split(lines)
     comment = _comments(lines, starts, sizes)
     if comment.any():
@@ -43,7 +44,7 @@ def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = 
         starts, sizes = _split(lines)
     values = _values(lines.content, lines.text, starts)
     filled = np.flatnonzero(sizes)  # a blank line is no record
-    return Long.of_records(where, wanted, values, sizes[filled], filled + 1)
+    return Long.of_records(where, wanted, values, sizes[filled], lines.numbers[filled])
 
 
 def check(values: Sequence[Value]) -> None:
@@ -78,6 +79,8 @@ def _split(lines: Lines) -> tuple[Integers, Integers]:
 def _comments(lines: Lines, starts: Integers, sizes: Integers) -> Flags:
     """Say which lines are comments."""
     comment = np.zeros(len(sizes), np.bool_)
+    if b"%" not in lines.content and b"#" not in lines.content:
+        return comment
     filled = np.flatnonzero(sizes)
     comment[filled] = np.isin(lines.text[starts[(np.cumsum(sizes) - sizes)[filled]]], _COMMENTS)
     return comment

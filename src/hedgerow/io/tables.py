@@ -107,7 +107,8 @@ def _from_lists(where: str, frame: pl.DataFrame, wanted: Wanted, line: Integers)
     if lost.any():
         if not wanted.drop:
             at = int(line[lost.arg_max() or 0])
-            msg = f"{where}:{at}: column {columns[role]!r} is no list of texts; correct it, or pass on_bad=drop"
+            what = "is no list of texts or whole numbers; correct it, or pass on_bad=drop"
+            msg = f"{where}:{at}: column {columns[role]!r} {what}"
             raise ReadError(msg)
         frame, line = frame.filter(~lost), line[(~lost).to_numpy()]
         lists = frame.get_column(columns[role])
@@ -149,12 +150,10 @@ def _column(
     elif kind.is_float() and not fractions:
         column, bad = whole_numbers(column)
     elif not isinstance(kind, pl.String) and not kind.is_float():
-        msg = (
-            f"{where}: column {column.name!r} must hold text or whole numbers; it holds {kind}"
-        )
+        msg = f"{where}: column {column.name!r} must hold text or whole numbers; it holds {kind}"
         raise ReadError(msg)
     if column.dtype == pl.String:
-        column = pl.select(pl.when(column != "").then(column)).to_series()  # noqa: PLC1901
+        column = pl.select(pl.when(column != "").then(column)).to_series()
     return column, bad
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.long import Integers, Wanted
 
@@ -26,6 +27,8 @@ class Lines:
     r"""The lines of a text file, each ended by `\n`; a blank line is no record in any format."""
 
     content: bytes
+    #: how many lines of the file stand before the first one here
+    before: int = 0
 
     @cached_property
     def text(self) -> NDArray[np.uint8]:
@@ -38,6 +41,11 @@ class Lines:
         return np.flatnonzero(self.text == _NEWLINE)
 
     @property
+    def numbers(self) -> Integers:
+        """The number of each line in its file, counted from 1."""
+        return np.arange(self.before + 1, self.before + 1 + len(self), dtype=np.int64)
+
+    @cached_property
     def starts(self) -> Integers:
         """Where each line starts."""
         return np.append(0, self.ends[:-1] + 1)
@@ -68,15 +76,16 @@ class Lines:
         text = self.text.copy()
         text[np.repeat(which, np.diff(self.ends, prepend=-1))] = _BLANK
         text[self.ends] = _NEWLINE
-        return Lines(text.tobytes())
+        return Lines(text.tobytes(), self.before)
 
     def refuse(self, where: str, bad: Flags, what: str, wanted: Wanted) -> Lines:
         """Refuse lines that cannot be read; where such records are dropped, blank them out."""
         if not bad.any():
             return self
         if not wanted.drop:
-            msg = f"{where}:{int(np.argmax(bad)) + 1}: {what}"
+            msg = f"{where}:{self.numbers[np.argmax(bad)]}: {what}"
             raise ReadError(msg)
+        progress.count("lines that cannot be read", int(bad.sum()))
         return self.blanked(bad)
 
 
@@ -87,15 +96,23 @@ def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
     that were put together have several.
     """
     content = content if content.endswith(b"\n") else content + b"\n"
-    content = content.replace(b"\r\n", b"\n").removeprefix(codecs.BOM_UTF8)
-    lines = Lines(content.replace(b"\n" + codecs.BOM_UTF8, b"\n"))
-    if wanted.skip:
-        lines = lines.blanked(np.arange(len(lines)) < wanted.skip)
-    zeros = np.flatnonzero(lines.text == 0)
-    what = "a zero byte, so this is no text; name the format by the file's ending, or by --format"
-    lines = lines.refuse(where, lines.with_any(zeros), what, wanted)
-    what = "not UTF-8 text; convert the file"
-    return lines.refuse(where, _not_utf8(lines), what, wanted)
+    begin = 0
+    for _ in range(wanted.skip):
+        begin = content.find(b"\n", begin) + 1 or len(content)
+    content = content[begin:]
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n")
+    if codecs.BOM_UTF8 in content:
+        content = content.removeprefix(codecs.BOM_UTF8)
+        content = content.replace(b"\n" + codecs.BOM_UTF8, b"\n")
+    lines = Lines(content, wanted.skip)
+    if b"\0" in content:
+        zeros = lines.with_any(np.flatnonzero(lines.text == 0))
+        what = "a zero byte, so this is no text; name the format by the ending, or by --format"
+        lines = lines.refuse(where, zeros, what, wanted)
+    if content.isascii():
+        return lines
+    return lines.refuse(where, _not_utf8(lines), "not UTF-8 text; convert the file", wanted)
 
 
 def _not_utf8(lines: Lines) -> Flags:

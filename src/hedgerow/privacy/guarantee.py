@@ -163,6 +163,7 @@ class PureDP(Guarantee):
             "What is true of people in general, and so of each, in the data or not.",
             "Other releases. The epsilons of all releases made of the same data add up.",
             "What is public anyway: the domain, the method and its parameters.",
+            "Whether a record could not be read, where such records are refused and not dropped.",
         )
 
     def fields(self) -> dict[str, str]:

@@ -82,6 +82,9 @@ def publish_with(
 ) -> Release:
     """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
     require_support(method, data, guarantee)
+    private = any(isinstance(part, PureDP) for part in guarantee.parts())
+    if private:
+        data = data.bare()
     for unit in guarantee.units:
         data = data.bounded(unit)
     ledger = guarantee.open(data, answers)
@@ -91,7 +94,7 @@ def publish_with(
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
     outputs = {name: output.canonical() for name, output in named.items()}
-    if any(isinstance(part, PureDP) for part in guarantee.parts()):
+    if private:
         _require_domain(method, data, outputs)
     if data.domain.source is Source.INFERRED:
         # which values occur is private: what is left of them is all that may be told
