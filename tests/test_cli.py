@@ -85,7 +85,7 @@ SESSIONS = {
         f"{PUBLISH.replace('a.dat', name)} --domain d.toml"
         for name in (
             "unknown.dat",
-            "empty.dat",
+            "empty.jsonl",
             "binary.dat",
             "cut.dat.gz",
             "none.dat",
@@ -118,7 +118,7 @@ def desk(tmp_path):
     (tmp_path / "d.toml").write_text('[item]\nvalues = ["bread", "milk", "tea"]\n')
     (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')
     (tmp_path / "unknown.dat").write_text("tea\nSECRET tea\n")
-    (tmp_path / "empty.dat").write_text("tea\n\ntea\n")
+    (tmp_path / "empty.jsonl").write_text('["tea"]\n[]\n["tea"]\n')
     (tmp_path / "binary.dat").write_bytes(bytes(range(256)))
     (tmp_path / "cut.dat.gz").write_bytes(gzip.compress(b"tea\n" * 999)[:-9])
     (tmp_path / "bomb.dat.gz").write_bytes(gzip.compress(b"tea\n" * 999_999))

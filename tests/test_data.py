@@ -89,9 +89,13 @@ def test_owners_are_one_a_record():
     with pytest.raises(ParameterError, match="got 1 for 2"):
         Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann"])
 
-    with pytest.raises(ParameterError, match="one is missing"):
+    with pytest.raises(
+        ParameterError, match="persons must be texts or whole numbers, one for every"
+    ):
         Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann", None])
-    with pytest.raises(ParameterError, match="one is missing"):
+    with pytest.raises(
+        ParameterError, match="persons must be texts or whole numbers, one for every"
+    ):
         Sets.from_records([["tea"]], domain=DOMAIN, persons=[float("nan")])
 
 

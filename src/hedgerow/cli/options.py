@@ -68,8 +68,9 @@ def reading_options(command: Command) -> Command:
             multiple=True,
             metavar="NAME=VALUE",
             help=(
-                "on_unknown, on_empty (sets, sequences); bin, fold, grid, collisions, on_unknown "
-                "(trajectories); most_bytes (compressed files)."
+                "on_bad=drop, skip_lines, most_bytes; on_unknown, on_empty (sets, sequences); "
+                "bin, fold, times, time_format, time_zone, grid, collisions, on_unknown, "
+                "on_missing, on_conflict (trajectories). docs/reading.md says what they do."
             ),
         ),
     ]
