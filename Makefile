@@ -42,7 +42,7 @@ slow: .venv/.test browser  ## real data (HEDGEROW_DATA), real components, minute
 	$(RUN) pytest -q -n auto -m slow
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
-	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/test_golden.py
+	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/test_golden.py tests/test_cli.py
 	git diff --stat -- tests/golden
 
 bench: .venv/.test  ## ratios measured in one run
