@@ -23,7 +23,7 @@ from hedgerow.privacy.linkage import KCL, count_violations
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
 from hedgerow.publishers.trajectories.giving_back import give_back
 from hedgerow.publishers.trajectories.greedy import Board, suppress_greedily
-from hedgerow.publishers.trajectories.kcl import records_of
+from hedgerow.publishers.trajectories.kcl import LocalSuppression, records_of
 from hedgerow.publishers.trajectories.metrics import Instances
 from hedgerow.samples.walks import CITY, TRANSIT, Walks, walks
 from hedgerow.steps.mining import Records, mine
@@ -76,6 +76,9 @@ def run_plan(plan: Walks, k: int = 30) -> dict[str, Any]:
                 "loss": 1 - float(back["kept"].mean()),
                 "violations": sum(map(sum, left.values())),
             }
+    start = time.perf_counter()
+    LocalSuppression().publish(data, promise)
+    held["published"] = time.perf_counter() - start
     held["gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return held
 

@@ -210,7 +210,8 @@ def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
     truth, ours = Visits.of(data, data), Visits.of(release.data, data)
     informed, names = _Informed(truth, ours), data.named(truth.seen)
     (lost,), home, work = (
-        [[names.index(visit)] for visit in visits] for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
+        [[names.index(visit)] for visit in visits]
+        for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
     )
     (ill,) = ours.marks(promise.sensitive)
     assert np.array_equal(informed.weights(lost) > 0, ill)

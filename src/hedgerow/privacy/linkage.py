@@ -120,7 +120,7 @@ class KCL(Criterion):
         return found
 
     def notice(self, data: Dataset) -> None:
-        """Warn of a sensitive value that nobody has: where nothing is declared it may be misspelt."""
+        """Warn of a sensitive value that nobody has: it may be misspelt."""
         if not isinstance(data, Trajectories):
             return
         _, _, traits = data.arrays()
@@ -149,6 +149,12 @@ class KCL(Criterion):
         """Say what the promise does not cover, and name the columns that are carried along."""
         covered = {"time", "place", *(column for column, _ in self.sensitive if self.c < 1)}
         carried = [name for name, _ in domain.axes if name not in covered]
+        valued = self.sensitive and self.c < 1
+        given_away = ", or too many of those who made it have a sensitive value" if valued else ""
+        missing = (
+            "Whoever knows the method and a visit that is missing may conclude from what is "
+            f"missing (the minimality attack): the visit matched too few records{given_away}."
+        )
         more = f"more than {self.l} visits, or where somebody was not, or another release"
         return (
             f"Whoever knows {more} of the same data.",
@@ -159,7 +165,8 @@ class KCL(Criterion):
                 "somebody can tell records apart by it."
                 for name in carried
             ),
-            _MINIMALITY,
+            "How the data was made: this is a property of what is published, not of the method.",
+            missing,
         )
 
     def fields(self) -> dict[str, str]:
@@ -169,14 +176,6 @@ class KCL(Criterion):
         if not held:
             return numbers
         return {**numbers, "c": str(self.c), "sensitive": msgspec.json.encode(held).decode()}
-
-
-_MINIMALITY = (
-    "How the data was made: this is a property of what is published, not of the method. Whoever "
-    "knows the method and a visit that is missing may conclude from that very fact: a visit is "
-    "deleted where it would match too few records or give a sensitive value away, so if it "
-    "matched enough, somebody who made it is likely to have such a value (the minimality attack)."
-)
 
 
 def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:

@@ -161,7 +161,7 @@ def records_of(data: Trajectories, promise: KCL) -> tuple[Records, list[Visit]]:
 
 
 def _count_occurrences(records: Records, longest: int) -> int:
-    """How often sequences of up to a length occur; each minimal violating one does at least once."""
+    """How often sequences of up to a length occur: at least once each, so no list is longer."""
     sizes = np.bincount(np.diff(records.starts)).tolist()
     return sum(
         number * math.comb(length, size)
