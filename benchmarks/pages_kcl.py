@@ -16,7 +16,11 @@ def kcl_pages(made_up: dict[str, Any], real: dict[str, Any]) -> dict[str, str]:
         "the loss is the share of visits that is suppressed.\n\n"
         "*Local* and *global* are the paper's operations. *Given back* is what stays suppressed "
         "after local suppression and giving back (the default); *grown* starts from nothing "
-        "instead (`schedule = grow`)."
+        "instead (`schedule = grow`).\n\n"
+        "Seconds are processor time, all threads together. "
+        "*Identity* and *attribute* are how sure somebody who knows three visits is of a record "
+        "and of a sensitive value: by guessing, from the original, from the release, and from the "
+        "release if they also know how many records lost each visit (*informed*)."
     )
     pictures = "\n\n".join(f"![growth with {axis}](kcl-{axis}.svg)" for axis in AXES)
     parts = [head, _schedules(made_up), _scale(made_up), pictures, *_real(real)]
@@ -116,6 +120,8 @@ def _real(held: dict[str, Any]) -> list[str]:
 
 
 INFORMED = ", knowing of suppression"
+#: below this more digits are shown
+_SMALL = 0.01
 
 
 def _runs(runs: list[dict[str, Any]]) -> str:
@@ -129,17 +135,17 @@ def _runs(runs: list[dict[str, Any]]) -> str:
             after, controls = run.get(what, [None, {}])
             informed, _ = run.get(what + INFORMED, [None, {}])
             figures = (controls.get("guessing"), controls.get("original"), after, informed)
-            row += ["" if figure is None else f"{figure:.3f}" for figure in figures]
+            row += ["" if figure is None else _small(figure) for figure in figures]
         rows.append(row)
     head = ["K", "loss, global", "loss, local", "loss, given back (default)", "loss, grown"]
     head += ["one visit a record", "seconds"]
     for what in ("identity", "attribute"):
-        head += [f"{what}: guessing", "before", "after", "after, informed"]
-    return (
-        "*Identity* and *attribute* are how sure somebody who knows three visits is of a record "
-        "and of a sensitive value; *informed* is who also knows how many records lost each visit."
-        "\n\n" + table(head, rows)
-    )
+        head += [f"{what}: guessing", "original", "release", "informed"]
+    return table(head, rows)
+
+
+def _small(figure: float) -> str:
+    return f"{figure:.3f}" if figure >= _SMALL else f"{figure:.5f}"
 
 
 def _shares(runs: list[dict[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from hedgerow.evaluate import evaluate
 from hedgerow.measures.linkage import _Informed, truly_beyond
 from hedgerow.measures.visits import Visits
 from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers.trajectories import giving_back
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.samples.walks import Walks, walks
 from kcl_cases import databases, held_by, trajectories
@@ -38,6 +39,12 @@ WAYS = [
 # ---- a visit at the limit C does not tell that its true share is beyond
 
 
+def told_by(release, data, promise):
+    """Whether visits at the limit are truly beyond it, and others."""
+    held = Visits.of(data, data), Visits.of(release.data, data)
+    return truly_beyond(*held, promise.sensitive, promise.c)
+
+
 @pytest.mark.parametrize("schedule", ["auto", "grow"])
 @pytest.mark.parametrize(("k", "known", "c"), [(5, 3, "21%"), (10, 2, "22%")])
 def test_a_visit_at_the_limit_tells_no_more_than_in_a_release_blind_to_values(
@@ -52,30 +59,50 @@ def test_a_visit_at_the_limit_tells_no_more_than_in_a_release_blind_to_values(
         "blind": KCL(k=k, l=known),
     }.items():
         release = method.publish(data, promise)
-        held = Visits.of(data, data), Visits.of(release.data, data)
-        told[name], _ = truly_beyond(*held, sensitive, Fraction(int(c[:-1]), 100))
+        told[name], _ = told_by(release, data, KCL(k=k, l=known, c=c, sensitive=sensitive))
     assert all(len(flags) > 50 for flags in told.values())
     assert told["ours"].mean() <= told["blind"].mean()
 
 
-def test_a_visit_is_given_back_to_all_or_to_none():
-    """One visit each, 200 places of five to forty people: none is cut down to the limit."""
+def single_visits():
+    """Make records of one visit each, at 200 places of five to forty people; a quarter is ill."""
     rng = np.random.default_rng(5)
     sizes = rng.integers(5, 40, 200).tolist()
     visits = [[(place, 1)] for place, size in enumerate(sizes) for _ in range(size)]
     ill = ["x" if draw < 0.25 else "y" for draw in rng.random(len(visits)).tolist()]
-    data = Trajectories.from_records(visits, sensitive={"diagnosis": ill})
-    promise = KCL(k=5, l=1, c="30%", sensitive=["diagnosis=x"])
-    release = LocalSuppression().publish(data, promise)
-    at, others = truly_beyond(
-        Visits.of(data, data), Visits.of(release.data, data), promise.sensitive, promise.c
-    )
+    return sizes, Trajectories.from_records(visits, sensitive={"diagnosis": ill})
+
+
+ONE_VISIT = KCL(k=5, l=1, c="30%", sensitive=["diagnosis=x"])
+
+
+def test_a_visit_is_given_back_to_all_or_to_none():
+    sizes, data = single_visits()
+    release = LocalSuppression().publish(data, ONE_VISIT)
+    at, others = told_by(release, data, ONE_VISIT)
     assert len(at) > 10
     assert not at.any()
     assert not others.any()
-    _, pairs, _ = release.data.arrays()
-    kept = [sizes[int(place)] for place, _ in release.data.named(np.unique(pairs))]
-    assert sorted(np.bincount(pairs)[np.unique(pairs)].tolist()) == sorted(kept)
+    kept, counts = np.unique(release.data.arrays()[1], return_counts=True)
+    assert counts.tolist() == [sizes[int(place)] for place, _ in release.data.named(kept)]
+
+
+def test_leaving_out_one_holder_of_a_value_at_a_time_is_noticed(monkeypatch):
+    """The planted bug keeps the promise, and tells: what is at the limit comes from beyond."""
+    whole = giving_back._violating
+
+    def one_at_a_time(sequences, held, kept, flags, limits):
+        drop = whole(sequences, held, kept, flags, limits)
+        marked = np.flatnonzero(drop & flags.any(axis=0))
+        return np.isin(np.arange(len(drop)), marked[:1]) if len(marked) else drop
+
+    monkeypatch.setattr(giving_back, "_violating", one_at_a_time)
+    _, data = single_visits()
+    release = LocalSuppression().publish(data, ONE_VISIT)
+    assert release.verdict.satisfied
+    at, others = told_by(release, data, ONE_VISIT)
+    assert at.mean() > 0.5
+    assert not others.any()
 
 
 @given(databases(), st.sampled_from(WAYS))

@@ -6,10 +6,10 @@ at once: of the records that lost it, those get it back whose sequences are then
 records, the others that get it back included, and give no sensitive value away. Sequences without
 the pair stay as they are, so what was private before is private after.
 
-A sequence is given back to all records that would hold it or to none of them. Taking out just
-enough holders of a sensitive value would leave the sequence at exactly C, and tell everybody that
-its true share is above. So who gets a visit back depends on the visits of a record alone: neither
-its sensitive value nor its place in the file decides, and records with equal visits fare equally.
+A sequence that would be beyond C is given back to none of the records that lost it. Leaving out
+just enough holders of the sensitive value would put the sequence at exactly C, and tell everybody
+that its true share is above. So among records with equal visits neither the sensitive value nor
+the place in the file decides who gets a visit back: all do or none.
 
 Started from nothing this is a method of its own: what is kept is grown instead of cut.
 """

@@ -27,7 +27,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 #: up to so many minimal violating sequences one operation at a time is fast enough
 _GREEDY = 3_000
-#: beyond so many occurrences of sequences growing alone loses no more, and is far faster
+#: beyond so many occurrences of sequences growing alone lost no more, and is far faster
 _GROW = 10_000_000
 #: and beyond so many nothing is tried
 _MOST = 2_000_000_000
@@ -110,11 +110,10 @@ class LocalSuppression(Publisher[Trajectories]):
             raise too_many(promise.l)
         metric = METRICS[self.metric](records, visits, self.k_prime)
         giving = self.give_back and self.mode == "local"
-        results: list[Flags] = []
         # decided before anything is mined: what is mined is used
-        if self.schedule != "grow" and not (
-            self.schedule == "auto" and giving and occurrences > _GROW
-        ):
+        large = self.schedule == "auto" and giving and occurrences > _GROW
+        results: list[Flags] = []
+        if self.schedule != "grow" and not large:
             results.append(self._suppressed(records, promise, metric))
         if giving:
             nothing = np.zeros(len(records.pairs), np.bool_)
