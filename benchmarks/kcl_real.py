@@ -10,19 +10,31 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from floor import data_folder
 
 from hedgerow import KCL, Trajectories, find_method, read
 from hedgerow.evaluate import evaluate
+from hedgerow.measures.linkage import truly_beyond
+from hedgerow.measures.visits import Visits
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-real.json"
 WEEK, HOUR = 7 * 24 * 60, 60
+#: shares that are tried where something is sensitive
+SHARES = ("60%", "30%", "20%", "15%")
 
 
-def sube(folder: Path) -> tuple[Trajectories, list[str]]:
+class Source(NamedTuple):
+    """Data, what is sensitive in it, and its number of persons where they own several records."""
+
+    data: Trajectories
+    sensitive: list[str]
+    persons: int | None
+
+
+def sube(folder: Path) -> Source:
     """Boardings of a day in Buenos Aires by hour and cell of 0.05 degrees; sensitive: two fares."""
     table = pl.read_csv(folder / "sube-smartcard/transactions.csv.gz").drop_nulls(["lat", "lon"])
     data = read(
@@ -32,10 +44,10 @@ def sube(folder: Path) -> tuple[Trajectories, list[str]]:
         options={"grid": "0.05", "collisions": "first", "sensitive": "id_tarifa"},
     )
     common = table["id_tarifa"].drop_nulls().value_counts(sort=True)["id_tarifa"].cast(pl.String)
-    return data, [f"id_tarifa={value}" for value in common[1:3]]
+    return Source(data, [f"id_tarifa={value}" for value in common[1:3]], None)
 
 
-def foursquare(folder: Path) -> tuple[Trajectories, list[str]]:
+def foursquare(folder: Path) -> Source:
     """Weeks of check-ins in New York by hour of the week and cell of 0.05 degrees."""
     pois = pl.read_csv(folder / "foursquare-nyc/pois.csv.gz")
     table = pl.read_csv(folder / "foursquare-nyc/checkins.csv.gz").join(pois, on="poi")
@@ -44,10 +56,11 @@ def foursquare(folder: Path) -> tuple[Trajectories, list[str]]:
         time=pl.col("minute") % WEEK // HOUR,
     )
     options = {"grid": "0.05", "collisions": "first"}
-    return read(table, kind="trajectories", options=options), []
+    data = read(table, kind="trajectories", options=options)
+    return Source(data, [], table["user"].n_unique())
 
 
-def bikes(folder: Path) -> tuple[Trajectories, list[str]]:
+def bikes(folder: Path) -> Source:
     """Days of shared bikes in Singapore by hour and cell of 0.02 degrees; bikes are not persons."""
     nodes = pl.read_csv(folder / "singapore-bikes/nodes.csv.gz")
     table = pl.read_parquet(folder / "singapore-bikes/trips.parquet")
@@ -56,10 +69,10 @@ def bikes(folder: Path) -> tuple[Trajectories, list[str]]:
         time=pl.col("start_ts") // 3_600 % 24,
     )
     options = {"grid": "0.02", "collisions": "first"}
-    return read(table, kind="trajectories", options=options), []
+    return Source(read(table, kind="trajectories", options=options), [], None)
 
 
-SOURCES: dict[str, Callable[[Path], tuple[Trajectories, list[str]]]] = {
+SOURCES: dict[str, Callable[[Path], Source]] = {
     "sube-smartcard": sube,
     "foursquare-nyc": foursquare,
     "singapore-bikes": bikes,
@@ -70,9 +83,9 @@ def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
     """Publish by local suppression; the evaluation does so globally beside it."""
     values = {"c": "60%", "sensitive": sensitive} if sensitive else {}
     promise = KCL(k=k, l=3, **values)
-    start = time.perf_counter()
+    start = time.process_time()
     release = find_method("kcl")().publish(data, promise)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     scores = {score.name: score for score in evaluate(release, data, seed=1) if not score.chart}
     others = {"local": {"give_back": False}, "grown": {"schedule": "grow"}}
     return {
@@ -81,6 +94,29 @@ def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
         **{name: _loss(data, promise, given) for name, given in others.items()},
         **{name: [score.value, dict(score.controls)] for name, score in scores.items()},
     }
+
+
+def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[str, Any]]:
+    """Try shares C; say what is lost, and whether a visit at C tells that the truth is beyond.
+
+    Beside it stands a release that keeps K alone: it never looks at a sensitive value.
+    """
+    blind = find_method("kcl")().publish(data, KCL(k=k, l=3)).data
+    runs = []
+    for share in SHARES:
+        promise = KCL(k=k, l=3, c=share, sensitive=sensitive)
+        ours = find_method("kcl")().publish(data, promise).data
+        held: dict[str, Any] = {"k": k, "c": share}
+        for name, made in (("ours", ours), ("blind", blind)):
+            visits = Visits.of(data, data), Visits.of(made, data)
+            told = truly_beyond(*visits, promise.sensitive, promise.c)
+            held[name] = {
+                "loss": 1 - visits[1].size / visits[0].size,
+                "at the limit": [len(told[0]), int(told[0].sum())],
+                "others": [len(told[1]), int(told[1].sum())],
+            }
+        runs.append(held)
+    return runs
 
 
 def _loss(data: Trajectories, promise: KCL, given: dict[str, Any]) -> float:
@@ -93,15 +129,19 @@ def main() -> None:
     warnings.simplefilter("ignore")
     results = {}
     for name, load in SOURCES.items():
-        data, sensitive = load(data_folder())
+        data, sensitive, persons = load(data_folder())
         _, pairs, _ = data.arrays()
         results[name] = {
             "what": (load.__doc__ or "").strip(),
             "records": len(data),
+            "persons": persons,
             "visits": len(pairs),
             "pairs": len(set(pairs.tolist())),
             "sensitive": len(sensitive),
             "runs": [run(data, sensitive, k) for k in (2, 5, 10, 30)],
+            "shares": [held for k in (2, 10) for held in run_shares(data, sensitive, k)]
+            if sensitive
+            else [],
         }
         print(name, json.dumps(results[name])[:600], flush=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hedgerow.data import Trajectories
+from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import DomainError, NotSatisfied, ParameterError
-from hedgerow.privacy.linkage import KCL
+from hedgerow.evaluate import evaluate
+from hedgerow.privacy.linkage import KCL, count_violations
 from hedgerow.publishers.trajectories import batch, giving_back, kcl
 from hedgerow.publishers.trajectories.greedy import (
     Operation,
@@ -193,6 +194,10 @@ def test_x4_a_gain_counts_all_that_vanishes():
     [
         ({"k": 0, "l": 1}, "k must be a whole number of at least 1; got 0"),
         ({"k": True, "l": 1}, "k must be a whole number of at least 1; got True"),
+        ({"k": 10**18, "l": 1}, r"k must be below 10\^18; no data has so many records"),
+        ({"k": 10**5000, "l": 1}, r"k must be below 10\^18"),
+        ({"k": "9" * 5000, "l": 1}, r"k must be below 10\^18"),
+        ({"k": 2, "l": str(2**63)}, r"l must be below 10\^18"),
         ({"k": 2, "l": 1.5}, "l must be a whole number of at least 1; got 1.5"),
         ({"k": 2, "l": 1, "c": "120%", "sensitive": ["d=x"]}, "between 0 and 1; got 120%"),
         ({"k": 2, "l": 1, "c": "nan", "sensitive": ["d=x"]}, "c must be a finite number; got nan"),
@@ -239,11 +244,18 @@ def test_an_unknown_sensitive_column_is_refused():
         )
 
 
-def test_more_than_there_are_records_suppresses_everything_and_says_so():
-    data = trajectories([{0, 1}, {0}], [])
-    with pytest.warns(UserWarning, match="k = 9 is more than there are records"):
-        release = LocalSuppression().publish(data, KCL(k=9, l=2))
+@pytest.mark.parametrize("k", [9, 10**18 - 1])
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_more_than_there_are_records_suppresses_everything_and_says_so(k, mode):
+    data = trajectories([{0, 1}, {0}], [[True, False]])
+    promise = KCL(k=k, l=10**18 - 1, c="50%", sensitive=["diagnosis=x"])
+    with pytest.warns(UserWarning, match=f"k = {k} is more than there are records"):
+        release = LocalSuppression(mode=mode).publish(data, promise)
+    with pytest.warns(UserWarning, match="is more than there are records"):
+        scores = {score.name: score.value for score in evaluate(release, data, seed=1)}
     assert [visits for visits, _ in release.data.records()] == [(), ()]
+    assert scores["visits that were suppressed"] == 1
+    assert count_violations(data, promise) == {1: (2, 1), 2: (1, 1)}
 
 
 def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
@@ -252,6 +264,31 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
         LocalSuppression().publish(data, KCL(k=1, l=1, c="50%", sensitive=["diagnosis=z"]))
     with pytest.warns(UserWarning, match="more frequent than c in all of the data"):
         LocalSuppression().publish(data, KCL(k=1, c="50%", l=1, sensitive=["diagnosis=x"]))
+
+
+WARDS = Domain.declare(place=["a"], time=[1], diagnosis=["flu", "HIV"])
+
+
+@pytest.mark.parametrize("written", ["HIVV", "hiv", "HIV "])
+def test_a_sensitive_value_outside_a_declared_domain_is_refused(written):
+    """It is misspelt: the right one would be published without any promise about it."""
+    data = Trajectories.from_records(
+        [[("a", 1)]] * 4, sensitive={"diagnosis": ["HIV", "HIV", "flu", "HIV"]}, domain=WARDS
+    )
+    promise = KCL(k=2, l=1, c="50%", sensitive=[("diagnosis", written)])
+    message = f"the domain has no value '{written}' of the sensitive column 'diagnosis'; check how"
+    with pytest.raises(DomainError, match=message):
+        LocalSuppression().publish(data, promise)
+    with pytest.raises(DomainError, match=message):
+        promise.verify({"": data})
+
+
+def test_a_declared_value_that_nobody_has_is_only_warned_of():
+    data = Trajectories.from_records(
+        [[("a", 1)]] * 2, sensitive={"diagnosis": ["flu", None]}, domain=WARDS
+    )
+    with pytest.warns(UserWarning, match="a sensitive value of 'diagnosis' does not occur"):
+        LocalSuppression().publish(data, KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"]))
 
 
 # ---- planted bugs, and metrics of one's own
@@ -266,19 +303,27 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
         (
             giving_back,
             "_violating",
-            lambda sequences, held, kept, flags, promise: VIOLATING(
-                sequences, held, kept, flags, KCL(k=promise.k - 1, l=promise.l)
+            lambda sequences, held, kept, flags, limits: VIOLATING(
+                sequences, held, kept, flags, limits._replace(k=limits.k - 1)
+            ),
+        ),
+        # nobody looks at sensitive values when visits are given back
+        (
+            giving_back,
+            "_violating",
+            lambda sequences, held, kept, flags, limits: VIOLATING(
+                sequences, held, kept, flags[:0], limits
             ),
         ),
         # only pairs that violate by themselves are found
         (kcl, "mine", lambda records, k, c, _: mine(records, k, c, 1)),
     ],
-    ids=["no validity", "one too few", "only single visits"],
+    ids=["no validity", "one too few", "values given away", "only single visits"],
 )
 def test_a_planted_bug_is_found_by_the_checker(monkeypatch, module, name, broken):
     """The checker shares no code with the method: whatever the method does wrong it refuses."""
     data = walks(Walks(1_000, 6, 8))
-    promise = KCL(k=5, c="60%", l=3, sensitive=["diagnosis=HIV"])
+    promise = KCL(k=5, c="40%", l=3, sensitive=["diagnosis=HIV"])
     method = LocalSuppression(schedule="batch", give_back=module is giving_back)
     method.publish(data, promise)
     monkeypatch.setattr(module, name, broken)
@@ -322,11 +367,15 @@ def test_a_metric_of_ones_own_can_be_plugged_in(monkeypatch, schedule):
         LocalSuppression(metric="nothing")
 
 
-def test_long_lists_are_grown(monkeypatch):
+def test_much_data_is_grown_and_nothing_mined_for_it(monkeypatch):
     data, promise = walks(Walks(400, 5, 6)), KCL(k=5, l=2)
     grown = LocalSuppression(schedule="grow").publish(data, promise)
     monkeypatch.setattr(kcl, "_GROW", 10)
+    monkeypatch.setattr(kcl, "mine", None)  # calling it would fail
     assert LocalSuppression().publish(data, promise).data.records() == grown.data.records()
+    for other in ({"mode": "global"}, {"give_back": False}):  # these cannot grow
+        with pytest.raises(TypeError):
+            LocalSuppression(**other).publish(data, promise)
 
 
 def test_singletons_first_changes_nothing_for_instances():

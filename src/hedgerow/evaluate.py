@@ -121,6 +121,7 @@ def _trajectories(release: Release, original: Trajectories, seed: int | None) ->
         np.random.default_rng(seed),
         knows=promise.l,
         sensitive=promise.sensitive,
+        c=promise.c,
         frequent=_frequent(release, original, promise),
     )
 

@@ -1,22 +1,26 @@
-"""Attack by linkage: what somebody who knows a few visits of a person learns from a release."""
+"""What somebody who knows a few visits of a person learns from a release by linking records."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
-from hedgerow.measures.scoring import mean_score
+from hedgerow.measures.scoring import exact_score, mean_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
+from hedgerow.steps.arrays import allowed
 
-__all__ = ["measure_linkage"]
+__all__ = ["measure_limit", "measure_linkage", "truly_beyond"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 _VICTIMS = 1_000
 
@@ -30,47 +34,136 @@ def measure_linkage(
 ) -> list[Score]:
     """Attack by linkage.
 
-    The attacker knows that somebody is in the data and knows up to `knows` visits, drawn at random
-    from that person's original record. They find the published records that match; where none
-    does, a visit may have been suppressed, and they try with fewer, as many as match. Identity:
-    one over the number of matches. Attribute: the largest share of a sensitive value among them.
+    Two attackers know that somebody is in the data and know up to `knows` visits, drawn at random
+    from that person's original record. The first looks for published records that match; where
+    none does they try with fewer visits, as many as match, and where no visit does they guess. The
+    second knows that visits were suppressed, and how many of each: a record with nothing at the
+    time of a known visit may have lost it, one that is elsewhere then is not the person's.
+    Identity: how sure they are of the likeliest record. Attribute: how sure they are of the
+    likeliest sensitive value.
     """
     filled = np.flatnonzero(np.diff(truth.starts))
     if len(filled) == 0:
         return []
-    found: dict[str, list[tuple[float, float]]] = {"ours": [], "original": []}
     marks = {"ours": ours.marks(sensitive), "original": truth.marks(sensitive)}
+    informed = _Informed(truth, ours)
+    learned: dict[str, list[tuple[float, float]]] = {"": [], ", knowing of suppression": []}
+    original: list[tuple[float, float]] = []
     for victim in rng.choice(filled, _VICTIMS).tolist():
         visits = truth.pairs[truth.starts[victim] : truth.starts[victim + 1]]
         known = rng.choice(visits, min(knows, len(visits)), replace=False).tolist()
-        for name, held in (("ours", ours), ("original", truth)):
-            found[name].append(_learned(_matching(held, known), marks[name]))
-    scores: list[Score] = []
-    kinds = [("identity", 1 / max(1, truth.records))]
-    if sensitive:
-        everybody = _learned(np.arange(truth.records), marks["original"])[1]
-        kinds.append(("attribute", everybody))
-    for place, (what, guess) in enumerate(kinds):
-        mine = np.array([held[place] for held in found["ours"]])
-        theirs = float(np.mean([held[place] for held in found["original"]]))
-        controls = {"original": theirs, "guessing": guess}
-        scores.append(mean_score(f"{what} linkage by {knows} visits", mine, controls))
-    return scores
+        original.append(_learned(_matching(truth, known), marks["original"]))
+        attackers = (_matching(ours, known), informed.weights(known))
+        for found, weights in zip(learned.values(), attackers, strict=True):
+            found.append(_learned(weights, marks["ours"]))
+    guess = _learned(np.ones(truth.records), marks["original"])
+    return [
+        mean_score(
+            f"{what} linkage by {knows} visits{how}",
+            np.array([held[place] for held in found]),
+            {
+                "original": float(np.mean([held[place] for held in original])),
+                "guessing": guess[place],
+            },
+        )
+        for how, found in learned.items()
+        for place, what in enumerate(("identity", "attribute") if sensitive else ("identity",))
+    ]
 
 
-def _matching(held: Visits, known: Sequence[int]) -> Integers:
-    """The records that match as many as possible of the known visits; the fewest, if several do."""
+def _matching(held: Visits, known: Sequence[int]) -> Weights:
+    """Weigh records that match as many as possible of the known visits; the fewest, if several do.
+
+    Where none matches anything, all are equally likely.
+    """
     for size in range(len(known), 0, -1):
         tried = (held.matching(some) for some in itertools.combinations(known, size))
         matches = [rows for rows in tried if len(rows)]
         if matches:
-            return min(matches, key=len)
-    return np.zeros(0, np.int64)
+            weights = np.zeros(held.records)
+            weights[min(matches, key=len)] = 1
+            return weights
+    return np.ones(held.records)
 
 
-def _learned(rows: Integers, marks: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:
+class _Informed:
+    """Who knows how many records lost each visit, and that nobody is at two places at a time."""
+
+    def __init__(self, truth: Visits, ours: Visits) -> None:
+        self._ours = ours
+        self._time = truth.seen // truth.data.domain.size("place")
+        times = self._time[ours.pairs]
+        order = np.argsort(times, kind="stable")
+        self._rows = np.repeat(np.arange(ours.records), np.diff(ours.starts))[order]
+        most = int(self._time.max(initial=0)) + 1
+        self._firsts = np.searchsorted(times[order], np.arange(most + 1))
+        lost = _counts(truth) - _counts(ours)
+        free = ours.records - np.diff(self._firsts)
+        #: the chance that a record with nothing at that time lost this visit
+        self._chance = lost / np.maximum(1, free)[self._time]
+
+    def weights(self, known: Sequence[int]) -> Weights:
+        """Weigh each record by how likely it is the one with these visits, some suppressed."""
+        weights = np.ones(self._ours.records)
+        for pair in known:
+            time = self._time[pair]
+            having = self._ours.matching([pair])
+            before = weights[having]
+            weights *= self._chance[pair]
+            weights[self._rows[self._firsts[time] : self._firsts[time + 1]]] = 0
+            weights[having] = before
+        return weights if weights.any() else np.ones(self._ours.records)
+
+
+def _counts(held: Visits) -> Integers:
+    """How many records have each visit of the original."""
+    return np.diff(held.firsts)
+
+
+def _learned(weights: Weights, marks: Sequence[Flags]) -> tuple[float, float]:
     """How sure the attacker is of who, and of what."""
-    if len(rows) == 0:
-        return 0.0, 0.0
-    shares = [float(flags[rows].mean()) for flags in marks]
-    return 1 / len(rows), max(shares, default=0.0)
+    total = float(weights.sum())
+    shares = [float(weights[flags].sum()) / total for flags in marks]
+    return float(weights.max()) / total, max(shares, default=0.0)
+
+
+def measure_limit(
+    truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction
+) -> list[Score]:
+    """Say whether a visit at the limit C tells that its true share is beyond it.
+
+    It would if records were chosen by their sensitive value to get below C: then most visits at the
+    limit come from beyond, and the others do not.
+    """
+    at, others = truly_beyond(truth, ours, sensitive, c)
+    if not len(at):
+        return []
+    beside = {"other visits": float(others.mean())} if len(others) else {}
+    name = "visits at the limit C whose true share is beyond it"
+    return [exact_score(name, float(at.mean()), beside, better="lower")]
+
+
+def truly_beyond(
+    truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction
+) -> tuple[Flags, Flags]:
+    """Whether the true share of a value is beyond C: for visits at the limit, and for others.
+
+    A published visit is at the limit if one more record with the value would be too many. What is
+    beyond C in `ours` is left out, so that a release that keeps no such promise can stand beside.
+    """
+    most = allowed(c, truth.records + 1)
+    before, after = _counts(truth), _counts(ours)
+    at, others = [np.zeros(0, np.bool_)], [np.zeros(0, np.bool_)]
+    for true, left in zip(truth.marks(sensitive), ours.marks(sensitive), strict=True):
+        beyond = np.bincount(truth.pairs[true[_rows(truth)]], minlength=len(before)) > most[before]
+        marked = np.bincount(ours.pairs[left[_rows(ours)]], minlength=len(after))
+        published = (after > 0) & (marked <= most[after])
+        full = marked + 1 > most[after + 1]
+        at.append(beyond[published & full])
+        others.append(beyond[published & ~full])
+    return np.concatenate(at), np.concatenate(others)
+
+
+def _rows(held: Visits) -> Integers:
+    """The record of each visit."""
+    return np.repeat(np.arange(held.records), np.diff(held.starts))

@@ -6,13 +6,14 @@ All of these compare with the original: they are for the owner only, and no guar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
-from hedgerow.measures.linkage import measure_linkage
+from hedgerow.measures.linkage import measure_limit, measure_linkage
 from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
@@ -33,6 +34,7 @@ def measure_trajectories(
     *,
     knows: int,
     sensitive: Sequence[tuple[str, Value]],
+    c: Fraction,
     frequent: int,
 ) -> list[Score]:
     """Compare released trajectories with the original.
@@ -49,6 +51,8 @@ def measure_trajectories(
         How many visits the attacker knows.
     sensitive
         The values the attacker is after.
+    c
+        How frequent such a value may be among records that match.
     frequent
         In how many records a sequence is called frequent.
     """
@@ -71,6 +75,7 @@ def measure_trajectories(
         *_frequent(truth, ours, beside, frequent),
         *_prevalence(truth, ours, sensitive),
         *measure_linkage(truth, ours, rng, knows, sensitive),
+        *measure_limit(truth, ours, sensitive, c),
         *_map(original, truth, ours),
         *_by_axis(original, truth, ours, "time"),
         *_by_axis(original, truth, ours, "place"),

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Domain, Trajectories, Value
+from hedgerow.data import Dataset, Domain, Source, Trajectories, Value
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Exactly, read_number, show
@@ -35,6 +35,8 @@ Trait: TypeAlias = tuple[str, Value]
 #: sequences that are looked at in one go, and in all
 _AT_ONCE = 30_000_000
 _MOST = 20_000_000_000
+#: k and l have fewer digits than this, so that they fit where counts do
+_DIGITS = 18
 
 
 @dataclass(frozen=True, init=False)
@@ -96,9 +98,10 @@ class KCL(Criterion):
         object.__setattr__(self, "sensitive", tuple(map(_trait, sensitive)))
 
     def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Refuse data in which somebody owns several records: the promise counts records."""
+        """Refuse data the promise would say nothing about: several records each, unknown values."""
         if isinstance(data, Trajectories):
             _require_one_record_each(data)
+            _require_known(data, self.sensitive)
         return super().open(data, answers)
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
@@ -109,6 +112,7 @@ class KCL(Criterion):
                 msg = f"KCL is a promise about trajectories; got {data.kind}"
                 raise ParameterError(msg)
             _require_one_record_each(data)
+            _require_known(data, self.sensitive)
             for size, (few, frequent) in count_violations(data, self).items():
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
                 found[f"{what} in fewer than {self.k} records"] = few
@@ -145,6 +149,12 @@ class KCL(Criterion):
         """Say what the promise does not cover, and name the columns that are carried along."""
         covered = {"time", "place", *(column for column, _ in self.sensitive if self.c < 1)}
         carried = [name for name, _ in domain.axes if name not in covered]
+        valued = self.sensitive and self.c < 1
+        given_away = ", or too many of those who made it have a sensitive value" if valued else ""
+        missing = (
+            "Whoever knows the method and a visit that is missing may conclude from what is "
+            f"missing (the minimality attack): the visit matched too few records{given_away}."
+        )
         more = f"more than {self.l} visits, or where somebody was not, or another release"
         return (
             f"Whoever knows {more} of the same data.",
@@ -156,6 +166,7 @@ class KCL(Criterion):
                 for name in carried
             ),
             "How the data was made: this is a property of what is published, not of the method.",
+            missing,
         )
 
     def fields(self) -> dict[str, str]:
@@ -165,6 +176,19 @@ class KCL(Criterion):
         if not held:
             return numbers
         return {**numbers, "c": str(self.c), "sensitive": msgspec.json.encode(held).decode()}
+
+
+def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
+    """Refuse a value that cannot occur: it is misspelt, and the right one would not be covered."""
+    if data.domain.source is Source.INFERRED:
+        return
+    for column, value in sensitive:
+        if column in data.sensitive and str(value) not in data.domain.axis(column).by_text:
+            msg = (
+                f"the domain has no value {value!r} of the sensitive column {column!r}; "
+                "check how it is written, or declare it"
+            )
+            raise DomainError(msg)
 
 
 def _require_one_record_each(data: Trajectories) -> None:
@@ -183,26 +207,30 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
         [data.holders(traits, column, value) for column, value in promise.sensitive]
         or [np.zeros(len(data), np.bool_)]
     )
-    sizes = np.diff(starts)
-    longest = min(promise.l, int(sizes.max(initial=0)))
-    total = sum(
-        int(number) * math.comb(length, size)
-        for length, number in enumerate(np.bincount(sizes).tolist())
+    sizes = np.bincount(np.diff(starts))
+    longest = min(promise.l, max(0, len(sizes) - 1))
+    numbers = {
+        size: sum(number * math.comb(length, size) for length, number in enumerate(sizes.tolist()))
         for size in range(1, longest + 1)
-    )
-    if total > _MOST:
+    }
+    if (total := sum(numbers.values())) > _MOST:
         msg = f"{total:,} sequences would have to be looked at; take a smaller l or fewer visits"
         raise ParameterError(msg)
-    return {size: _count(starts, pairs, flags, promise, size) for size in range(1, longest + 1)}
+    return {
+        size: _count(starts, pairs, flags, promise, size, -(-number // _AT_ONCE))
+        for size, number in numbers.items()
+    }
 
 
 def _count(
-    starts: Integers, pairs: Integers, flags: NDArray[np.bool_], promise: KCL, size: int
+    starts: Integers,
+    pairs: Integers,
+    flags: NDArray[np.bool_],
+    promise: KCL,
+    size: int,
+    parts: int,
 ) -> tuple[int, int]:
     """Group the occurrences of all sequences of one length, part by part of their first visit."""
-    sizes = np.diff(starts)
-    rows = sum(math.comb(length, size) for length in sizes.tolist())
-    parts = max(1, -(-rows // _AT_ONCE))
     few = frequent = 0
     for part in range(parts):
         held = [
@@ -247,8 +275,14 @@ def _occurrences(
 
 
 def _whole(name: str, value: int | str) -> int:
-    text = str(value).strip()
-    if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) < 1:
+    # a number that is too long is refused before it is read, or written
+    huge = isinstance(value, int) and value >= 10**_DIGITS
+    text = "" if huge else str(value).strip()
+    digits = text.isascii() and text.isdigit() and not isinstance(value, bool)
+    if huge or (digits and len(text) > _DIGITS):
+        msg = f"{name} must be below 10^{_DIGITS}; no data has so many records or visits"
+        raise ParameterError(msg)
+    if not digits or int(text) < 1:
         msg = f"{name} must be a whole number of at least 1; got {value!r}"
         raise ParameterError(msg)
     return int(text)

@@ -6,12 +6,16 @@ at once: of the records that lost it, those get it back whose sequences are then
 records, the others that get it back included, and give no sensitive value away. Sequences without
 the pair stay as they are, so what was private before is private after.
 
+A sequence that would be beyond C is given back to none of the records that lost it. Leaving out
+just enough holders of the sensitive value would put the sequence at exactly C, and tell everybody
+that its true share is above. So among records with equal visits neither the sensitive value nor
+the place in the file decides who gets a visit back: all do or none.
+
 Started from nothing this is a method of its own: what is kept is grown instead of cut.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +24,7 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.linkage import KCL
-from hedgerow.steps.arrays import grouped, nth, ranges
+from hedgerow.steps.arrays import allowed, grouped, ranges
 from hedgerow.steps.mining import MOST, Records
 
 __all__ = ["give_back", "too_many"]
@@ -35,12 +39,15 @@ def give_back(records: Records, alive: Flags, promise: KCL, pairs: Integers) -> 
     `alive` says which are kept so far, and they must be private.
     """
     alive = alive.copy()
+    limits = _Limits(promise.k, allowed(promise.c, len(records.starts) - 1))
     for done, pair in enumerate(pairs.tolist()):
         progress.tell("giving visits back", done, len(pairs))
         holders = records.holding(pair)
         kept = alive[holders]
         if not kept.all():
-            alive[holders] = _going_together(records, alive, holders, kept, promise)
+            sequences = _sequences(records, alive, holders, promise.l)
+            flags = records.flags[:, records.record[holders]]
+            alive[holders] = _going_together(sequences, kept, flags, limits)
     return alive
 
 
@@ -52,23 +59,29 @@ def too_many(longest: int) -> ParameterError:
     )
 
 
+class _Limits(NamedTuple):
+    """What the promise asks: `k` records, and of n records at most `marked[n]` with a value."""
+
+    k: int
+    marked: Integers
+
+
 class _Sequences(NamedTuple):
-    """The sequences with one pair that its holders would have: `at` those of each `holder`."""
+    """The sequences with one pair that its holders would have: `at` those of each `holder`.
+
+    `length` is the number of visits of each sequence.
+    """
 
     holder: Integers
     at: Integers
-    number: int
+    length: Integers
 
 
-def _going_together(
-    records: Records, alive: Flags, holders: Integers, kept: Flags, promise: KCL
-) -> Flags:
+def _going_together(sequences: _Sequences, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
     """Drop holders whose sequences would violate until none does; those kept so far stay."""
-    rows = records.record[holders]
-    sequences = _sequences(records, alive, holders, promise.l)
-    held = np.ones(len(holders), np.bool_)
+    held = np.ones(len(kept), np.bool_)
     while True:
-        drop = _violating(sequences, held, kept, records.flags[:, rows], promise)
+        drop = _violating(sequences, held, kept, flags, limits)
         if not drop.any():
             return held
         held &= ~drop
@@ -83,7 +96,7 @@ def _sequences(records: Records, alive: Flags, holders: Integers, longest: int) 
     end = np.cumsum(np.bincount(asked, minlength=len(holders)))
     holder, at = np.arange(len(holders)), np.zeros(len(holders), np.int64)
     following = np.concatenate(([0], end[:-1]))
-    all_holders, all_at, number = [holder], [at], 1
+    all_holders, all_at, numbers = [holder], [at], [1]
     for _ in range(1, longest):
         if int((end[holder] - following).sum()) > MOST:
             raise too_many(longest)
@@ -93,42 +106,32 @@ def _sequences(records: Records, alive: Flags, holders: Integers, longest: int) 
         codes, at = grouped(at[before] * records.size + records.pairs[visit[index]])
         holder, following = holder[before], index + 1
         all_holders.append(holder)
-        all_at.append(at + number)
-        number += len(codes)
-    return _Sequences(np.concatenate(all_holders), np.concatenate(all_at), number)
+        all_at.append(at + sum(numbers))
+        numbers.append(len(codes))
+    length = np.repeat(np.arange(1, len(numbers) + 1), numbers)
+    return _Sequences(np.concatenate(all_holders), np.concatenate(all_at), length)
 
 
 def _violating(
-    sequences: _Sequences, held: Flags, kept: Flags, flags: Flags, promise: KCL
+    sequences: _Sequences, held: Flags, kept: Flags, flags: Flags, limits: _Limits
 ) -> Flags:
-    """Holders to drop: all of a sequence too few have, else as many as give a value away."""
-    drop = np.zeros(len(held), np.bool_)
+    """Holders to drop: all of a sequence that too few have, else all of one beyond C.
+
+    Of sequences beyond C the longest go first: without their holders shorter ones may be within.
+    """
+    number = len(sequences.length)
     here = held[sequences.holder]
     holder, at = sequences.holder[here], sequences.at[here]
-    counts = np.bincount(at, minlength=sequences.number)
-    few = counts < promise.k
-    drop[holder[few[at]]] = True
-    drop &= ~kept
-    if drop.any():
-        return drop
-    for flag in flags:
-        marked = flag[holder]
-        held_by = np.bincount(at[marked], minlength=sequences.number)
-        many = _too_many(held_by, counts, promise.c)
-        some = np.flatnonzero(marked & ~kept[holder] & (many[at] > 0))
-        some = some[np.argsort(at[some], kind="stable")]
-        drop[holder[some[nth(at[some]) < many[at[some]]]]] = True
+    counts = np.bincount(at, minlength=number)
+    free = ~kept[holder]
+    bad = free & (counts < limits.k)[at]
+    if not bad.any():
+        beyond = np.zeros(number, np.bool_)
+        for flag in flags:
+            beyond |= np.bincount(at[flag[holder]], minlength=number) > limits.marked[counts]
+        bad = free & beyond[at]
+        length = sequences.length[at]
+        bad &= length == length[bad].max(initial=0)
+    drop = np.zeros(len(held), np.bool_)
+    drop[holder[bad]] = True
     return drop
-
-
-def _too_many(marked: Integers, counts: Integers, c: Fraction) -> Integers:
-    """How many holders of a value must go: with each there is one less of it and one less of all.
-
-    In whole numbers of any length; the likely ones are found by floating-point numbers first.
-    """
-    many = np.zeros(len(counts), np.int64)
-    likely = np.flatnonzero(marked > counts * (float(c) * (1 - 1e-9)))
-    for number in likely.tolist() if c < 1 else ():
-        excess = int(marked[number]) * c.denominator - c.numerator * int(counts[number])
-        many[number] = max(0, -(-excess // (c.denominator - c.numerator)))
-    return many

@@ -27,9 +27,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 #: up to so many minimal violating sequences one operation at a time is fast enough
 _GREEDY = 3_000
-#: and beyond so many, growing from nothing is
-_GROW = 1_000_000
-#: sequences that are looked at
+#: beyond so many occurrences of sequences growing alone lost no more, and is far faster
+_GROW = 10_000_000
+#: and beyond so many nothing is tried
 _MOST = 2_000_000_000
 
 
@@ -99,21 +99,29 @@ class LocalSuppression(Publisher[Trajectories]):
         if data.several:
             msg = "kcl needs one visit at a time; read with collisions=first or last"
             raise ParameterError(msg)
+        data = data.canonical()  # so that the order of rows decides nothing
         records, visits = records_of(data, promise)
         promise.notice(data)
         _warn(records, promise)
-        _require_few(records, promise.l)
+        if promise.k > len(data):
+            return data.truncated(0)
+        occurrences = _count_occurrences(records, promise.l)
+        if occurrences > _MOST:
+            raise too_many(promise.l)
         metric = METRICS[self.metric](records, visits, self.k_prime)
-        found = [] if self.schedule == "grow" else self._suppressed(records, promise, metric)
-        if self.give_back and self.mode == "local":
-            found += _given_back(records, [np.zeros(len(records.pairs), np.bool_), *found], promise)
-        return data.keep_visits(max(found, key=lambda held: (metric.kept(held), held.sum())))
+        giving = self.give_back and self.mode == "local"
+        # decided before anything is mined: what is mined is used
+        large = self.schedule == "auto" and giving and occurrences > _GROW
+        results: list[Flags] = []
+        if self.schedule != "grow" and not large:
+            results.append(self._suppressed(records, promise, metric))
+        if giving:
+            nothing = np.zeros(len(records.pairs), np.bool_)
+            results += _given_back(records, [nothing, *results], promise)
+        return data.keep_visits(max(results, key=lambda kept: (metric.kept(kept), kept.sum())))
 
-    def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> list[Flags]:
-        """Find all MVS and suppress until none is left; say which visits are kept.
-
-        Nothing is said if the list is so long that growing alone is as good, and far faster.
-        """
+    def _suppressed(self, records: Records, promise: KCL, metric: Metric) -> Flags:
+        """Find all MVS and suppress until none is left; say which visits are kept."""
         mined = mine(records, promise.k, promise.c, promise.l)
         if not mined.complete:
             raise too_many(promise.l)
@@ -125,8 +133,6 @@ class LocalSuppression(Publisher[Trajectories]):
             mined = mined.without_singletons()
         listed = sum(len(level.codes) for level in mined.violating)
         local = self.mode == "local"
-        if self.schedule == "auto" and local and self.give_back and listed > _GROW:
-            return []
         if self.schedule == "batch" or (self.schedule == "auto" and listed > _GREEDY):
             kept = suppress_in_batches(records, mined, promise, metric, local=local)
         else:
@@ -134,7 +140,7 @@ class LocalSuppression(Publisher[Trajectories]):
             suppress_greedily(board, metric, local=local)
             kept = board.alive()
         kept[alone] = False
-        return [kept]
+        return kept
 
 
 def _given_back(records: Records, starts: list[Flags], promise: KCL) -> list[Flags]:
@@ -153,17 +159,15 @@ def records_of(data: Trajectories, promise: KCL) -> tuple[Records, list[Visit]]:
     return Records(starts, numbers.astype(np.int64), len(found), held), data.named(found)
 
 
-def _require_few(records: Records, longest: int) -> None:
-    """Refuse data whose sequences nobody could look at, before any are."""
+def _count_occurrences(records: Records, longest: int) -> int:
+    """How often sequences of up to a length occur: at least once each, so no list is longer."""
     sizes = np.bincount(np.diff(records.starts)).tolist()
-    total = sum(
+    return sum(
         number * math.comb(length, size)
         for length, number in enumerate(sizes)
         if number
         for size in range(1, min(length, longest) + 1)
     )
-    if total > _MOST:
-        raise too_many(longest)
 
 
 def _warn(records: Records, promise: KCL) -> None:
