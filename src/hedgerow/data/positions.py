@@ -75,6 +75,13 @@ class Positions:
         found = np.bincount(4 * index.astype(np.int64) + what, weights, 4 * (longest - 1))
         return found.astype(np.int64).reshape(-1, 4)
 
+    def ends(self) -> tuple[Integers, Integers, Integers]:
+        """The first and the last symbol of every sequence that has any, and how many it has."""
+        first = np.flatnonzero(self._starts)
+        size = np.diff(first, append=len(self.active))
+        held = (self.symbols[self.active[at]] for at in (first, first + size - 1))
+        return (*(symbol.astype(np.int64) for symbol in held), size)
+
     def first(self) -> Positions:
         """Keep the first position of every sequence."""
         kept = self._starts
