@@ -78,9 +78,9 @@ class Positions:
     def ends(self) -> tuple[Integers, Integers, Integers]:
         """The first and the last symbol of every sequence that has any, and how many it has."""
         first = np.flatnonzero(self._starts)
-        size = np.diff(first, append=len(self.active))
-        held = (self.symbols[self.active[at]] for at in (first, first + size - 1))
-        return (*(symbol.astype(np.int64) for symbol in held), size)
+        size = np.diff(first, append=len(self.active)).astype(np.int64)
+        symbols = self.symbols[self.active].astype(np.int64)
+        return symbols[first], symbols[first + size - 1], size
 
     def first(self) -> Positions:
         """Keep the first position of every sequence."""

@@ -44,7 +44,7 @@ def calibrated(
     for _ in range(_SWEEPS):
         held = continued(tree, follow, few, begun, longest, coins, part=part)
         new = held[np.arange(longest) >= level[: len(held), None]]
-        follow = follow.scaled(_ratio(wanted, new[new >= 0] % follow.places, part))
+        follow = follow.scaled(_ratio(wanted, new[new >= 0].astype(np.int64) % follow.places, part))
     return follow
 
 

@@ -47,7 +47,7 @@ class Deck(NamedTuple):
     @classmethod
     def of_rows(cls, weight: Floats) -> Deck:
         """Take a state a row, its labels the columns."""
-        states, labels = weight.shape
+        states, labels = len(weight), int(weight.shape[1])
         upto = np.append(0.0, np.cumsum(weight))
         return cls(np.arange(states + 1) * labels, np.tile(np.arange(labels), states), upto)
 

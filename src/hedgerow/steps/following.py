@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hedgerow.steps.decks import Deck, Drawn, Index, Pairs
 from hedgerow.steps.prefixes import Prefixes
 
-__all__ = ["ORDERS", "STOP", "Follow", "Habits", "Untold"]
+__all__ = ["ORDERS", "STOP", "Follow", "Habits"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -42,16 +42,6 @@ class Habits(NamedTuple):
 
     counts: Integers
     doubt: float
-
-
-class Untold(NamedTuple):
-    """What a tree does not tell of, for where it stops.
-
-    How often each place occurs there, and how many sequences begin at each time.
-    """
-
-    places: Floats
-    starts: Floats
 
 
 class _Order(NamedTuple):
@@ -88,18 +78,22 @@ class Follow:
     doubt: float
 
     @classmethod
-    def of(cls, tree: Prefixes, counts: Floats, untold: Untold, habits: Habits) -> Follow:
+    def of(
+        cls, tree: Prefixes, counts: Floats, left: Floats, starts: Floats, habits: Habits
+    ) -> Follow:
         """Learn from the consistent counts of a tree.
 
         Parameters
         ----------
-        untold
-            What the tree does not tell of.
+        left
+            How often places occur that the tree does not tell of.
+        starts
+            How many sequences begin at each time that the tree does not tell of.
         habits
             What people are used to.
         """
-        places, items = len(untold.places), np.flatnonzero(~tree.ends)
-        times = np.arange(len(untold.starts))
+        places, items = len(left), np.flatnonzero(~tree.ends)
+        times = np.arange(len(starts))
         # where visits have times, the same place may follow at another one
         timeless = items if tree.size == places else items[:0]
         # what the tree tells of is taken off: the rest is for where it stops
@@ -108,8 +102,8 @@ class Follow:
             places,
             [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
             Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
-            Deck.of(np.zeros(places, np.int64), np.arange(places), untold.places + _LITTLE, 1),
-            Deck.of(0 * times, times, untold.starts + _LITTLE, 1),
+            Deck.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
+            Deck.of(0 * times, times, starts + _LITTLE, 1),
             _usual(rest, places),
             rest[:, 3],
             _often(habits.counts),

@@ -1,4 +1,4 @@
-"""Estimates from noisy tables of counts: onto a simplex, and towards a model as far as noise asks."""
+"""Estimates from noisy tables: projected onto a simplex, or shrunk towards a model."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hedgerow.steps.arrays import nth, ranges
 from hedgerow.steps.decks import Deck, Pairs
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.shrinkage import shrink, simplex
-from hedgerow.steps.visit_times import Times, last_times, size_classes, starts_by_size
+from hedgerow.steps.visit_times import Times, last_times, size_class, starts_by_size
 
 __all__ = ["Journeys", "Timing"]
 
@@ -63,11 +63,12 @@ class Journeys(NamedTuple):
 
     def only(self, rows: Integers) -> Journeys:
         """Some of them, in tables of their own."""
-        return Journeys(*(held[rows] for held in self[:-1]), self.places)
+        table, whole, node, begun, places = self
+        return Journeys(table[rows], whole[rows], node[rows], begun[rows], places)
 
     def cut(self, size: Integers) -> Journeys:
         """Leave out what comes after so many visits."""
-        late = np.arange(self.table.shape[1]) >= size[:, None]
+        late = np.arange(int(self.table.shape[1])) >= size[:, None]
         return self._replace(table=np.where(late, -1, self.table))
 
 
@@ -116,10 +117,10 @@ class Timing:
         return np.bincount(time, minlength=len(self.untold))
 
     def _begin(self, journeys: Journeys) -> Journeys:
-        """Deal the first times of the journeys that no node tells of again, by numbers of visits."""
+        """Deal first times again, to the journeys that no node tells of, by numbers of visits."""
         free = np.flatnonzero(journeys.begun)
         size = journeys.size[free]
-        classes = np.where(size > 1, 1 + size_classes(journeys.table.shape[1])[size], 0)
+        classes = np.where(size > 1, 1 + size_class(size, int(journeys.table.shape[1])), 0)
         starts = self._by_time(journeys.first[free]).astype(np.float64)
         many = np.bincount(classes, minlength=1 + max(1, len(self.times.durations)))
         weight = starts_by_size(self.times, starts, many.astype(np.float64))
@@ -130,8 +131,8 @@ class Timing:
 
     def _lasts(self, journeys: Journeys, rest: Floats) -> Integers:
         """Draw the last time of each: late enough for all that come before."""
-        sizes = np.minimum(size_classes(journeys.table.shape[1]), len(self.times.durations) - 1)
-        keys = sizes[journeys.size] * len(rest) + journeys.first
+        sizes = size_class(journeys.size, int(journeys.table.shape[1]))
+        keys = sizes * len(rest) + journeys.first
         states, state = np.unique(keys, return_inverse=True)
         size, first = np.divmod(states, len(rest))
         deck = Deck.of_rows(last_times(self.times, rest, size, first))

@@ -16,7 +16,7 @@ __all__ = [
     "Times",
     "duration_classes",
     "last_times",
-    "size_classes",
+    "size_class",
     "start_times",
     "starts_by_size",
     "time_blocks",
@@ -83,15 +83,17 @@ def duration_classes(times: int) -> Integers:
     return np.searchsorted(kept, np.arange(times), side="right")
 
 
-def size_classes(height: int) -> Integers:
-    """The class of each number of visits up to `height`, from none on; one visit is in the first.
+def size_class(visits: Integers, height: int) -> Integers:
+    """The class of numbers of visits; there is none beyond that of `height`.
 
     Examples
     --------
-    >>> size_classes(9).tolist()
+    >>> size_class(np.arange(10), height=9).tolist()
     [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
+    >>> size_class(np.arange(10), height=4).tolist()
+    [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
     """
-    return np.searchsorted(_SIZES, np.arange(height + 1))
+    return np.searchsorted(_SIZES, np.minimum(visits, height))
 
 
 def time_blocks(weight: Floats, most: int) -> Integers:

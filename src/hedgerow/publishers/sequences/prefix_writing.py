@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.steps.consistency import round_together
 from hedgerow.steps.continuing import calibrated, continued
-from hedgerow.steps.following import Follow, Habits, Untold
+from hedgerow.steps.following import Follow, Habits
 from hedgerow.steps.inference import capped, pushed_down, smoothed
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
@@ -75,11 +75,11 @@ def continued_sequences(
     moving = np.repeat(np.flatnonzero(~still), copies[~still])
     missing = known.missing(tree, copies)
     # what the tree does not tell of is left for where it stops
-    untold, visits = _untold(tree, counts, known)
-    follow = Follow.of(tree, counts, untold, known.habits)
-    follow = calibrated(tree, follow, moving, missing, untold.places, longest, coins)
+    left, visits, starts = _untold(tree, counts, known)
+    follow = Follow.of(tree, counts, left, starts, known.habits)
+    follow = calibrated(tree, follow, moving, missing, left, longest, coins)
     more = continued(tree, follow, moving, missing, longest, coins)
-    if len(visits) > 1:
+    if len(visits) > 1 or known.gap:
         begun = np.arange(len(more)) >= len(moving)
         whole, node = np.ones(len(more), np.int64), np.full(len(more), -1)
         whole[~begun], node[~begun] = tree.level[moving], np.where(tree.asked[moving], moving, -1)
@@ -88,18 +88,19 @@ def continued_sequences(
     return np.concatenate((table, more)), np.append(many, np.ones(len(more), np.int64))
 
 
-def _untold(tree: Prefixes, counts: Floats, known: Known) -> tuple[Untold, Floats]:
-    """What the tree does not tell of places and of how sequences begin; and of times of visits."""
+def _untold(tree: Prefixes, counts: Floats, known: Known) -> tuple[Floats, Floats, Floats]:
+    """What the tree does not tell of: how often places occur, and times, and times as the first."""
     items = np.flatnonzero(~tree.ends)
     codes = np.divmod(tree.label[items], len(known.occurs))
     time, place = (
-        held - np.bincount(code, counts[items], len(held))
+        held.astype(np.float64) - np.bincount(code, counts[items], len(held))
         for held, code in zip((known.times.visits, known.occurs), codes, strict=True)
     )
     first = np.flatnonzero(tree.level == 1)
-    told = np.bincount(tree.label[first] // len(place), counts[first], len(time))
+    told = np.zeros(len(time))
+    np.add.at(told, tree.label[first] // len(place), counts[first])
     starts = start_times(known.times, known.total(tree), told)
-    return Untold(np.maximum(place, 0.0), starts), time
+    return np.maximum(place, 0.0), time, starts
 
 
 class Known(NamedTuple):

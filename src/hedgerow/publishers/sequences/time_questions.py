@@ -12,7 +12,7 @@ from hedgerow.data import Positions
 from hedgerow.privacy import Laplace, Ledger
 from hedgerow.publishers.sequences.gates import Gates
 from hedgerow.steps.prefixes import Prefixes
-from hedgerow.steps.visit_times import Times, duration_classes, size_classes, time_blocks
+from hedgerow.steps.visit_times import Times, duration_classes, size_class, time_blocks
 
 __all__ = ["ask_times", "note_first_visits", "note_times"]
 
@@ -39,18 +39,24 @@ def ask_times(
     # a record has one first visit, or none
     exact = _by_time(firsts.codes, firsts.counts, gates)
     starts = ledger.ask(exact, Laplace(l1=1), spend=spend, label="first times")
-    sizes, spans = size_classes(height), duration_classes(gates.times)
-    cells = (int(sizes[-1]) + 1) * (int(spans[-1]) + 1)
-    most = int(number * spend / (_CELL * cells))
+    spans = duration_classes(gates.times)
+    sizes = 1 + int(size_class(np.array([height]), height)[0])
+    most = int(number * spend / (_CELL * sizes * (int(spans[-1]) + 1)))
     block = time_blocks(np.maximum(starts, 0).astype(np.float64), max(1, most))
     durations = np.zeros((0, 0, 0))
     if height > 1:
-        exact = _durations(positions, gates, sizes, spans, block)
+        exact = _durations(positions, gates, height, spans, block)
         noisy = ledger.ask(exact.ravel(), Laplace(l1=1), spend=spend, label="durations")
         durations = noisy.reshape(exact.shape).astype(np.float64)
-    known = (visits.astype(np.float64), height / float(spend))
-    known += (starts.astype(np.float64), 1 / float(spend))
-    return Times(*known, durations, 1 / float(spend), block)
+    return Times(
+        visits=visits.astype(np.float64),
+        visit_scale=height / float(spend),
+        starts=starts.astype(np.float64),
+        start_scale=1 / float(spend),
+        durations=durations,
+        duration_scale=1 / float(spend),
+        block=block,
+    )
 
 
 def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
@@ -60,7 +66,7 @@ def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
 
 
 def _durations(
-    positions: Positions, gates: Gates, sizes: Integers, spans: Integers, block: Integers
+    positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers
 ) -> Integers:
     """Count records by size, block of the first time, and duration: each is in one cell (L1 = 1).
 
@@ -69,8 +75,9 @@ def _durations(
     first, last, size = positions.ends()
     some = size > 1
     first, last = first[some] // gates.places, last[some] // gates.places
+    sizes = size_class(np.append(size[some], height), height)
     shape = (int(sizes[-1]) + 1, int(block[-1]) + 1, int(spans[-1]) + 1)
-    cells = np.ravel_multi_index((sizes[size[some]], block[first], spans[last - first]), shape)
+    cells = np.ravel_multi_index((sizes[:-1], block[first], spans[last - first]), shape)
     return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
 
@@ -79,7 +86,7 @@ def note_first_visits(tree: Prefixes, gates: Gates, ledger: Ledger) -> None:
     if gates.times > 1:
         ledger.note(
             "first visits, a place at a time, that were frequent enough to be counted",
-            np.count_nonzero(tree.level == 1),
+            int(np.count_nonzero(tree.level == 1)),
         )
 
 
