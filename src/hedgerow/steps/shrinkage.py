@@ -63,9 +63,12 @@ def shrink(noisy: Floats, model: Floats, scale: float) -> Floats:
     >>> shrink(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), scale=1).round(1).tolist()
     [29.6, 10.4, 20.0, 20.0]
     """
-    if not stands_out(noisy, model, scale):
+    largest = float(np.max(np.abs(model), initial=0.0))
+    if largest == 0 or not stands_out(noisy, model, scale):
         return model
     variance = 2 * scale**2
     excess = float(np.sum((noisy - model) ** 2)) - noisy.size * variance
-    own = model**2 * (excess / max(float(np.sum(model**2)), np.finfo(np.float64).tiny))
-    return np.maximum(0.0, model + own / (own + variance) * (noisy - model))
+    size = (model / largest) ** 2
+    own = size * (excess / float(np.sum(size)))
+    part = np.divide(own, own + variance, out=np.zeros_like(own), where=own > 0)
+    return np.maximum(0.0, model + part * (noisy - model))

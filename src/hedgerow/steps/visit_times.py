@@ -124,8 +124,10 @@ def start_times(times: Times, total: float, told: Floats) -> Floats:
     """
     total = max(0.0, total)
     even = np.full(len(told), total / len(told))
-    noisy = shrink(times.starts, even, times.start_scale)
-    starts = simplex(noisy[None, :], np.array([total]))[0]
+    starts = even
+    if times.starts_known:
+        noisy = shrink(times.starts, even, times.start_scale)
+        starts = simplex(noisy[None, :], np.array([total]))[0]
     left = np.maximum(0.0, starts - told)
     return left if left.any() else starts
 

@@ -95,8 +95,8 @@ def note_times(times: Times, missing: int, ledger: Ledger) -> None:
     if len(times.starts) == 1:
         return
     ledger.note(
-        "records that begin with none of these: their first place and their first time were drawn "
-        "apart from each other",
+        "records that begin with none of these: their first place and first time were drawn "
+        "independently of each other",
         missing,
     )
     if not times.starts_known:
