@@ -308,7 +308,7 @@ def test_times_are_in_order_and_places_stay(data):
         table.copy(), np.ones(len(table), np.int64), np.full(len(table), -1), begun, places
     )
     timing = Timing(times, times.visits, gap, np.random.default_rng(1))
-    held = timing.fill(journeys, Prefixes(places * hours))
+    held = timing.fill(journeys, Prefixes(places * hours), table.__getitem__)
     for before, after in zip(table, held, strict=True):
         time, place = np.divmod(after[after >= 0], places)
         assert (place == before[: len(place)] % places).all()
@@ -329,21 +329,28 @@ def test_journeys_go_on_with_no_visit_that_was_counted():
     first = tree.add(np.array([-1]), np.array([2]), np.array([100.0]), np.ones(1))
     tree.asked[first] = True
     tree.add(first[[0]], np.array([7]), np.array([60.0]), np.ones(1))
-    table = np.tile([2, 1], (200, 1))
+
+    def again(rows):
+        return np.tile([2, 1], (len(rows), 1))
+
     whole, node = np.ones(200, np.int64), np.zeros(200, np.int64)
+    journeys = Journeys(again(node), whole, node, np.zeros(200, np.bool_), 2)
     times = known([0, 100, 0, 0], [[[0, 50, 50, 0]]], scale=1e-3, visits=[0, 100, 70, 30])
     timing = Timing(times, np.array([0.0, 0, 20, 20]), 0, np.random.default_rng(1))
-    journeys = Journeys(table, whole, node, np.zeros(200, np.bool_), 2)
-    held = timing.fill(journeys, tree)
+    held = timing.fill(journeys, tree, again)
     went = held[held[:, 1] >= 0, 1]
     assert not np.any(went == 7)
     assert len(went) > 190
     assert np.mean(went == 5) > 0.95  # place 1 at time 2
+    # where no other time helps, they go on at another place
+    only = times._replace(durations=np.array([[[0.0, 0, 1e5, 0]]]))
+    timing = Timing(only, np.array([0.0, 0, 0, 40]), 0, np.random.default_rng(1))
+    held = timing.fill(journeys, tree, lambda rows: np.tile([2, 0], (len(rows), 1)))
+    assert np.mean(held[:, 1] == 6) > 0.95  # place 0 at time 3
     # where every later visit was counted, they end
-    free = Timing(times, np.zeros(4), 1, np.random.default_rng(1))
     tree.add(np.zeros(1, np.int64), np.array([5]), np.array([40.0]), np.ones(1))
-    held = free.fill(journeys._replace(table=np.tile([2, 1], (200, 1))), tree)
-    assert np.all(held[:, 1] == -1)
+    free = Timing(times, np.zeros(4), 1, np.random.default_rng(1))
+    assert np.all(free.fill(journeys, tree, again)[:, 1] == -1)
 
 
 def test_no_time_is_left_at_the_only_time():

@@ -6,6 +6,7 @@ times of the last visits, by what was answered about durations, then all that ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -24,7 +25,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: so often a visit that is known not to follow gets another time
+#: so often a journey that goes on with a visit that was counted is drawn again
 _AGAIN = 6
 #: trials of times between, the journeys of one, and what makes a time's number sure
 _SWEEPS, _TRIAL, _FEW = 4, 30_000, 10.0
@@ -66,6 +67,10 @@ class Journeys(NamedTuple):
         table, whole, node, begun, places = self
         return Journeys(table[rows], whole[rows], node[rows], begun[rows], places)
 
+    def going(self) -> Journeys:
+        """Those that have visits without times."""
+        return self.only(np.flatnonzero(self.size > self.whole))
+
     def cut(self, size: Integers) -> Journeys:
         """Leave out what comes after so many visits."""
         late = np.arange(int(self.table.shape[1])) >= size[:, None]
@@ -85,33 +90,35 @@ class Timing:
     gap: int
     coins: np.random.Generator
 
-    def fill(self, journeys: Journeys, tree: Prefixes) -> Table:
+    def fill(self, journeys: Journeys, tree: Prefixes, again: Callable[[Integers], Table]) -> Table:
         """Give every visit a time; a journey for which none is left ends.
 
         A journey that goes on from a node of the tree does so with none of the children that were
-        counted there: they have their own.
+        counted there: they have their own. If other times do not help, such a one is drawn `again`
+        from the same node.
         """
-        journeys = self._begin(journeys)
-        if self.gap:
-            left = (len(self.untold) - 1 - journeys.now) // self.gap
-            journeys = journeys.cut(journeys.whole + left)
-        rows = np.flatnonzero(journeys.size > journeys.whole)
-        if not len(rows):
-            return journeys.table
-        going = journeys.only(rows)
+        journeys = self._fitting(self._begin(journeys))
         rest = self.untold - self._by_time(journeys.first[journeys.begun])
-        last = self._lasts(going, rest)
-        popular = self._popular(going, rest, last)
-        table = self._filled(going, last, popular)
+        popular = self._popular(journeys.going(), rest)
+        table = self._filled(journeys, rest, popular)
         below = tree.parent >= 0
         children = Pairs.of(tree.parent[below], tree.label[below], tree.size + 1)
-        for _ in range(_AGAIN):
-            known = np.flatnonzero(_known(going, table, children))
-            again = going.only(known)
-            table[known] = self._filled(again, self._lasts(again, rest), popular)
-        stop = np.where(_known(going, table, children), going.whole, going.size)
-        journeys.table[rows] = going._replace(table=table).cut(stop).table
-        return journeys.table
+        for trial in range(_AGAIN):
+            rows = np.flatnonzero(_known(journeys, table, children))
+            if not len(rows):
+                return table
+            fresh = journeys.only(rows)
+            if trial >= _AGAIN // 2:
+                fresh = self._fitting(fresh._replace(table=again(rows)))
+            table[rows] = self._filled(fresh, rest, popular)
+        stop = np.where(_known(journeys, table, children), journeys.whole, table.shape[1])
+        return journeys._replace(table=table).cut(stop).table
+
+    def _fitting(self, journeys: Journeys) -> Journeys:
+        """Cut journeys to as many visits as have times that are left."""
+        if not self.gap:
+            return journeys
+        return journeys.cut(journeys.whole + (len(self.untold) - 1 - journeys.now) // self.gap)
 
     def _by_time(self, time: Integers) -> Integers:
         return np.bincount(time, minlength=len(self.untold))
@@ -139,16 +146,18 @@ class Timing:
         least = journeys.now + self.gap * (journeys.size - journeys.whole)
         return deck.deal(state, self.coins, least)
 
-    def _popular(self, journeys: Journeys, rest: Floats, last: Integers) -> Floats:
+    def _popular(self, journeys: Journeys, rest: Floats) -> Floats:
         """How popular each time is between the first and the last visit, made to fit in trials.
 
         Visits between are when journeys begin and end, and differ from that as far as was answered.
         """
+        last = self._lasts(journeys, rest)
         ends = self._by_time(last)
         both = self._by_time(journeys.first) + ends
         inner = journeys.size - journeys.whole - 1
         total = np.array([float(inner.sum())])
-        wanted = shrink(rest - ends, total * both / both.sum(), self.times.visit_scale)
+        model = total * both / max(1, int(both.sum()))
+        wanted = shrink(rest - ends, model, self.times.visit_scale)
         wanted = simplex(wanted[None, :], total)[0]
         popular = wanted + _LITTLE * wanted.mean() + np.finfo(np.float64).tiny
         few = np.flatnonzero(inner > 0)
@@ -178,17 +187,20 @@ class Timing:
         time = time[np.lexsort((time, row))]
         return row, time + self.gap * (1 + nth(row))
 
-    def _filled(self, journeys: Journeys, last: Integers, popular: Floats) -> Table:
+    def _filled(self, journeys: Journeys, rest: Floats, popular: Floats) -> Table:
         """The table with times for all visits that had none."""
-        table = journeys.table.copy()
-        row, time = self._between(journeys, last, popular)
-        table[row, journeys.whole[row] + nth(row)] += (time * journeys.places).astype(table.dtype)
-        rows = np.arange(len(table))
-        table[rows, journeys.size - 1] += (last * journeys.places).astype(table.dtype)
+        table, rows = journeys.table.copy(), np.flatnonzero(journeys.size > journeys.whole)
+        going = journeys.only(rows)
+        last = self._lasts(going, rest)
+        row, time = self._between(going, last, popular)
+        at = going.whole[row] + nth(row)
+        table[rows[row], at] += (time * journeys.places).astype(table.dtype)
+        table[rows, going.size - 1] += (last * journeys.places).astype(table.dtype)
         return table
 
 
 def _known(journeys: Journeys, table: Table, children: Pairs) -> Flags:
     """Which journeys go on with a visit that was counted."""
-    label = table[np.arange(len(table)), journeys.whole].astype(np.int64)
-    return children.hold(journeys.node, label)
+    at = np.minimum(journeys.whole, int(table.shape[1]) - 1)
+    label = table[np.arange(len(table)), at].astype(np.int64)
+    return (journeys.whole == at) & children.hold(journeys.node, label)

@@ -84,7 +84,12 @@ def continued_sequences(
         whole, node = np.ones(len(more), np.int64), np.full(len(more), -1)
         whole[~begun], node[~begun] = tree.level[moving], np.where(tree.asked[moving], moving, -1)
         journeys = Journeys(more, whole, node, begun, len(known.occurs))
-        more = Timing(known.times, visits, known.gap, coins).fill(journeys, tree)
+
+        def again(rows: Integers) -> Table:
+            part = len(rows) / max(1, len(more))
+            return continued(tree, follow, moving[rows], 0, longest, coins, part=part)
+
+        more = Timing(known.times, visits, known.gap, coins).fill(journeys, tree, again)
     return np.concatenate((table, more)), np.append(many, np.ones(len(more), np.int64))
 
 
