@@ -8,7 +8,7 @@ from typing import Any
 
 from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
-from pages_prefix import prefix_pages
+from pages_prefix import prefix_pages, times_page
 from tables import table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -120,6 +120,7 @@ def pages() -> dict[str, str]:
         **kcl_pages(held["kcl"], held["kcl-real"]),
         **ngram_pages(held["ngram"]),
         **prefix_pages(held["prefix-tree"]),
+        "prefix-tree-times.md": times_page(held["prefix-tree-times"]),
     }
 
 

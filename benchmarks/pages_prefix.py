@@ -163,3 +163,62 @@ def _speed(results: dict[str, Any]) -> str:
         f"{table(['data', 'step', 'seconds', 'times the floor'], rows)}\n\n"
         f"Made-up walks of mean length 5, epsilon 1:\n\n{made_up(results)}"
     )
+
+
+def times_page(results: dict[str, Any]) -> str:
+    """Write the page about times: before and after first times and durations were asked for."""
+    head = (
+        "# Results: prefix-tree with times\n\nMade by `benchmarks/pages.py` from "
+        "`prefix-tree-times.json`, which `benchmarks/prefix_times.py` wrote; do not edit. Total "
+        "variation between the original and the release, 0 to 1, lower is better; mean and "
+        "standard deviation of a run, over 10 runs (seeds 100 to 109). *Before*: first times were "
+        "drawn from the prefixes that were frequent enough to be counted, and later times by how "
+        "popular times are. *Now*: first times and durations are asked for, three hundredths of "
+        "the budget each. *Even hours* is a day on which every hour has as many first visits, "
+        "which needs no data; *first hours alone* is a noisy histogram of first hours with the "
+        "whole budget, which publishes nothing else. Records are those of smart cards, made-up "
+        "passengers, persons on one day, and trips; the unit is one record, so that whoever owns "
+        "several is protected less.\n\nConstants were chosen on `sube-smartcard` and on made-up "
+        "metro journeys (seeds 0 to 4). Nothing was chosen on `gowalla-nyc` and "
+        "`foursquare-nyc`. On `singapore-bikes` a fault was seen and mended: journeys that met a "
+        "counted visit were cut short."
+    )
+    return "\n\n".join([head, *(_times(name, held) for name, held in results.items())]) + "\n"
+
+
+def _times(name: str, held: dict[str, Any]) -> str:
+    now, before = held["now"], held["before"]
+    start = [
+        [
+            epsilon,
+            _spread(before["scores"][epsilon]["start hour"]),
+            _spread(scores["start hour"]),
+            f"{now['even hours']:.3f}",
+            _spread(scores["rival"]),
+        ]
+        for epsilon, scores in now["scores"].items()
+    ]
+    others = [what for what in now["scores"]["1"] if what not in {"start hour", "rival"}]
+    rows = [
+        [
+            what,
+            *(
+                _spread(which["scores"][epsilon][what])
+                for epsilon in now["scores"]
+                for which in (before, now)
+            ),
+        ]
+        for what in others
+    ]
+    columns = [f"epsilon {eps}, {when}" for eps in now["scores"] for when in ("before", "now")]
+    heads = ["start hour: epsilon", "before", "now", "even hours", "first hours alone"]
+    return (
+        f"## {name}: {now['records']:,} records, {now['visits']:,} visits, {now['places']} places, "
+        f"24 hours, height {now['height']}\n\n{table(heads, start)}\n\n"
+        f"{table(['', *columns], rows)}"
+    )
+
+
+def _spread(found: list[float]) -> str:
+    mean, deviation = found
+    return f"{mean:.3f} +- {deviation:.3f}"

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences
+from hedgerow.data import Dataset
 from hedgerow.testing import output_law, worst_loss
 
 FALSE_ALARM = 1e-6
@@ -84,12 +85,14 @@ def sequences_over(records: list[list[int]], items: int) -> Sequences:
     return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
 
 
-def worst(method: object, data: Sequences, *, low: int = -3, high: int = 4) -> float:
+def worst(
+    method: object, data: Dataset, *, unit: str = "sequence", low: int = -3, high: int = 4
+) -> float:
     """The largest loss of all that may be published, between data and each of its neighbours."""
-    unit = PureDP(epsilon=1, unit="sequence")
-    here = output_law(method, data, unit, low=low, high=high)
+    promise = PureDP(epsilon=1, unit=unit)
+    here = output_law(method, data, promise, low=low, high=high)
     assert np.isclose(sum(here.values()), 1, rtol=1e-9)
     return max(
-        worst_loss(here, output_law(method, neighbour, unit, low=low, high=high))
-        for neighbour in data.neighbours("sequence")
+        worst_loss(here, output_law(method, neighbour, promise, low=low, high=high))
+        for neighbour in data.neighbours(unit)
     )

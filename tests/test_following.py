@@ -14,7 +14,9 @@ from hedgerow.steps.decks import Deck, Drawn, Index, Pairs
 from hedgerow.steps.following import Follow, Habits
 from hedgerow.steps.prefixes import Prefixes
 
-NO_HABITS = Habits(np.zeros((2, 4), np.int64), 1.0, np.zeros(1, np.int64))
+NO_HABITS = Habits(np.zeros((2, 4), np.int64), 1.0)
+#: there is one time only
+ONCE = np.zeros(1)
 
 
 def coins(seed=1):
@@ -81,7 +83,7 @@ def known_tree():
 def test_sequences_go_on_with_nothing_that_was_counted():
     tree = known_tree()
     for left in ([0.0, 0.0, 50.0], [500.0, 500.0, 0.0]):
-        follow = Follow.of(tree, tree.noisy, np.array(left), NO_HABITS, 0)
+        follow = Follow.of(tree, tree.noisy, np.array(left), ONCE, NO_HABITS)
         held = continued(tree, follow, np.repeat([0, 1], [40, 10]), 5, 3, coins())
         assert held.shape == (55, 3)
         # after 0, item 1 was counted and nothing ended: the other 40 go on with something else
@@ -99,7 +101,7 @@ def test_where_everything_was_counted_sequences_end():
     first = tree.add(np.full(2, -1), np.arange(2), np.array([50.0, 50.0]), np.ones(2))
     tree.asked[first] = True
     tree.add(first[[0, 0]], np.arange(2), np.array([20.0, 20.0]), np.ones(2))
-    follow = Follow.of(tree, tree.noisy, np.ones(2), NO_HABITS, 0)
+    follow = Follow.of(tree, tree.noisy, np.ones(2), ONCE, NO_HABITS)
     held = continued(tree, follow, np.zeros(10, np.int64), 4, 3, coins())
     assert np.all(held[:, 1] == -1)
     assert len(held) == 10  # and nothing can begin with an item that was not counted
@@ -110,52 +112,16 @@ def test_as_many_end_as_were_counted():
     tree = Prefixes(3)
     first = tree.add(np.full(3, -1), np.arange(3), np.full(3, 100.0), np.ones(3))
     counts = np.array([[0, 0, 210, 90], [0, 0, 30, 180]])
-    follow = Follow.of(tree, tree.noisy, np.ones(3), Habits(counts, 1.0, np.zeros(1, int)), 0)
+    follow = Follow.of(tree, tree.noisy, np.ones(3), ONCE, Habits(counts, 1.0))
     held = continued(tree, follow, np.repeat(first, 100), 0, 3, coins())
     sizes = np.bincount(np.sum(held >= 0, axis=1), minlength=4)
     assert sizes[1:] == pytest.approx([90, 180, 30], abs=2)
     # what may be noise is not believed: 270 of 510 end after any item
-    doubted = Follow.of(tree, tree.noisy, np.ones(3), Habits(counts, 1e6, np.zeros(1, int)), 0)
+    doubted = Follow.of(tree, tree.noisy, np.ones(3), ONCE, Habits(counts, 1e6))
     held = continued(tree, doubted, np.repeat(first, 100), 0, 3, coins())
     sizes = np.bincount(np.sum(held >= 0, axis=1), minlength=4)
     assert sizes[1] == pytest.approx(300 * 270 / 510, abs=2)
     assert sizes[2] == pytest.approx((300 - sizes[1]) * 270 / 510, abs=2)
-
-
-def timed_tree(gap):
-    """Two places at four times: everybody begins at place 0, time 1; 60 go to place 1 at time 3."""
-    tree = Prefixes(8)
-    first = tree.add(np.array([-1]), np.array([2]), np.array([100.0]), np.ones(1))
-    tree.asked[first] = True
-    tree.add(first[[0]], np.array([7]), np.array([60.0]), np.ones(1))
-    times = np.array([0, 100, 40 if gap == 0 else 0, 60 + 40 * gap])
-    return tree, Habits(np.array([[0, 0, 100, 0]]), 1.0, times)
-
-
-@pytest.mark.parametrize("gap", [0, 1])
-def test_visits_go_on_at_times_that_are_left(gap):
-    tree, habits = timed_tree(gap)
-    follow = Follow.of(tree, tree.noisy, np.array([40.0, 40.0]), habits, gap)
-    held = continued(tree, follow, np.zeros(40, np.int64), 10, 2, coins())
-    went = held[:40, 1][held[:40, 1] >= 0]
-    assert len(went) >= 28
-    time, place = np.divmod(went, 2)
-    # the rest goes on, but not to place 1 at time 3, which was counted
-    assert not np.any((time == 3) & (place == 1))
-    assert np.all(time >= 1 + gap)
-    if gap == 0:
-        assert 0.3 * len(went) <= np.sum(time == 2)
-    # what begins with something else begins when others do
-    assert np.all(held[40:, 0] // 2 == 1)
-
-
-def test_nothing_follows_at_the_last_time():
-    tree = Prefixes(4)
-    first = tree.add(np.full(2, -1), np.array([2, 3]), np.full(2, 50.0), np.ones(2))
-    habits = Habits(np.array([[0, 0, 100, 0]]), 1.0, np.array([0, 100]))
-    follow = Follow.of(tree, tree.noisy, np.ones(2), habits, 1)
-    held = continued(tree, follow, np.repeat(first, 5), 0, 2, coins())
-    assert np.all(held[:, 1] == -1)
 
 
 def test_places_are_drawn_as_often_as_they_occur():
@@ -166,8 +132,8 @@ def test_places_are_drawn_as_often_as_they_occur():
     tree.asked[first] = True
     tree.add(first, np.zeros(4, np.int64), np.full(4, 300.0), np.ones(4))
     wanted = np.array([0.0, 1_000.0, 1_000.0, 2_000.0])
-    usual = Habits(np.array([[0, 0, 4_000, 0], [0, 0, 2_800, 0]]), 1.0, np.zeros(1, np.int64))
-    follow = Follow.of(tree, tree.noisy, wanted, usual, 0)
+    usual = Habits(np.array([[0, 0, 4_000, 0], [0, 0, 2_800, 0]]), 1.0)
+    follow = Follow.of(tree, tree.noisy, wanted, ONCE, usual)
     moving = np.repeat(first, 700)
 
     def drawn(held):
@@ -175,7 +141,7 @@ def test_places_are_drawn_as_often_as_they_occur():
         return np.bincount(new[new >= 0], minlength=4) / np.sum(new >= 0)
 
     plain = drawn(continued(tree, follow, moving, 0, 3, coins()))
-    fitted = calibrated(tree, follow, moving, 0, (wanted, np.zeros(1)), 3, rng)
+    fitted = calibrated(tree, follow, moving, 0, wanted, 3, rng)
     better = drawn(continued(tree, fitted, moving, 0, 3, coins()))
     target = wanted / wanted.sum()
     assert np.abs(better - target).sum() < np.abs(plain - target).sum()
@@ -190,8 +156,8 @@ def test_one_goes_back_as_often_as_is_usual():
     tree.asked[second] = True
     tree.add(second[[0, 0]], np.array([0, 4]), np.array([800.0, 100.0]), np.ones(2))
     counts = np.array([[0, 0, 1_000, 0], [0, 800 + 80, 0, 100 + 20]])
-    habits = Habits(counts, 1.0, np.zeros(1, np.int64))
-    follow = Follow.of(tree, tree.noisy, np.array([0.0, 0.0, 0.0, 100.0]), habits, 0)
+    habits = Habits(counts, 1.0)
+    follow = Follow.of(tree, tree.noisy, np.array([0.0, 0.0, 0.0, 100.0]), ONCE, habits)
     held = continued(tree, follow, np.repeat(first[[1]], 100), 0, 3, coins())
     went = held[held[:, 1] == 3]
     assert len(went) == 100

@@ -102,6 +102,10 @@ def test_journeys_are_measured_as_by_hand():
     found = values(
         measure_journeys(before, after, {}, np.random.default_rng(1), longest=3, queries=5)
     )
+    # three begin at 0 and one at 1; then two at 0 and two at 3
+    assert found["total variation of times of first visits"] == 0.5
+    # three end at 2 and one at 1; then two at 1 and two at 3
+    assert found["total variation of times of last visits"] == 0.75
     # apart by 2 in three quarters and 0 in one; then by 1 in half and 0 in half
     assert found["total variation of durations"] == 0.75
     assert found["total variation of origins and destinations"] == 1

@@ -15,6 +15,7 @@ from hedgerow.publishers.sequences.prefix_tree import PrefixTree
 from hedgerow.publishers.sequences.prefix_writing import Known, emitted
 from hedgerow.steps.following import Habits
 from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.visit_times import Times
 
 
 def test_few_empty_ones_pass():
@@ -47,10 +48,10 @@ def test_groups_are_asked_for_from_many_labels_on():
 def test_the_number_of_records_by_both_counts():
     tree = Prefixes(3)
     tree.add(np.full(2, -1), np.arange(2), np.array([600.0, 380.0]), np.array([0.02, 0.02]))
-    none = Habits(np.zeros((0, 4), np.int64), 0.0, np.zeros(1, np.int64))
+    none = Habits(np.zeros((0, 4), np.int64), 0.0)
 
     def total(number, spread):
-        return Known(number, spread, np.zeros(3, np.int64), none, 0).total(tree)
+        return Known(number, spread, np.zeros(3, np.int64), none, Times.none(1), 0).total(tree)
 
     assert total(1_000, 100.0) == pytest.approx(990)  # both have a variance of 100
     assert total(1_000, 300.0) == pytest.approx(985)

@@ -103,9 +103,12 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
         f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"
         for entry in evidence.entries
     ]
-    notes = [f"- {label}: {value}" for label, value in evidence.notes]
-    listed = "\n".join(lines + notes)
-    return f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
+    listed = "\n".join(lines)
+    asked = f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
+    if not evidence.notes:
+        return asked
+    notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)
+    return f"{asked}\n\n## How far the answers go\n\n{notes}"
 
 
 def _reading(files: Sequence[File]) -> str:

@@ -75,6 +75,13 @@ class Positions:
         found = np.bincount(4 * index.astype(np.int64) + what, weights, 4 * (longest - 1))
         return found.astype(np.int64).reshape(-1, 4)
 
+    def ends(self) -> tuple[Integers, Integers, Integers]:
+        """The first and the last symbol of every sequence that has any, and how many it has."""
+        first = np.flatnonzero(self._starts)
+        size = np.diff(first, append=len(self.active)).astype(np.int64)
+        symbols = self.symbols[self.active].astype(np.int64)
+        return symbols[first], symbols[first + size - 1], size
+
     def first(self) -> Positions:
         """Keep the first position of every sequence."""
         kept = self._starts

@@ -28,8 +28,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class _Journeys:
-    """Codes of what journeys are like: time apart, first and last place, time, time and place."""
+    """Codes of what journeys are like: when they begin and end, time apart, ends, time, visit."""
 
+    starts: Integers
+    finishes: Integers
     durations: Integers
     ends: Integers
     times: Integers
@@ -41,8 +43,9 @@ class _Journeys:
         places = data.domain.size("place")
         filled = np.flatnonzero(np.diff(starts))
         first, last = pairs[starts[filled]], pairs[starts[filled + 1] - 1]
+        begin, end = first // places, last // places
         between = (first % places) * places + last % places
-        return cls(last // places - first // places, between, pairs // places, pairs)
+        return cls(begin, end, end - begin, between, pairs // places, pairs)
 
 
 def as_sequences(data: Trajectories) -> Sequences:
@@ -86,6 +89,8 @@ def measure_journeys(
 
 def _distances(truth: _Journeys, ours: _Journeys, beside: Mapping[str, _Journeys]) -> list[Score]:
     named = {
+        "starts": "times of first visits",
+        "finishes": "times of last visits",
         "durations": "durations",
         "ends": "origins and destinations",
         "times": "times of visits",
@@ -126,12 +131,8 @@ def _pictures(domain: Domain, truth: _Journeys, ours: _Journeys) -> list[Score]:
             truth.durations,
             ours.durations,
         ),
-        *_bars(
-            "visits by time",
-            {code: f"{times[code]}" for code in sorted(_most(truth.times, _SHOWN + 4))},
-            truth.times,
-            ours.times,
-        ),
+        *_by_time("records by the time of their first visit", times, truth.starts, ours.starts),
+        *_by_time("visits by time", times, truth.times, ours.times),
         *_bars(
             "the most frequent origins and destinations",
             {code: _way(places, code) for code in ways},
@@ -139,6 +140,11 @@ def _pictures(domain: Domain, truth: _Journeys, ours: _Journeys) -> list[Score]:
             ours.ends,
         ),
     ]
+
+
+def _by_time(chart: str, times: tuple[Value, ...], truth: Integers, ours: Integers) -> list[Score]:
+    shown = sorted(_most(truth, _SHOWN + 4))
+    return _bars(chart, {code: f"{times[code]}" for code in shown}, truth, ours)
 
 
 def _bars(chart: str, shown: Mapping[int, str], truth: Integers, ours: Integers) -> list[Score]:

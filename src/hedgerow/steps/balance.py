@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.steps.chain import Chain
 from hedgerow.steps.contexts import Contexts
+from hedgerow.steps.shrinkage import simplex
 from hedgerow.steps.states import States, states_of
 
 __all__ = ["balanced", "sequence_count"]
@@ -86,7 +87,7 @@ def _first_order(tree: Contexts, number: float) -> tuple[Floats, _Flows]:
     column = np.append(held, number)
     rows = rows + _SPARK * sums[:, None] * column / total
     taken = rows[:, :size].sum(axis=0)
-    start = _projected((held - taken)[None, :], np.array([number]))
+    start = simplex((held - taken)[None, :], np.array([number]))
     start = np.append(start[0] + _START_SPARK * number * held / total, 0.0)
     seeds = np.concatenate((rows, start[None, :]))
     which = np.zeros(len(seeds), np.int64)
@@ -118,7 +119,7 @@ def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other
     others = rest[:, None] * spread
     taken = others.copy()
     np.add.at(taken, core, known)
-    start = _projected(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
+    start = simplex(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
     numbers = np.arange(len(keys))
     rows = _scaled(
         np.concatenate((known, start, others)),
@@ -140,16 +141,6 @@ def _rows_of(
         here = tree.level[contexts] == number
         rows[here] = flows.rows[np.searchsorted(flows.contexts, contexts[here])]
     return rows
-
-
-def _projected(values: Floats, sums: Floats) -> Floats:
-    """Project each row onto the rows of numbers of at least 0 that have this sum."""
-    ordered = -np.sort(-values, axis=1)
-    above = np.cumsum(ordered, axis=1) - sums[:, None]
-    rank = np.arange(1, int(values.shape[1]) + 1)
-    last = np.maximum(1, np.count_nonzero(ordered - above / rank > 0, axis=1))
-    shift = above[np.arange(len(values)), last - 1] / last
-    return np.maximum(0.0, values - shift[:, None])
 
 
 def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Floats:

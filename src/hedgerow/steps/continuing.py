@@ -7,7 +7,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.decks import Pairs
 from hedgerow.steps.following import ORDERS, STOP, Follow
 from hedgerow.steps.prefixes import Prefixes, Table
 
@@ -16,8 +15,6 @@ __all__ = ["calibrated", "continued"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: so often something that is known not to follow is drawn again
-_AGAIN = 6
 #: fewer sequences say nothing of what fits
 _LEAST = 100
 #: sequences of a trial, how many of them there are, and what makes a place's number sure
@@ -29,14 +26,14 @@ def calibrated(
     follow: Follow,
     node: Integers,
     missing: int,
-    wanted: tuple[Floats, Floats],
+    wanted: Floats,
     longest: int,
     coins: np.random.Generator,
 ) -> Follow:
-    """Go on from some nodes for a trial, and draw places and times more or less often, to fit.
+    """Go on from some nodes for a trial, and draw places more or less often, to fit.
 
     Where a tree stops, sequences are rarer than elsewhere, and so is what follows. `wanted` is how
-    often each place, and each time, should follow in all.
+    often each place should follow in all.
     """
     if len(node) + missing < _LEAST:
         return follow
@@ -47,10 +44,7 @@ def calibrated(
     for _ in range(_SWEEPS):
         held = continued(tree, follow, few, begun, longest, coins, part=part)
         new = held[np.arange(longest) >= level[: len(held), None]]
-        time, place = np.divmod(new[new >= 0], follow.places)
-        follow = follow.scaled(
-            *(_ratio(*pair, part) for pair in zip(wanted, (place, time), strict=True))
-        )
+        follow = follow.scaled(_ratio(wanted, new[new >= 0].astype(np.int64) % follow.places, part))
     return follow
 
 
@@ -76,7 +70,8 @@ def continued(
     that passed, and does not end there unless nothing else is found: they have their own. From
     other nodes, anything may follow.
     So many as are `missing` begin with what was too rare to be counted. All sequences of one length
-    go on together; they are the given part of all that go on.
+    go on together; they are the given part of all that go on. Where visits have times, what follows
+    is a place alone: its time depends on how many visits there will be (`timed`).
     """
     begun = follow.begin(missing, coins)
     missing = len(begun)
@@ -84,7 +79,6 @@ def continued(
     held = np.vstack((whole[node], np.full((missing, longest), -1, whole.dtype)))
     held[len(node) :, 0] = begun
     size = np.append(tree.level[node], np.ones(missing, np.int64))
-    last = np.append(tree.label[node], begun)
     none = np.full((ORDERS, missing), -1)
     contexts = np.hstack((follow.contexts(tree, node), follow.moved(none, begun)))
     asked = np.append(np.where(tree.asked[node], node, -1), np.full(missing, -1))
@@ -93,30 +87,8 @@ def continued(
         free = asked[row] < 0
         free[free] = follow.ending(contexts[:, row[free]], items, part, coins)
         row = row[~free]
-        before = (contexts[:, row], items, asked[row], last[row] // follow.places)
-        label = _next(tree, follow, *before, coins)
+        label = follow.step(contexts[:, row], items, asked[row], coins)
         row, label = row[label != STOP], label[label != STOP]
-        held[row, items], last[row], size[row], asked[row] = label, label, items + 1, -1
+        held[row, items], size[row], asked[row] = label, items + 1, -1
         contexts[:, row] = follow.moved(contexts[:, row], label)
     return held
-
-
-def _next(
-    tree: Prefixes,
-    follow: Follow,
-    contexts: Integers,
-    items: int,
-    node: Integers,
-    time: Integers,
-    coins: np.random.Generator,
-) -> Integers:
-    """Draw what follows until it is none of the known children; at last the sequence ends."""
-    label = follow.step(contexts, items, node, time, coins)
-    if follow.times == 1 or not np.any(node >= 0):
-        return label
-    below = tree.parent >= 0
-    children = Pairs.of(tree.parent[below], tree.label[below], tree.size + 1)
-    for _ in range(_AGAIN):
-        again = np.flatnonzero(children.hold(node, label))
-        label[again] = follow.step(contexts[:, again], items, node[again], time[again], coins)
-    return np.where(children.hold(node, label), STOP, label)

@@ -44,24 +44,37 @@ class Deck(NamedTuple):
         upto = np.append(0.0, np.cumsum(weight[order], dtype=np.float64))
         return cls(starts, label[order], upto)
 
+    @classmethod
+    def of_rows(cls, weight: Floats) -> Deck:
+        """Take a state a row, its labels the columns."""
+        states, labels = len(weight), int(weight.shape[1])
+        upto = np.append(0.0, np.cumsum(weight))
+        return cls(np.arange(states + 1) * labels, np.tile(np.arange(labels), states), upto)
+
     def scaled(self, factor: Floats) -> Deck:
         """Make labels more or less frequent, by a factor each."""
         weight = np.diff(self.upto) * factor[self.label]
         return self._replace(upto=np.append(0.0, np.cumsum(weight)))
 
-    def deal(self, state: Integers, coins: np.random.Generator) -> Integers:
+    def deal(
+        self, state: Integers, coins: np.random.Generator, least: Integers | None = None
+    ) -> Integers:
         """Deal a label to each: the `j`-th of `n` in a state gets that at `(j + u) / n`.
 
-        All counts are within one of what is expected, and unbiased.
+        All counts are within one of what is expected, and unbiased. With `least`, each gets one of
+        the labels of its state but so many, the first.
         """
         order = grouped(state, len(self.starts) - 1, coins)
         held = state[order]
         many = np.bincount(held, minlength=len(self.starts) - 1)
         rank = np.arange(len(held)) - (np.cumsum(many) - many)[held]
         part = (rank + coins.random(len(many))[held]) / many[held]
-        low, high = self.upto[self.starts[:-1]][held], self.upto[self.starts[1:]][held]
+        first = self.starts[:-1][held]
+        if least is not None:
+            first = first + least[order]
+        low, high = self.upto[first], self.upto[self.starts[1:]][held]
         at = np.searchsorted(self.upto, low + part * (high - low), "right") - 1
-        at = np.clip(at, self.starts[:-1][held], self.starts[1:][held] - 1)
+        at = np.clip(at, first, self.starts[1:][held] - 1)
         dealt = np.empty(len(state), np.int64)
         dealt[order] = self.label[at]
         return dealt

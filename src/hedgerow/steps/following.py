@@ -38,12 +38,10 @@ class Habits(NamedTuple):
     """How often, after each item, one stays, goes back to the place before, does else, or ends.
 
     `counts` has a row a place in the sequence; `doubt` is the standard deviation of its noise.
-    `times` is how often each time occurs.
     """
 
     counts: Integers
     doubt: float
-    times: Integers
 
 
 class _Order(NamedTuple):
@@ -61,7 +59,7 @@ class _Order(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Follow:
-    """What follows the last few places, and how much later.
+    """What follows the last few places, and what sequences begin with.
 
     `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
     1 with the root as 0, and the places that passed below them. `stops[n - 1]` is how many
@@ -70,12 +68,9 @@ class Follow:
     """
 
     places: int
-    times: int
-    gap: int
     orders: list[_Order]
     children: Pairs
     anywhere: Deck
-    later: Deck
     early: Deck
     usual: Deck
     stops: Floats
@@ -83,44 +78,43 @@ class Follow:
     doubt: float
 
     @classmethod
-    def of(cls, tree: Prefixes, counts: Floats, left: Floats, habits: Habits, gap: int) -> Follow:
+    def of(
+        cls, tree: Prefixes, counts: Floats, left: Floats, starts: Floats, habits: Habits
+    ) -> Follow:
         """Learn from the consistent counts of a tree.
 
         Parameters
         ----------
         left
             How often places occur that the tree does not tell of.
+        starts
+            How many sequences begin at each time that the tree does not tell of.
         habits
             What people are used to.
-        gap
-            The least time between visits.
         """
         places, items = len(left), np.flatnonzero(~tree.ends)
+        times = np.arange(len(starts))
         # where visits have times, the same place may follow at another one
         timeless = items if tree.size == places else items[:0]
         # what the tree tells of is taken off: the rest is for where it stops
         rest = np.maximum(habits.counts - _told(tree, counts, places, len(habits.counts)), 0.0)
         return cls(
             places,
-            tree.size // places,
-            gap,
             [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
             Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
             Deck.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
-            _later(tree, counts, places, gap, habits.times),
-            _early(tree, counts, places),
+            Deck.of(0 * times, times, starts + _LITTLE, 1),
             _usual(rest, places),
             rest[:, 3],
             _often(habits.counts),
             habits.doubt,
         )
 
-    def scaled(self, places: Floats, times: Floats) -> Follow:
-        """Draw places, and times, more or less often."""
+    def scaled(self, places: Floats) -> Follow:
+        """Draw places more or less often."""
         factor = np.append(places, 1.0)
         orders = [order._replace(deck=order.deck.scaled(factor)) for order in self.orders]
-        later = self.later.scaled(np.append(times, 1.0))
-        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor), later=later)
+        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor))
 
     def contexts(self, tree: Prefixes, node: Integers) -> Integers:
         """The last places of nodes, as keys, a row an order; -1 where there are not so many."""
@@ -165,33 +159,25 @@ class Follow:
         return ends
 
     def step(
-        self,
-        contexts: Integers,
-        items: int,
-        node: Integers,
-        time: Integers,
-        coins: np.random.Generator,
+        self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator
     ) -> Integers:
-        """Draw the next label of sequences of so many items: -1 where no time is left.
+        """Draw the next place of sequences of so many items: -1 where nothing else is left.
 
         What was too rare to be counted after many places is drawn as after fewer, but is none of
         the places that were counted. `node` is a node whose children are counted, or -1.
         """
-        drawn = Drawn(self.places, len(time), coins)
+        drawn = Drawn(self.places, len(node), coins)
         drawn.avoid.append(partial(self.children.hold, np.where(node < 0, -1, node + 1)))
         for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
             if order is self.orders[0]:
                 self._as_usual(contexts, items, drawn)
-            state = np.full(len(time), -1)
+            state = np.full(len(node), -1)
             state[drawn.open] = order.contexts.find(keys[drawn.open])
             drawn.draw(order.deck, state)
             drawn.avoid.append(partial(order.known.hold, state))
-        drawn.draw(self.anywhere, np.zeros(len(time), np.int64))
+        drawn.draw(self.anywhere, np.zeros(len(node), np.int64))
         self._anything_else(drawn)
-        if self.times > 1 or self.gap:
-            time = self.later.deal(time, coins)
-        stop = (time >= self.times) | (drawn.found == self.places)
-        return np.where(stop, STOP, time * self.places + drawn.found)
+        return np.where(drawn.found == self.places, STOP, drawn.found)
 
     def _anything_else(self, drawn: Drawn) -> None:
         """Draw what is none of the known children of a node, wherever it was counted.
@@ -282,36 +268,3 @@ def _usual(rest: Floats, places: int) -> Deck:
     weight[:1, 1] = 0  # after the first place there is none to go back to
     state = np.repeat(np.arange(len(rest)), 3)
     return Deck.of(state, np.tile([0, 1, places], len(rest)), weight.ravel(), len(rest))
-
-
-def _later(tree: Prefixes, counts: Floats, places: int, gap: int, occurs: Integers) -> Deck:
-    """When the next visit is, by the time of the one before: at least `gap` later.
-
-    What the tree does not tell of is as frequent as times are that it does not tell of. The time
-    after all times stands for where none is left.
-    """
-    times = tree.size // places
-    items = np.flatnonzero(~tree.ends)
-    time = tree.label // places
-    nodes = items[tree.parent[items] >= 0]
-    pairs = time[tree.parent[nodes]] * (times + 1) + time[nodes]
-    weight = np.bincount(pairs, counts[nodes], times * (times + 1)).astype(np.float64)
-    weight = weight.reshape(times, times + 1)
-    told = np.bincount(time[items], counts[items], times)
-    left = np.maximum(occurs - told, 0.0) + _LITTLE
-    rest = np.bincount(time[items], np.maximum(tree.left_over(counts), 0.0)[items], times)
-    now, then = np.indices((times, times))
-    possible = np.where(then >= now + gap, left, 0.0)
-    possible /= np.maximum(possible.sum(axis=1, keepdims=True), _LITTLE)
-    weight[:, :times] += (rest[:, None] + _LITTLE) * possible
-    weight[:, times] = weight[:, :times].sum(axis=1) == 0
-    now, then = np.indices(weight.shape)
-    return Deck.of(now.ravel(), then.ravel(), weight.ravel(), times)
-
-
-def _early(tree: Prefixes, counts: Floats, places: int) -> Deck:
-    """When sequences begin."""
-    first = np.flatnonzero(tree.level == 1)
-    times = tree.size // places
-    weight = np.bincount(tree.label[first] // places, counts[first], times) + _LITTLE
-    return Deck.of(np.zeros(times, np.int64), np.arange(times), weight, 1)

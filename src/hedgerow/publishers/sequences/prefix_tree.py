@@ -22,8 +22,14 @@ from hedgerow.publishers.sequences.prefix_writing import (
     emitted,
     whole_sequences,
 )
+from hedgerow.publishers.sequences.time_questions import (
+    ask_times,
+    note_first_visits,
+    note_times,
+)
 from hedgerow.steps.following import Habits
 from hedgerow.steps.prefixes import Prefixes, Table
+from hedgerow.steps.visit_times import Times
 
 __all__ = ["PrefixTree"]
 
@@ -75,10 +81,13 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     most the rest; so no path spends more than was reserved. The others only for `continued`:
     number of records: a sequence counts once (L1 = 1), a hundredth of the budget. habits: after
     each but the last of its items a sequence stays, goes back, goes elsewhere or ends (L1 =
-    `height` - 1), three hundredths. times, places: a sequence has at most `height` items (L1 =
-    `height` each), three hundredths, and nine to fifty, as the noisy number says. Which prefixes
-    live, what they spend, inference and writing depend on noisy answers only. Groups, times,
-    thresholds and height are public.
+    `height` - 1), three hundredths. places: a sequence has at most `height` items (L1 = `height`),
+    nine to fifty hundredths, as the noisy number says. Where visits have times, three hundredths
+    each: times (L1 = `height`, as for places); first times: a record has one first visit, or none
+    (L1 = 1); durations: a record is in one cell, by its number of visits, the block of its first
+    time and the class of the time from its first to its last visit (L1 = 1). Which prefixes live,
+    what they spend, which times are a block, inference and writing depend on noisy answers only.
+    Groups, times, thresholds, classes and height are public.
 
     Examples
     --------
@@ -143,12 +152,15 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         positions = data.positions(self.height)
         if self.generator == "cut":
             tree = self.grow(positions, gates, gap, ledger)
+            note_first_visits(tree, gates, ledger)
             copies = emitted(tree, agreed(tree, self.inference), self.rounding)
             return _as_data(*whole_sequences(tree, copies, self.height), data)
         known = self._sizes(positions, gates, gap, ledger)
         tree = self.grow(positions, gates, gap, ledger)
         counts = agreed(tree, self.inference, known.total(tree))
         copies = emitted(tree, counts, self.rounding)
+        note_first_visits(tree, gates, ledger)
+        note_times(known.times, known.missing(tree, copies), ledger)
         written = continued_sequences(tree, counts, copies, self.height, known, ledger.coins())
         return _as_data(*written, data)
 
@@ -164,10 +176,14 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         spend = ledger.budget * self._single(int(number[0]), gates.places, float(ledger.budget))
         noisy = ledger.ask(occurs, Laplace(l1=self.height), spend=spend, label="places")
         spread = 2 / float(share) ** 2
-        return Known(max(0, int(number[0])), spread, noisy, habits, gap)
+        many = max(0, int(number[0]))
+        times = Times.none(gates.times)
+        if gates.times > 1:
+            times = ask_times(positions, gates, many, self.height, ledger)
+        return Known(many, spread, noisy, habits, times, gap)
 
     def _habits(self, positions: Positions, gates: Gates, ledger: Ledger) -> Habits:
-        """Ask what people are used to: to stay, to go back, to end; and at which times they are."""
+        """Ask what people are used to: to stay, to go back, to end."""
         spend = ledger.budget * _HABITS
         noisy, doubt = np.zeros((0, 4), np.int64), 0.0
         if self.height > 1:
@@ -175,12 +191,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             steps = Laplace(l1=self.height - 1)
             noisy = ledger.ask(exact.ravel(), steps, spend=spend, label="habits").reshape(-1, 4)
             doubt = math.sqrt(2) * (self.height - 1) / float(spend)
-        times = np.zeros(gates.times, np.int64)
-        if gates.times > 1:
-            counted = positions.count(1)
-            np.add.at(times, counted.codes // gates.places, counted.counts)
-            times = ledger.ask(times, Laplace(l1=self.height), spend=spend, label="times")
-        return Habits(noisy, doubt, times)
+        return Habits(noisy, doubt)
 
     def _single(self, number: int, places: int, budget: float) -> Fraction:
         """What to spend on single places: little, unless a tree has little to tell of anyway.

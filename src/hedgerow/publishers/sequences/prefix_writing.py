@@ -14,6 +14,8 @@ from hedgerow.steps.following import Follow, Habits
 from hedgerow.steps.inference import capped, pushed_down, smoothed
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
+from hedgerow.steps.timing import Journeys, Timing
+from hedgerow.steps.visit_times import Times, start_times
 
 __all__ = ["Known", "agreed", "continued_sequences", "emitted", "whole_sequences"]
 
@@ -71,28 +73,43 @@ def continued_sequences(
     still = tree.ends | (tree.level >= longest)
     table, many = whole_sequences(tree, np.where(still, copies, 0), longest)
     moving = np.repeat(np.flatnonzero(~still), copies[~still])
-    missing = max(0, round(known.total(tree)) - int(copies.sum()))
+    missing = known.missing(tree, copies)
     # what the tree does not tell of is left for where it stops
-    left, later = _untold(tree, counts, known)
-    follow = Follow.of(tree, counts, left, known.habits, known.gap)
-    follow = calibrated(tree, follow, moving, missing, (left, later), longest, coins)
+    left, visits, starts = _untold(tree, counts, known)
+    follow = Follow.of(tree, counts, left, starts, known.habits)
+    follow = calibrated(tree, follow, moving, missing, left, longest, coins)
     more = continued(tree, follow, moving, missing, longest, coins)
+    if len(visits) > 1 or known.gap:
+        begun = np.arange(len(more)) >= len(moving)
+        whole, node = np.ones(len(more), np.int64), np.full(len(more), -1)
+        whole[~begun], node[~begun] = tree.level[moving], np.where(tree.asked[moving], moving, -1)
+        journeys = Journeys(more, whole, node, begun, len(known.occurs))
+
+        def again(rows: Integers) -> Table:
+            part = len(rows) / max(1, len(more))
+            return continued(tree, follow, moving[rows], 0, longest, coins, part=part)
+
+        more = Timing(known.times, visits, known.gap, coins).fill(journeys, tree, again)
     return np.concatenate((table, more)), np.append(many, np.ones(len(more), np.int64))
 
 
-def _untold(tree: Prefixes, counts: Floats, known: Known) -> tuple[Floats, Floats]:
-    """How often each place, and each time, occurs that the tree does not tell of."""
+def _untold(tree: Prefixes, counts: Floats, known: Known) -> tuple[Floats, Floats, Floats]:
+    """What the tree does not tell of: how often places occur, and times, and times as the first."""
     items = np.flatnonzero(~tree.ends)
     codes = np.divmod(tree.label[items], len(known.occurs))
     time, place = (
-        np.maximum(held - np.bincount(code, counts[items], len(held)), 0.0)
-        for held, code in zip((known.habits.times, known.occurs), codes, strict=True)
+        held.astype(np.float64) - np.bincount(code, counts[items], len(held))
+        for held, code in zip((known.times.visits, known.occurs), codes, strict=True)
     )
-    return place, time
+    first = np.flatnonzero(tree.level == 1)
+    told = np.zeros(len(time))
+    np.add.at(told, tree.label[first] // len(place), counts[first])
+    starts = start_times(known.times, known.total(tree), told)
+    return np.maximum(place, 0.0), time, starts
 
 
 class Known(NamedTuple):
-    """How many sequences there are, how often each place is in them, and what people are used to.
+    """How many sequences there are, how often each place is in them, what people are used to, when.
 
     `spread` is the variance of the number, `gap` the least time between visits.
     """
@@ -101,7 +118,12 @@ class Known(NamedTuple):
     spread: float
     occurs: Integers
     habits: Habits
+    times: Times
     gap: int
+
+    def missing(self, tree: Prefixes, copies: Integers) -> int:
+        """How many sequences begin with what was too rare to be counted."""
+        return max(0, round(self.total(tree)) - int(copies.sum()))
 
     def total(self, tree: Prefixes) -> float:
         """How many sequences there are, by their number and by their first items.

@@ -1,0 +1,110 @@
+"""Ask when visits are, when journeys begin, and how long they take."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Positions
+from hedgerow.privacy import Laplace, Ledger
+from hedgerow.publishers.sequences.gates import Gates
+from hedgerow.steps.prefixes import Prefixes
+from hedgerow.steps.visit_times import Times, duration_classes, size_class, time_blocks
+
+__all__ = ["ask_times", "note_first_visits", "note_times"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: the part of the budget for each of the three questions
+_PART = Fraction(3, 100)
+#: a cell of the table of durations holds about so many noise scales
+_CELL = 6
+
+
+def ask_times(
+    positions: Positions, gates: Gates, number: int, height: int, ledger: Ledger
+) -> Times:
+    """Ask for times of visits, for first times, and for durations.
+
+    `number` is the noisy number of records: it says into how many blocks the times are cut.
+    """
+    spend = ledger.budget * _PART
+    counted, firsts = positions.count(1), positions.first().count(1)
+    # a visit moves one cell by 1, and a record has at most `height` of them
+    exact = _by_time(counted.codes, counted.counts, gates)
+    visits = ledger.ask(exact, Laplace(l1=height), spend=spend, label="times")
+    # a record has one first visit, or none
+    exact = _by_time(firsts.codes, firsts.counts, gates)
+    starts = ledger.ask(exact, Laplace(l1=1), spend=spend, label="first times")
+    spans = duration_classes(gates.times)
+    sizes = 1 + int(size_class(np.array([height]), height)[0])
+    most = int(number * spend / (_CELL * sizes * (int(spans[-1]) + 1)))
+    block = time_blocks(np.maximum(starts, 0).astype(np.float64), max(1, most))
+    durations = np.zeros((0, 0, 0))
+    if height > 1:
+        exact = _durations(positions, gates, height, spans, block)
+        noisy = ledger.ask(exact.ravel(), Laplace(l1=1), spend=spend, label="durations")
+        durations = noisy.reshape(exact.shape).astype(np.float64)
+    return Times(
+        visits=visits.astype(np.float64),
+        visit_scale=height / float(spend),
+        starts=starts.astype(np.float64),
+        start_scale=1 / float(spend),
+        durations=durations,
+        duration_scale=1 / float(spend),
+        block=block,
+    )
+
+
+def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
+    exact = np.zeros(gates.times, np.int64)
+    np.add.at(exact, codes // gates.places, counts)
+    return exact
+
+
+def _durations(
+    positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers
+) -> Integers:
+    """Count records by size, block of the first time, and duration: each is in one cell (L1 = 1).
+
+    Those of one visit take no time, and are left out.
+    """
+    first, last, size = positions.ends()
+    some = size > 1
+    first, last = first[some] // gates.places, last[some] // gates.places
+    sizes = size_class(np.append(size[some], height), height)
+    shape = (int(sizes[-1]) + 1, int(block[-1]) + 1, int(spans[-1]) + 1)
+    cells = np.ravel_multi_index((sizes[:-1], block[first], spans[last - first]), shape)
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def note_first_visits(tree: Prefixes, gates: Gates, ledger: Ledger) -> None:
+    """Tell the reader of the statement how much a tree with times knows of how records begin."""
+    if gates.times > 1:
+        ledger.note(
+            "first visits, a place at a time, that were frequent enough to be counted",
+            int(np.count_nonzero(tree.level == 1)),
+        )
+
+
+def note_times(times: Times, missing: int, ledger: Ledger) -> None:
+    """Tell the reader of the statement about what nothing was answered."""
+    if len(times.starts) == 1:
+        return
+    ledger.note(
+        "records that begin with none of these: their first place and first time were drawn "
+        "independently of each other",
+        missing,
+    )
+    if not times.starts_known:
+        ledger.note(
+            "records about whose first time nothing was answered but noise: spread evenly", missing
+        )
+    if len(times.durations) and not times.durations_known:
+        ledger.note(
+            "records about whose duration nothing was answered but noise: any later time is taken",
+            missing,
+        )
