@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 
 import click
 
-from hedgerow import progress
 from hedgerow.errors import HedgerowError, WriteError
+from hedgerow.progress import Outcome, outcome, promise_outcome
 
 __all__ = ["app", "emit", "main"]
 
@@ -74,7 +74,7 @@ def app(ctx: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line; every way out has its code, and an error is one line."""
     warnings.showwarning = _warn
-    progress.promise_outcome(progress.Outcome)  # nothing has become of anything yet
+    promise_outcome(Outcome)  # nothing has become of anything yet
     try:
         sys.exit(_run())
     except click.exceptions.Exit as end:
@@ -124,9 +124,9 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
 
 def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     """Say what is wrong in one line, and what went out before; with --json also as a document."""
-    outcome = progress.outcome()
+    became = outcome()
     nothing = "nothing went out" if code == _INTERRUPTED else ""
-    said = (message, outcome.published or nothing, outcome.charged)
+    said = (message, became.published or nothing, became.charged)
     line = " ".join("; ".join(filter(None, said)).split())
     if "--json" in sys.argv:
         import msgspec  # noqa: PLC0415 - not needed for help
@@ -164,7 +164,7 @@ def _print(text: str) -> None:
         click.echo(text)
     except BrokenPipeError:
         _drop_output()
-        if said := "; ".join(filter(None, progress.outcome())):
+        if said := "; ".join(filter(None, outcome())):
             _tell(said)
     except OSError as error:
         msg = f"the result could not be printed ({os.strerror(error.errno or 5).lower()})"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +34,7 @@ from hedgerow.io.account import (
     without_entry,
 )
 from hedgerow.io.files import reason, share
-from hedgerow.io.locks import abandoned, make_locked, remove
+from hedgerow.io.locks import abandoned, make_locked, remove, remove_abandoned
 from hedgerow.io.placement import Placement
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.guarantee import show
@@ -152,12 +153,10 @@ def _settled(path: Path, account: Account, text: str) -> str:
     """Find out what became of publications that are dead; of those that run nothing is said."""
     for entry in account.releases:
         if entry.get("state") == PENDING:
-            lock = _lock_of(path, entry["id"])
-            with abandoned(lock) as dead:
-                state = _state(entry) if dead else PENDING
-                if state != PENDING:
-                    text = with_fields(text, entry["id"], {"state": state})
-                    remove(lock)
+            with abandoned(_lock_of(path, entry["id"])) as dead:
+                if dead:
+                    text = with_fields(text, entry["id"], {"state": _state(entry)})
+    remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.\w{{8}}\{_RUNNING}")
     return text
 
 

@@ -11,12 +11,11 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
-from hedgerow.io.locks import abandoned, make_locked, remove
+from hedgerow.io.locks import make_locked, remove, remove_abandoned
 
 if sys.version_info >= (3, 14):  # pragma: no cover - the library of newer versions
     from compression import zstd
@@ -126,7 +125,7 @@ def write_file(
         this.
     """
     try:
-        _remove_leftovers(path)
+        remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.(\w{{8}}\.)?part")
         part, opened = make_locked(path.parent, f".{path.name}.", _SUFFIX)
         try:
             write_all(opened, content)
@@ -159,17 +158,6 @@ def write_all(opened: int, content: bytes) -> None:
     while rest:
         rest = rest[os.write(opened, rest) :]
     os.fsync(opened)
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove what killed runs left of a file: nobody holds its lock."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.(\w{{8}}\.)?part")
-    with suppress(OSError):
-        for left in path.parent.iterdir():
-            if name.fullmatch(left.name):
-                with abandoned(left) as dead:
-                    if dead:
-                        remove(left)
 
 
 def share(opened: int, like: Path) -> None:

@@ -159,8 +159,7 @@ def write_folder(
                 check_free(folder, overwrite=True)
             if ready is not None:
                 ready(part)
-            placement.expect(part)
-            put_in_place(part, folder, overwrite=overwrite)
+            put_in_place(part, placement, overwrite=overwrite)
             sync_folder(folder.parent)
     except OSError as error:
         if placement.is_out():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import tempfile
 import time
 import warnings
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from hedgerow.errors import EngineError
 
-__all__ = ["abandoned", "locked", "make_locked", "remove"]
+__all__ = ["abandoned", "locked", "make_locked", "remove", "remove_abandoned"]
 
 #: how long somebody else is waited for, in seconds; a lock is held for milliseconds
 PATIENCE = 60.0
@@ -82,6 +83,17 @@ def remove(path: Path) -> None:
     """Remove a file of ours, if that can be done."""
     with suppress(OSError):
         path.unlink()
+
+
+def remove_abandoned(folder: Path, name: str) -> None:
+    """Remove the files that dead makers left in a folder, by a pattern of their names."""
+    pattern = re.compile(name)
+    with suppress(OSError):
+        for left in folder.iterdir():
+            if pattern.fullmatch(left.name):
+                with abandoned(left) as dead:
+                    if dead:
+                        remove(left)
 
 
 def _wait_for(path: Path) -> int:

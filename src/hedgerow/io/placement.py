@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hedgerow.errors import WriteError
@@ -80,8 +80,10 @@ def _old(folder: Path) -> Path:
     return folder.with_name(f"{_PREFIX}{folder.name}.old")
 
 
-def put_in_place(part: Path, folder: Path, *, overwrite: bool) -> None:
+def put_in_place(part: Path, placement: Placement, *, overwrite: bool) -> None:
     """Put the finished folder in its place; of two at once, one wins."""
+    folder = placement.folder
+    placement.expect(part)
     try:
         if overwrite and folder.exists():
             if not exchange(part, folder):
@@ -93,6 +95,8 @@ def put_in_place(part: Path, folder: Path, *, overwrite: bool) -> None:
             raise
         msg = f"{folder} was made by somebody else in the meantime; this release was not written"
         raise WriteError(msg) from None
+    if not placement.is_out():  # the system did something else than it said
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def _replace(part: Path, folder: Path) -> None:
@@ -105,4 +109,5 @@ def _replace(part: Path, folder: Path) -> None:
         if not folder.exists():
             old.rename(folder)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    with suppress(OSError):
+        old.rename(part)  # which is removed at last, as it is after an exchange
