@@ -72,7 +72,7 @@ class Desk:
         entries = Account.read(self.account).releases
         if "account" in self.mode:
             assert len(entries) >= new, "undercharged"
-            assert bool(entries) == ("is charged to account.toml" in said or ran.code == 0), said
+            assert bool(entries) == (" charged to account.toml" in said or ran.code == 0), said
             settled = run("account account.toml", self.folder)
             assert settled.code == 0
             states = [held["state"] for held in Account.read(self.account).releases]

@@ -81,6 +81,7 @@ class Charge:
 
     def enter(self) -> None:
         """Charge the account, before anything is asked; whatever stops that takes it back."""
+        Account.read(self._path).require_room(self._named, self._guarantee)
         try:
             lock, self._lock = make_locked(self._path.parent, f".{self._path.name}.", _RUNNING)
             self._key = lock.name.split(".")[-2]
@@ -109,12 +110,12 @@ class Charge:
             return f"{self._epsilon} may be charged to {self._named}"
         if entry is None:
             return ""
-        why = "" if self._placement.is_out() else ", because the data was asked"
-        open_ = f" (hedgerow account {self._named} settles the entry)"
-        return (
-            f"{self._epsilon} is charged to {self._named}{why}"
-            f"{open_ if entry['state'] == PENDING else ''}"
-        )
+        if self._placement.is_out():
+            said = f"{self._epsilon} is charged to {self._named}"
+        else:
+            said = f"{self._epsilon} stays charged to {self._named}: asking the data is what costs"
+        pending = f" (hedgerow account {self._named} settles the entry)"
+        return said + (pending if entry["state"] == PENDING else "")
 
     def _with_entry(self, account: Account, text: str) -> str:
         epsilon = account.require_room(self._named, self._guarantee)
@@ -141,8 +142,8 @@ class Charge:
 
 def settle_account(path: Path) -> Account:
     """Settle the entries whose publication is dead, and return what the account says then."""
-    path = path.resolve()
     account = Account.read(path)
+    path = path.resolve()
     if any(held.get("state") == PENDING for held in account.releases):
         change_account(path, lambda account, text: _settled(path, account, text))
         account = Account.read(path)
