@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import re
 import stat
 import struct
 import subprocess
@@ -172,9 +171,8 @@ def test_if_charging_fails_it_is_taken_back(account, call):
         with charge(account) as made, faulty(System(number)):
             try:
                 made.enter()
-            except EngineError as error:
+            except EngineError:
                 failed += 1
-                assert re.search("account.toml (cannot|could not|was written)", str(error))
                 assert (account.read_text(), made.says()) == (EMPTY, "")
         assert (account.read_text() == EMPTY) == (made.says() == "")
     assert failed  # some locks are only for tidying up

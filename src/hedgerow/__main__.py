@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["main"]
 
@@ -22,8 +22,10 @@ def main() -> None:
         from hedgerow.cli.app import main as run  # noqa: PLC0415 - it may take a moment
 
         run()
-    except SystemExit:
+    except SystemExit as end:
         _on_signals(signal.SIG_IGN)  # it is over, and everything was said
+        if end.code == _INTERRUPTED:
+            _end_interrupted()
         raise
     except KeyboardInterrupt:  # while something is loaded, or while the end is told
         _on_signals(signal.SIG_IGN)
@@ -33,7 +35,14 @@ def main() -> None:
         said = ("interrupted", held.published or "nothing went out", held.charged)
         with suppress(OSError, AttributeError):  # somebody may have closed it
             sys.stderr.write(f"hedgerow: {'; '.join(filter(None, said))}\n")
-        sys.exit(_INTERRUPTED)
+        _end_interrupted()
+
+
+def _end_interrupted() -> NoReturn:
+    """End at once, with our code: Python ends by a signal if one came while a library loaded."""
+    with suppress(OSError, AttributeError):
+        sys.stdout.flush()
+    os._exit(_INTERRUPTED)
 
 
 def _on_signals(action: Callable[..., Any] | signal.Handlers) -> None:
