@@ -16,6 +16,7 @@ from hedgerow.audit.folder import verify_folder
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
 from hedgerow.io.charge import settle_account
 from hedgerow.samples import shopping_baskets
+from terminal import hear_interrupts
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +31,7 @@ def start(folder, out, stderr=subprocess.DEVNULL, more=""):
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
+        preexec_fn=hear_interrupts,
     )
 
 

@@ -33,15 +33,13 @@ def main() -> None:
 
         held = outcome()
         said = ("interrupted", held.published or "nothing went out", held.charged)
-        with suppress(OSError, AttributeError):  # somebody may have closed it
+        with suppress(OSError):  # somebody may have closed it
             sys.stderr.write(f"hedgerow: {'; '.join(filter(None, said))}\n")
         _end_interrupted()
 
 
 def _end_interrupted() -> NoReturn:
     """End at once, with our code: Python ends by a signal if one came while a library loaded."""
-    with suppress(OSError, AttributeError):
-        sys.stdout.flush()
     os._exit(_INTERRUPTED)
 
 
@@ -58,6 +56,8 @@ def _fill_closed_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - till the end
 
 
 if __name__ == "__main__":

@@ -128,7 +128,9 @@ def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     nothing = "nothing went out" if code == _INTERRUPTED else ""
     said = (message, became.published or nothing, became.charged)
     line = " ".join("; ".join(filter(None, said)).split())
-    if "--json" in sys.argv:
+    if code == _INTERRUPTED and became.published:
+        _redirect_output()  # it was being printed: that may not go on, or not end
+    elif "--json" in sys.argv:
         import msgspec  # noqa: PLC0415 - not needed for help
 
         held = {"kind": type(error).__name__, "message": line, "exit_code": code}
@@ -184,6 +186,12 @@ def _drop_output() -> None:
     except AttributeError:  # there is no standard output
         pass
     except OSError:
+        _redirect_output()
+
+
+def _redirect_output() -> None:
+    with suppress(OSError, AttributeError):
+        number = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, number)
         os.close(nowhere)

@@ -54,7 +54,7 @@ def part_of(folder: Path) -> Generator[Path]:
         part.mkdir(0o700)
         yield part
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        _remove_tree(part)
         remove(lock)
         os.close(opened)
 
@@ -66,14 +66,27 @@ def remove_leftovers(folder: Path) -> None:
             lock = left.with_suffix(_LOCK)
             with abandoned(lock) as dead:
                 if dead:
-                    shutil.rmtree(left.with_suffix(_SUFFIX), ignore_errors=True)
+                    _remove_tree(left.with_suffix(_SUFFIX))
                     remove(lock)
     old = _old(folder)
     if old.is_dir():
         if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
+            _remove_tree(old)
         else:
             old.rename(folder)
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder of ours, if that can be done."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        # if `rmtree` is interrupted, it closes a file twice, and fails of that instead
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__context__
+        if cause is not None:
+            raise KeyboardInterrupt from None
 
 
 def _old(folder: Path) -> Path:
