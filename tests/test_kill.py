@@ -31,7 +31,7 @@ def start(folder, out, stderr=subprocess.DEVNULL, more=""):
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
-        preexec_fn=hear_interrupts,
+        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it only sets a signal
     )
 
 

@@ -107,7 +107,7 @@ def test_a_signal_while_the_result_is_printed(desk, number):
         stdout=send,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=hear_interrupts,
+        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it only sets a signal
     )
     until = time.monotonic() + 60
     while time.monotonic() < until and not is_settled(desk):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -163,6 +164,8 @@ def _print(text: str) -> None:
     try:
         if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
             raise OSError(errno.EBADF, "")  # noqa: TRY301
+        # a library that hears Ctrl-C before us lets a full pipe block on
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003
         click.echo(text)
     except BrokenPipeError:
         _drop_output()
