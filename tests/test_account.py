@@ -245,6 +245,15 @@ def test_a_link_to_an_account_charges_the_account(tmp_path, account):
             made.enter()
 
 
+def test_nothing_goes_out_whose_entry_was_taken_out(tmp_path, account):
+    (tmp_path / "part").mkdir()
+    with charge(account) as made:
+        made.enter()
+        account.write_text(EMPTY)
+        with pytest.raises(WriteError, match="somebody took the entry of this publication out"):
+            made.ready(tmp_path / "part")
+
+
 def test_what_the_owner_wrote_stays(account):
     account.write_text("# mine\r\n" + EMPTY + '\n[[releases]]  # by hand\nepsilon = "1/2"\nx = 1\n')
     before = account.read_bytes().rstrip()

@@ -99,6 +99,9 @@ class Charge:
     def ready(self, part: Path) -> None:
         """Write down what the finished folder is known by, just before it gets its name."""
         self._set(sha256=_fingerprint(part))
+        if Account.read(self._path).entry(self._key) is None:
+            msg = f"somebody took the entry of this publication out of {self._named}"
+            raise WriteError(msg)
 
     def says(self) -> str:
         """What the account says of this publication now; nothing if it is not charged."""
