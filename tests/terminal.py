@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import shlex
+import signal
 import sys
 import warnings
 from typing import NamedTuple
@@ -38,3 +39,8 @@ def run(line: str | list[str], folder) -> Ran:
         sys.argv = argv
         warnings.showwarning = shown
     return Ran(code, out.getvalue(), err.getvalue())
+
+
+def hear_interrupts() -> None:
+    """Let a new process hear SIGINT: one that a shell starts in the background does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -71,6 +71,9 @@ SESSIONS = {
         f"{PUBLISH} --domain d.toml --account account.toml",
         f"{PUBLISH} --domain d.toml --account account.toml --overwrite",
         f"{PUBLISH} --domain d.toml --account none.toml --overwrite",
+        "account new.toml --total 2 --unit person",
+        "account new.toml --json",
+        "account new.toml --total 2 --unit person",
     ],
     "bad-promises": [
         f"{PUBLISH.replace('--epsilon 1', '--epsilon ' + text)} --domain d.toml"

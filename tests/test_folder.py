@@ -24,9 +24,11 @@ from hedgerow.errors import (
     WriteError,
 )
 from hedgerow.io import folder as folder_module
+from hedgerow.io import placement as placement_module
 from hedgerow.io.exchange import exchange
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, write_folder
+from hedgerow.io.placement import part_of
 from hedgerow.io.scores import check_owners_file, read_scores
 from toys import MinimumSupport, PassOn
 
@@ -120,7 +122,7 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_p
     dead = tmp_path / ".hedgerow-dead.part"
     dead.mkdir()
     (dead / "data.csv").write_text("half")
-    with folder_module._part_of(tmp_path / "other") as alive:
+    with part_of(tmp_path / "other") as alive:
         write_folder(release(), tmp_path / "out", LAYOUT)
         assert alive.is_dir()
         assert not dead.exists()
@@ -284,7 +286,7 @@ def test_a_folder_with_more_than_a_release_is_not_replaced(tmp_path):
 
 def test_where_folders_cannot_be_swapped_they_are_renamed(tmp_path, monkeypatch):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
-    monkeypatch.setattr(folder_module, "exchange", lambda *_: False)
+    monkeypatch.setattr(placement_module, "exchange", lambda *_: False)
     write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert open_folder(place)[0].recipe.parameters == (("threshold", 50.0),)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

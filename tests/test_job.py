@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from fractions import Fraction
-
 import pytest
 
 from hedgerow import PureDP, find_method
 from hedgerow.cli.options import PROMISE
 from hedgerow.demo import run_demo
 from hedgerow.errors import (
-    BudgetExceeded,
     DomainError,
     GuaranteeError,
     InputError,
-    Interrupted,
     ParameterError,
     ReadError,
     UndeclaredDomain,
     UnsupportedGuarantee,
-    WriteError,
 )
-from hedgerow.io import folder as folder_module
-from hedgerow.io.account import Account, charged
 from hedgerow.job import (
     Job,
     Reading,
@@ -36,7 +28,6 @@ from hedgerow.job import (
 )
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.settings import configure, parameters_of, promise
-from toys import MinimumSupport
 
 TEXT = "tea milk\n" * 70 + "bread\n" * 40
 
@@ -123,135 +114,6 @@ def test_bad_recipes(tmp_path, text, message):
     (tmp_path / "r.toml").write_text(text)
     with pytest.raises(InputError, match=message):
         load_job(tmp_path / "r.toml")
-
-
-# ---- accounts
-
-
-def test_an_account_sums_up_and_refuses_beyond_its_total(tmp_path):
-    account = tmp_path / "account.toml"
-    account.write_text('total = "1.2"\nunit = "record"\n')
-    for number in range(2):
-        run_job(job(tmp_path, out=str(tmp_path / f"out{number}"), account=str(account)))
-    assert Account.read(account).spent == Fraction(1)
-    with pytest.raises(BudgetExceeded, match=r"has 0.2 left of 1.2; the release needs 0.5"):
-        run_job(job(tmp_path, out=str(tmp_path / "more"), account=str(account)))
-    assert not (tmp_path / "more").exists()
-    assert [held["method"] for held in Account.read(account).releases] == ["flat-laplace"] * 2
-
-
-def test_a_release_that_does_not_go_out_is_not_charged(tmp_path):
-    account = tmp_path / "account.toml"
-    account.write_text('total = "1"\nunit = "record"\n')
-    before = account.read_bytes()
-    with pytest.raises(OSError, match="no disk"):
-        with charged(account, PureDP(epsilon=1, unit="record"), {"out": "x"}):
-            assert Account.read(account).spent == 1
-            raise OSError(*("no disk",))
-    assert account.read_bytes() == before
-
-
-def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(tmp_path):
-    account = tmp_path / "account.toml"
-    account.write_text('total = "1"\nunit = "record"\n')
-    outcomes = []
-
-    def charge():
-        try:
-            with charged(account, PureDP(epsilon="0.4", unit="record"), {"out": 'a"b\\c'}):
-                outcomes.append("charged")
-        except BudgetExceeded:
-            outcomes.append("refused")
-
-    threads = [threading.Thread(target=charge) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["charged"] * 2 + ["refused"] * 6
-    assert Account.read(account).spent == Fraction(4, 5)
-
-
-@pytest.mark.parametrize(
-    ("text", "guarantee", "message"),
-    [
-        (
-            None,
-            PureDP(epsilon=1, unit="record"),
-            "there is no account .*; write one with two lines",
-        ),
-        (
-            "total = 1",
-            PureDP(epsilon=1, unit="record"),
-            "is not an account: it needs total and unit",
-        ),
-        ("x = [", PureDP(epsilon=1, unit="record"), "is not a TOML file"),
-        (
-            'total = 1\nunit = "record"\nreleases = []',
-            PureDP(epsilon=1, unit="record"),
-            "is not an account",
-        ),
-        (
-            'total = 1\nunit = "record"\n[[releases]]\nepsilon = -9',
-            PureDP(epsilon=1, unit="record"),
-            "an epsilon greater than 0",
-        ),
-        ('total = 1\nunit = "person"', PureDP(epsilon=1, unit="record"), "is for unit 'person'"),
-        ('total = 1\nunit = "record"', MinimumSupport(2), "an account sums epsilons"),
-    ],
-)
-def test_accounts_that_do_not_fit(tmp_path, text, guarantee, message):
-    path = tmp_path / "account.toml"
-    if text:
-        path.write_text(text)
-    with pytest.raises((ParameterError, UnsupportedGuarantee), match=message):
-        with charged(path, guarantee, {}):
-            pass
-
-
-def test_a_link_to_an_account_charges_the_account(tmp_path):
-    account, link = tmp_path / "account.toml", tmp_path / "link.toml"
-    account.write_text('total = "1"\nunit = "record"\n')
-    link.symlink_to(account)
-    with charged(link, PureDP(epsilon=1, unit="record"), {}):
-        pass
-    assert link.is_symlink()
-    assert Account.read(account).spent == 1
-    (tmp_path / "second.toml").hardlink_to(account)
-    with pytest.raises((BudgetExceeded, ParameterError)):
-        with charged(account, PureDP(epsilon="0.1", unit="record"), {}):
-            pass
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_whatever_happens_once_it_is_out_it_stays_charged(tmp_path, monkeypatch, error):
-    account = tmp_path / "account.toml"
-    account.write_text('total = "2"\nunit = "record"\n')
-
-    def late(*_, **__):
-        raise error
-
-    monkeypatch.setattr(folder_module, "sync_folder", late)
-    with pytest.raises((Interrupted, WriteError)) as caught:
-        run_job(job(tmp_path, account=str(account)))
-    assert (tmp_path / "out").is_dir()
-    assert Account.read(account).spent == Fraction(1, 2)
-    if error is KeyboardInterrupt:
-        assert str(caught.value).endswith("out; interrupted while tidying up")
-
-
-def test_an_interrupt_before_it_is_out_is_not_charged(tmp_path, monkeypatch):
-    account = tmp_path / "account.toml"
-    account.write_text('total = "2"\nunit = "record"\n')
-
-    def early(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(folder_module, "_verify", early)
-    with pytest.raises(KeyboardInterrupt):
-        run_job(job(tmp_path, account=str(account)))
-    assert not (tmp_path / "out").exists()
-    assert Account.read(account).spent == 0
 
 
 # ---- the owner's files

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pytest
 
 from hedgerow.audit.folder import verify_folder
-from hedgerow.io.account import Account
+from hedgerow.io.account import FAILED, OUT, PENDING, Account
+from hedgerow.io.charge import settle_account
 from hedgerow.samples import shopping_baskets
+from terminal import hear_interrupts
 
 pytestmark = pytest.mark.slow
 
 MOMENTS = 50
+SIGNALS = int(os.environ.get("HEDGEROW_SIGNALS", "36"))
 
 
 def start(folder, out, stderr=subprocess.DEVNULL, more=""):
@@ -25,6 +31,7 @@ def start(folder, out, stderr=subprocess.DEVNULL, more=""):
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
+        preexec_fn=hear_interrupts,  # noqa: PLW1509 - it only sets a signal
     )
 
 
@@ -72,25 +79,80 @@ def test_a_kill_leaves_no_part_under_the_name(desk):
     assert not list(desk.glob(".hedgerow-*"))
 
 
-def test_killed_while_replacing_and_charging(desk):
-    """A release stays under its name whatever happens, and no release goes out uncharged."""
-    (desk / "account.toml").write_text('total = "1000"\nunit = "record"\n')
-    more = "--overwrite --account account.toml --seed"
+def test_signals_at_random_moments(desk):
+    """KILL, TERM and INT: no part of a release, no undercharge, and every message is true.
+
+    Half of the moments are anywhere in a run, half in its last part, which asks and writes; each
+    fourth run replaces the same release. HEDGEROW_SIGNALS sets their number.
+    """
+    account = desk / "account.toml"
+    account.write_text('total = "9999"\nunit = "record"\n')
+    more = "--account account.toml"
+    length = min(timed(desk, f"whole{number}", more) for number in range(3))
+    draw = random.Random(13)
+    seen = Counter()
+    for number in range(SIGNALS):
+        kind = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[number % 3]
+        replaces = number % 4 == 3
+        out = desk / ("R" if replaces else f"R{number}")
+        before = out.stat().st_ino if out.exists() else None
+        charged = len(entries(account, out))
+        process = start(desk, out.name, subprocess.PIPE, f"{more} {'--overwrite' * replaces}")
+        time.sleep(draw.uniform(length * draw.choice([0, 0.6]), length * 1.1))
+        process.send_signal(kind)
+        said = process.communicate()[1].decode()
+        new = out.exists() and out.stat().st_ino != before
+        if out.exists():
+            assert all(verify_folder(out).values()), "half a release"
+        charged = len(entries(account, out)) - charged
+        assert charged >= new, "undercharged"
+        end = check_message(process.returncode, said, kind, new=new, charged=bool(charged))
+        if replaces and charged:  # the next one takes the place of what went out
+            settle_account(account)
+            assert entries(account, out)[-1]["state"] == (OUT if new else FAILED)
+        seen[kind.name, end, "out" if new else "charged" if charged else "nothing"] += 1
+    pending = sum(held["state"] == PENDING for held in Account.read(account).releases)
+    states = Counter(held["state"] for held in settle_account(account).releases)
+    for number in range(SIGNALS):
+        out = desk / f"R{number}"
+        assert [held["state"] for held in entries(account, out)] in (
+            [[OUT]] if out.exists() else [[FAILED], []]
+        )
+    for what, times in sorted(seen.items()):
+        print(f"{times:4} x {', '.join(what)}")
+    print(f"{pending} pending before they were settled, then {dict(states)}")
+    assert set(states) <= {OUT, FAILED}
+    assert sum(seen.values()) == SIGNALS
+    assert start(desk, "last", more=more).wait() == 0
+    assert not [path for path in desk.iterdir() if path.name.startswith(".")]
+
+
+def timed(desk, out, more):
     begin = time.monotonic()
-    assert start(desk, "R", more=f"{more} 0").wait() == 0
-    length = time.monotonic() - begin
-    for moment in range(20):
-        process = start(desk, "R", more=f"{more} {moment + 1}")
-        # the last half of a run is what writes
-        time.sleep(length * (0.5 + 0.5 * (moment + 0.5) / 20))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        checks = verify_folder(desk / "R")
-        assert [name for name, passed in checks.items() if not passed] == ["it is for publication"]
-    charged = len(Account.read(desk / "account.toml").releases)
-    assert 1 <= charged <= 21
-    assert start(desk, "R", more=f"{more} 99").wait() == 0
-    assert not list(desk.glob(".hedgerow-*"))
+    assert start(desk, out, more=more).wait() == 0
+    return time.monotonic() - begin
+
+
+def entries(account, out):
+    return [held for held in Account.read(account).releases if held["out"] == str(out)]
+
+
+def check_message(code, said, kind, *, new, charged):
+    """Hold what a run said against what it left; return how it ended."""
+    if kind == signal.SIGKILL or (code != 130 and "hedgerow:" not in said):
+        if code == 0:
+            assert new
+            return "finished"
+        # killed, or stopped while Python itself was starting: our first line was not reached
+        assert kind == signal.SIGKILL or not (new or charged), (code, said)
+        return "killed" if kind == signal.SIGKILL else "not started"
+    assert code == 130, (code, said)
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("hedgerow: interrupted")
+    assert ("; published in R" in said) == new, said
+    assert ("; nothing went out" in said) == (not new), said
+    assert (" charged to account.toml" in said) == charged, said
+    return "interrupted"
 
 
 def test_two_into_the_same_folder_at_once(desk):

@@ -97,6 +97,28 @@ def test_sensitivities_are_positive_and_exact(bad):
         Choose(sensitivity=bad)
 
 
+def test_promising_hands_the_budget_on_and_does_not_copy_it(ledger, answers):
+    """Three more epsilons were had so, after all was spent."""
+    ledger.ask(COUNTS, Laplace(l1=1), spend=ONE / 4, label="counts")
+    first = ledger.promising((PureDP(epsilon=1, unit="record"),))
+    assert (ledger.left, first.left) == (0, ONE * 3 / 4)
+    assert first.promised(PureDP).epsilon == 1
+    first.ask(COUNTS, Laplace(l1=1), spend=ONE * 3 / 4, label="counts")
+    for spent in (ledger, first):
+        for _ in range(3):
+            again = spent.promising(())
+            with pytest.raises(BudgetExceeded, match="where 0 of 0 is left"):
+                again.ask(COUNTS, Laplace(l1=1), spend=ONE / 9, label="counts")
+    assert answers.answered == 2
+    assert ledger.evidence().total() == first.evidence().total() == 1
+
+
+def test_promising_within_a_partition_is_not_spent_twice(ledger):
+    for _, part in ledger.each("ab", spend=ONE / 2, label="by item"):
+        part.promising(()).ask(COUNTS, Laplace(l1=1), spend=ONE / 2, label="counts")
+    assert ledger.evidence().total() == ONE / 2
+
+
 def test_split_reserves_all_at_once(ledger):
     structure, values = ledger.split(1, 3)
     assert (structure.budget, values.budget, ledger.left) == (ONE / 4, ONE * 3 / 4, 0)

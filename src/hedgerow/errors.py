@@ -12,7 +12,6 @@ __all__ = [
     "HedgerowError",
     "InputError",
     "InternalError",
-    "Interrupted",
     "MissingExtra",
     "NotSatisfied",
     "ParameterError",
@@ -91,12 +90,6 @@ class MissingExtra(EngineError):
 
 class WriteError(EngineError):
     """The release could not be written."""
-
-
-class Interrupted(HedgerowError):
-    """Stopped by the user at a moment that needs more than one word."""
-
-    exit_code = 130
 
 
 class InternalError(HedgerowError, AssertionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,15 +16,16 @@ from hedgerow.data import Dataset, Source
 from hedgerow.errors import (
     GuaranteeError,
     InputError,
-    Interrupted,
     ParameterError,
     UnsupportedGuarantee,
 )
 from hedgerow.evaluate import evaluate
-from hedgerow.io.account import Account, charged
+from hedgerow.io.account import Account
+from hedgerow.io.charge import Charge
 from hedgerow.io.domains import read_domain
 from hedgerow.io.files import read_bytes, write_file
-from hedgerow.io.folder import Layout, Placement, check_free, open_folder, write_folder
+from hedgerow.io.folder import Layout, check_free, open_folder, write_folder
+from hedgerow.io.placement import Placement
 from hedgerow.io.read import format_of, read
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.io.toml import read_toml
@@ -137,30 +138,40 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
 
 
 def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
-    """Publish, verify, charge and write; the recipe, if wanted, before anything goes out."""
+    """Charge, publish, verify and write; the recipe, if wanted, before anything is asked."""
     plan = plan_job(job, recipe)
     if recipe is not None:
         save_job(job, recipe)
-    progress.tell("publishing")
-    release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed)
-    progress.tell("writing and verifying")
-    made = {
-        "method": job.method,
-        "out": job.out,
-        "made": datetime.now(UTC).date().isoformat(),
-    }
     folder = Path(job.out)
     placement = Placement(folder)
-    account = Path(job.account) if job.account else None
-    try:
-        with charged(account, plan.guarantee, made, placement.is_out):
-            write_folder(release, folder, plan.layout, overwrite=job.overwrite, placement=placement)
-    except KeyboardInterrupt:
-        if placement.is_out():
-            msg = f"published in {folder}; interrupted while tidying up"
-            raise Interrupted(msg) from None
-        raise
+    charge = _charge(job, plan, placement)
+    progress.promise_outcome(lambda: _outcome(placement, charge))
+    with charge or nullcontext():
+        progress.tell("publishing")
+        release = plan.method.publish(
+            plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.enter
+        )
+        progress.tell("writing and verifying")
+        write_folder(
+            release,
+            folder,
+            plan.layout,
+            overwrite=job.overwrite,
+            placement=placement,
+            ready=charge and charge.ready,
+        )
     return release, folder
+
+
+def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
+    if not job.account:
+        return None
+    return Charge(Path(job.account), plan.guarantee, method=job.method, placement=placement)
+
+
+def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
+    published = f"published in {placement.folder}" if placement.is_out() else ""
+    return progress.Outcome(published, charge.says() if charge else "")
 
 
 def _check_owners_files(job: Job, recipe: Path | None) -> None:

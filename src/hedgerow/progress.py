@@ -1,19 +1,48 @@
-"""How far long work has come, for whoever waits; nobody listens unless asked to."""
+"""How far long work has come, for whoever waits, and what became of it if it stops half-way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-__all__ = ["Listener", "count", "counting", "listening", "tell"]
+__all__ = [
+    "Listener",
+    "Outcome",
+    "count",
+    "counting",
+    "listening",
+    "outcome",
+    "promise_outcome",
+    "tell",
+]
 
 #: gets the stage, how much of it is done, and how much there is (0 if nobody knows)
 Listener: TypeAlias = Callable[[str, int, int], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _counts: ContextVar[dict[str, int] | None] = ContextVar("counts", default=None)
+
+
+class Outcome(NamedTuple):
+    """What has become of a publication so far; empty texts: nothing."""
+
+    published: str = ""
+    charged: str = ""
+
+
+_outcome: ContextVar[Callable[[], Outcome]] = ContextVar("outcome", default=Outcome)
+
+
+def promise_outcome(tell: Callable[[], Outcome]) -> None:
+    """Name who knows what became of the work, for whoever must say so when it fails."""
+    _outcome.set(tell)
+
+
+def outcome() -> Outcome:
+    """What became of the work, as it is now and not as it was when something failed."""
+    return _outcome.get()()
 
 
 def tell(stage: str, done: int = 0, total: int = 0) -> None:

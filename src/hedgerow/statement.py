@@ -42,7 +42,9 @@ def statement_of(
         guarantee.sentence(),
         _unit(guarantee, domain),
         "## What is not covered",
-        "\n".join(f"- {limit}" for limit in (*guarantee.limits(domain), _DOMAIN[domain.source])),
+        "\n".join(
+            f"- {limit}" for limit in (*guarantee.limits(domain), _DOMAIN[domain.source], _TIME)
+        ),
         _questions(evidence, guarantee),
         _reading(files),
         f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
@@ -65,6 +67,11 @@ _DOMAIN = {
     ),
     Source.INFERRED: ("Which values exist at all (the domain): it was read off the data."),
 }
+
+_TIME = (
+    "How long the publication took and how much memory it used. Both depend on the data and on the "
+    "noise: whoever could measure them may know more than the release tells."
+)
 
 _LAYOUTS = {
     "lines": "one record a line, its values split by blanks",

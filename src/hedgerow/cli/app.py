@@ -5,19 +5,23 @@ Nothing heavy is imported here: `hedgerow --help` answers at once.
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 import traceback
 import warnings
+from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import HedgerowError, WriteError
+from hedgerow.progress import Outcome, outcome, promise_outcome
 
-__all__ = ["app", "main"]
+__all__ = ["app", "emit", "main"]
 
 #: the commands in the order they are used, with what each is for
 COMMANDS = {
@@ -27,10 +31,13 @@ COMMANDS = {
     "evaluate": "Measure what a release kept and lost; for the owner only.",
     "report": "Make one page, offline, of one or more releases.",
     "verify": "Check a release, or a file, independently: 0 satisfied, 3 not.",
+    "account": "What was spent on a data set, and on what; for the owner only.",
     "demo": "The main job on built-in data, in under a minute.",
 }
 
 _INTERRUPTED, _USAGE, _ENGINE, _OURS = 130, 2, 4, 70
+#: set by a shell that wants to know how a line could go on
+_COMPLETE = "_HEDGEROW_COMPLETE"
 
 
 class _Commands(click.Group):
@@ -68,24 +75,33 @@ def app(ctx: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line; every way out has its code, and an error is one line."""
     warnings.showwarning = _warn
+    promise_outcome(Outcome)  # nothing has become of anything yet
     try:
-        code = app.main(standalone_mode=False, prog_name="hedgerow")
-        sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(_run())
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
-    except BrokenPipeError:
-        # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our help has seen enough
+        _drop_output()
         sys.exit(0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - every way out is one line
         _leave(*_explain(error), error)
 
 
+def _run() -> int:
+    """Run a command; unlike `app.main`, leave all errors and a closed pipe to us."""
+    if instruction := os.environ.get(_COMPLETE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - seldom needed
+
+        return shell_complete(app, {}, "hedgerow", _COMPLETE, instruction)
+    with app.make_context("hedgerow", sys.argv[1:]) as context:
+        app.invoke(context)
+    return 0
+
+
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Show our warnings in one line; what libraries warn of is for developers."""
     if issubclass(category, UserWarning):
-        click.echo(f"hedgerow: warning: {message}", err=True)
+        _tell(f"warning: {message}")
 
 
 def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a way out
@@ -96,7 +112,7 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
         case HedgerowError() if error.exit_code != _OURS:
             return str(error), error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            return "interrupted; nothing went out", _INTERRUPTED
+            return "interrupted", _INTERRUPTED
         case MemoryError():
             return "there is not enough memory for this data", _ENGINE
         case OSError():
@@ -108,15 +124,22 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
 
 
 def _leave(message: str, code: int, error: BaseException) -> NoReturn:
-    """Say what is wrong in one line; with --json also as a document."""
-    line = " ".join(message.split())
-    if "--json" in sys.argv:
+    """Say what is wrong in one line, and what went out before; with --json also as a document."""
+    became = outcome()
+    nothing = "nothing went out" if code == _INTERRUPTED else ""
+    said = (message, became.published or nothing, became.charged)
+    line = " ".join("; ".join(filter(None, said)).split())
+    if code == _INTERRUPTED and became.published:
+        _redirect_output()  # it was being printed: that may not go on, or not end
+    elif "--json" in sys.argv:
         import msgspec  # noqa: PLC0415 - not needed for help
 
         held = {"kind": type(error).__name__, "message": line, "exit_code": code}
         document = {"error": held}
-        click.echo(msgspec.json.encode(document).decode())
-    click.echo(f"hedgerow: {line}", err=True)
+        with suppress(WriteError):  # the line below and the code are left
+            _print(msgspec.json.encode(document).decode())
+    _drop_output()
+    _tell(line)
     sys.exit(code)
 
 
@@ -133,4 +156,45 @@ def emit(document: Any, text: str, *, as_json: bool) -> None:
     """Print a result: one JSON document and nothing else, or a text for people."""
     import msgspec  # noqa: PLC0415 - not needed for help
 
-    click.echo(msgspec.json.format(msgspec.json.encode(document)).decode() if as_json else text)
+    _print(msgspec.json.format(msgspec.json.encode(document)).decode() if as_json else text)
+
+
+def _print(text: str) -> None:
+    """Write to the standard output. That nobody reads it any more changes no exit code."""
+    try:
+        if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
+            raise OSError(errno.EBADF, "")  # noqa: TRY301
+        # a library that hears Ctrl-C before us lets a full pipe block on
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003
+        click.echo(text)
+    except BrokenPipeError:
+        _drop_output()
+        if said := "; ".join(filter(None, outcome())):
+            _tell(said)
+    except OSError as error:
+        msg = f"the result could not be printed ({os.strerror(error.errno or 5).lower()})"
+        raise WriteError(msg) from None
+
+
+def _tell(line: str) -> None:
+    """Write one line to the standard error; if that is not there, the exit code is left."""
+    with suppress(OSError):
+        click.echo(f"hedgerow: {line}", err=True)
+
+
+def _drop_output() -> None:
+    """Send what could not be printed nowhere, or Python would try and fail once more at its end."""
+    try:
+        sys.stdout.flush()
+    except AttributeError:  # there is no standard output
+        pass
+    except OSError:
+        _redirect_output()
+
+
+def _redirect_output() -> None:
+    with suppress(OSError, AttributeError):
+        number = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,11 +13,25 @@ import msgspec
 
 from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, UnsupportedGuarantee
 from hedgerow.io.files import read_bytes, reason, write_file
+from hedgerow.io.locks import locked
 from hedgerow.io.toml import read_toml
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.guarantee import read_number, show
 
-__all__ = ["Account", "charged"]
+__all__ = [
+    "FAILED",
+    "OUT",
+    "PENDING",
+    "Account",
+    "change_account",
+    "create_account",
+    "with_entry",
+    "with_fields",
+    "without_entry",
+]
+
+#: the states of an entry; all of them are charged
+PENDING, OUT, FAILED = "pending", "out", "failed: charged"
 
 
 @dataclass(frozen=True)
@@ -32,33 +44,38 @@ class Account:
 
     @property
     def spent(self) -> Fraction:
-        """The epsilon of all releases: they add up."""
+        """The epsilon of all releases, whatever became of them: they add up."""
         return sum((read_number("epsilon", held["epsilon"]) for held in self.releases), Fraction(0))
 
     @classmethod
     def read(cls, path: Path) -> Account:
-        """Read an account file: `total` and `unit`, and a section `[[releases]]` each release."""
+        """Read an account file: `total` and `unit`, and a section `[[releases]]` per release."""
         if not path.exists():
             msg = (
-                f"there is no account {path}; write one with two lines: "
-                'total = "2" (epsilon in all) and unit = "person" (or "record")'
+                f"there is no account {path}; create one: "
+                f"hedgerow account {path} --total 2 --unit person (or record)"
             )
             raise ParameterError(msg)
         held = read_toml(path, ParameterError)
         try:
-            total = read_number("total", held["total"])
-            releases: list[dict[str, Any]] = held.get("releases", [])
-            spent = [read_number("epsilon", release["epsilon"]) for release in releases]
-            account = cls(str(held["unit"]), total, tuple(releases))
+            account = cls(
+                str(held["unit"]),
+                read_number("total", held["total"]),
+                tuple(map(_checked, held.get("releases", []))),
+            )
         except (KeyError, TypeError, AttributeError, ParameterError):
-            spent, account = [Fraction(0)], None
-        if account is None or any(epsilon <= 0 for epsilon in spent) or held.get("releases") == []:
+            account = None
+        if account is None or held.get("releases") == []:
             msg = (
                 f"{path} is not an account: it needs total and unit, and in each [[releases]] "
                 "an epsilon greater than 0"
             )
             raise ParameterError(msg)
         return account
+
+    def entry(self, key: str) -> dict[str, Any] | None:
+        """The entry with this id."""
+        return next((held for held in self.releases if held.get("id") == key), None)
 
     def require_room(self, path: Path, guarantee: Guarantee) -> Fraction:
         """Refuse a release beyond the total; return its epsilon."""
@@ -79,51 +96,92 @@ class Account:
         return private[0].epsilon
 
 
-@contextmanager
-def charged(
-    path: Path | None,
-    guarantee: Guarantee,
-    made: dict[str, str],
-    is_out: Callable[[], bool] = lambda: False,
-) -> Generator[None]:
-    """Charge a release before it goes out, and take that back if it does not.
+def _checked(entry: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an entry that would give something back, or whose state nobody knows."""
+    state = entry.get("state", OUT)
+    named = re.fullmatch(r"\w+", entry["id"]) and "out" in entry if state == PENDING else True
+    if state not in {PENDING, OUT, FAILED} or not named:
+        raise KeyError
+    if read_number("epsilon", entry["epsilon"]) <= 0:
+        raise KeyError
+    return entry
 
-    Killed in between, it stays charged, and so it does if anything happens once `is_out`: an
-    account may say too much, never too little. Others who charge an account in the same folder
-    wait meanwhile.
+
+def create_account(path: Path, total: str, unit: str) -> None:
+    """Write an account with nothing spent; only its owner may open it until he shares it."""
+    if path.exists():
+        msg = f"{path} is there already; leave --total and --unit out to see it"
+        raise ParameterError(msg)
+    if read_number("total", total) <= 0:
+        msg = f"total must be greater than 0; got {total}"
+        raise ParameterError(msg)
+    text = "# what may be spent on one data set in all: hedgerow account FILE lists it\n"
+    write_file(path, (text + _lines({"total": total, "unit": unit})).encode(), private=True)
+
+
+def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
+    """Change the text of an account; who else wants to waits meanwhile, and says so.
+
+    The file is replaced, and who could write the old one can write the new one.
     """
-    if path is None:
-        yield
-        return
-    path = path.resolve()  # of a link the file itself
-    with _locked(path.parent):
-        epsilon = Account.read(path).require_room(path, guarantee)
-        if path.stat().st_nlink > 1:
-            msg = f"{path} has several names; an account must have one"
-            raise ParameterError(msg)
-        before = read_bytes(path)
-        entry = {"epsilon": str(epsilon), **made}
-        # a text of JSON is a text of TOML
-        lines = [f"{name} = {msgspec.json.encode(text).decode()}" for name, text in entry.items()]
-        after = before.rstrip() + b"\n\n[[releases]]\n" + "\n".join(lines).encode() + b"\n"
-        write_file(path, after, private=True)
-        try:
-            yield
-        except BaseException:
-            if not is_out():
-                write_file(path, before, private=True)
-            raise
-
-
-@contextmanager
-def _locked(folder: Path) -> Generator[None]:
     try:
-        lock = os.open(folder, os.O_RDONLY)
+        with locked(path):
+            account = Account.read(path)
+            if path.stat().st_nlink > 1:
+                msg = f"{path} has several names; an account must have one"
+                raise ParameterError(msg)
+            before = read_bytes(path).decode("utf-8-sig")
+            after = change(account, before)
+            if after != before:
+                write_file(path, after.encode(), like=path)
+    except FileNotFoundError:
+        Account.read(path)  # says what to do
+        raise
     except OSError as error:
-        msg = f"{folder} cannot be locked ({reason(error)})"
+        msg = f"{path} cannot be locked ({reason(error)})"
         raise EngineError(msg) from None
+
+
+def with_entry(text: str, entry: Mapping[str, str]) -> str:
+    """Add an entry at the end."""
+    return f"{text.rstrip()}\n\n[[releases]]\n{_lines(entry)}"
+
+
+def without_entry(text: str, key: str) -> str:
+    """Take an entry out again."""
+    return "".join(held for held in _entries(text) if not _has(held, key)).rstrip() + "\n"
+
+
+def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
+    """Set fields of an entry; what its owner wrote besides stays as it is."""
+    parts = _entries(text)
+    for number, held in enumerate(parts):
+        if _has(held, key):
+            same = re.compile(rf"({'|'.join(fields)}) *=")
+            lines = [line for line in held.split("\n") if not same.match(line)]
+            at = lines.index(_id(key)) + 1
+            parts[number] = "\n".join(lines[:at]) + "\n" + _lines(fields) + "\n".join(lines[at:])
+    return "".join(parts)
+
+
+def _entries(text: str) -> list[str]:
+    """Cut the text in front of every entry."""
+    return re.split(r"(?m)^(?=\[\[releases\]\])", text)
+
+
+def _has(entry: str, key: str) -> bool:
+    return _id(key) in entry.split("\n")
+
+
+def _id(key: str) -> str:
+    return f'id = "{key}"'
+
+
+def _lines(fields: Mapping[str, str]) -> str:
+    """Write texts: one of JSON is one of TOML, but for one character."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
+        held = {name: msgspec.json.encode(text).decode() for name, text in fields.items()}
+    except UnicodeEncodeError:
+        msg = "an account cannot hold a name that is not UTF-8; choose another for the release"
+        raise ParameterError(msg) from None
+    return "".join(f"{name} = {text}\n" for name, text in held.items()).replace("\x7f", "\\u007f")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import gzip
 import io
 import os
+import re
 import stat
 import sys
 import zlib
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
+from hedgerow.io.locks import make_locked, remove, remove_abandoned
 
 if sys.version_info >= (3, 14):  # pragma: no cover - the library of newer versions
     from compression import zstd
@@ -28,7 +29,9 @@ __all__ = [
     "pack",
     "read_bytes",
     "reason",
+    "share",
     "umask",
+    "write_all",
     "write_file",
 ]
 
@@ -38,6 +41,10 @@ MOST_BYTES = 2**30
 #: beyond this, growing more than a hundredfold is taken for an attack
 _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
+#: how a file is called until it is whole
+_SUFFIX = ".part"
+#: where Linux keeps who may open a file beyond owner, group and others
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 class Ending(NamedTuple):
@@ -103,25 +110,32 @@ def pack(content: bytes, compression: str) -> bytes:
     return zstd.compress(content) if compression == "zst" else content
 
 
-def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
+def write_file(
+    path: Path, content: bytes, *, private: bool = False, like: Path | None = None
+) -> None:
     """Write a file all or nothing, by renaming; a private one is the owner's alone to read.
 
-    What a killed run left behind has a name of its own and is written over by the next.
+    Until it has its name it has a random one, and nobody but its owner may open it. What killed
+    runs left behind of the same file is removed.
+
+    Parameters
+    ----------
+    like
+        A file whose owner, group and permissions the new one has: who may write that may write
+        this.
     """
-    part = path.with_name(f".{path.name}.part")
     try:
-        opened = _locked(part)
+        remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.(\w{{8}}\.)?part")
+        part, opened = make_locked(path.parent, f".{path.name}.", _SUFFIX)
         try:
-            os.ftruncate(opened, 0)
-            with os.fdopen(os.dup(opened), "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.fchmod(opened, 0o600 if private else 0o666 & ~umask())
+            write_all(opened, content)
+            if like is None:
+                os.fchmod(opened, 0o600 if private else 0o666 & ~umask())
+            else:
+                share(opened, like)
             part.replace(path)
-            sync_folder(path.parent)
         except BaseException:
-            part.unlink(missing_ok=True)
+            remove(part)
             raise
         finally:
             os.close(opened)
@@ -131,6 +145,41 @@ def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
     except OSError as error:
         msg = f"{path} could not be written ({reason(error)})"
         raise WriteError(msg) from None
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        msg = f"{path} was written, but may not outlast a power cut ({reason(error)})"
+        raise WriteError(msg) from None
+
+
+def write_all(opened: int, content: bytes) -> None:
+    """Write bytes to an open file, and make them last over a power cut."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(opened, rest) :]
+    os.fsync(opened)
+
+
+def share(opened: int, like: Path) -> None:
+    """Let a new file be opened by those who may open another one, its own owner among them."""
+    held = like.stat()
+    mode = stat.S_IMODE(held.st_mode)
+    try:
+        os.fchown(opened, held.st_uid, held.st_gid)
+    except PermissionError:
+        # it will be ours; who had it still writes it as everybody does, or as its group does
+        if not mode & stat.S_IWOTH:
+            if not mode & stat.S_IWGRP:
+                msg = f"{like} belongs to somebody else; let its group write it (chmod g+w)"
+                raise WriteError(msg) from None
+            os.fchown(opened, -1, held.st_gid)
+    os.fchmod(opened, mode)
+    if sys.platform == "linux":
+        try:
+            listed = os.getxattr(like, _ACCESS_LIST)
+        except OSError:
+            return  # most files have no such list, and many systems none at all
+        os.setxattr(opened, _ACCESS_LIST, listed)
 
 
 def sync_folder(folder: Path) -> None:
@@ -139,19 +188,6 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(opened)
     finally:
-        os.close(opened)
-
-
-def _locked(part: Path) -> int:
-    """Open a file that nobody else is writing; wait for who is."""
-    while True:
-        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        fcntl.flock(opened, fcntl.LOCK_EX)
-        try:
-            if os.path.samestat(os.fstat(opened), part.stat()):
-                return opened
-        except FileNotFoundError:
-            pass  # it was renamed by whoever had the lock before
         os.close(opened)
 
 

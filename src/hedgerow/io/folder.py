@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
-import tempfile
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,15 +12,23 @@ import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
-from hedgerow.io.exchange import exchange
-from hedgerow.io.files import Ending, ending_of, pack, read_bytes, reason, sync_folder, umask
+from hedgerow.io.files import (
+    Ending,
+    ending_of,
+    pack,
+    read_bytes,
+    reason,
+    sync_folder,
+    umask,
+    write_all,
+)
+from hedgerow.io.placement import Placement, part_of, put_in_place, remove_leftovers
 from hedgerow.io.read import FORMATS, any_kind, format_of, read
 from hedgerow.release import Release, Written
 from hedgerow.statement import File
 
 __all__ = [
     "Layout",
-    "Placement",
     "check_free",
     "open_folder",
     "read_release",
@@ -33,7 +37,6 @@ __all__ = [
 ]
 
 _RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
-_PREFIX, _SUFFIX = ".hedgerow-", ".part"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -64,6 +67,9 @@ def check_free(folder: Path, *, overwrite: bool) -> None:
     if not folder.name or not folder.parent.is_dir():
         msg = f"{folder} cannot be made: there is no folder {folder.parent}; create it first"
         raise ParameterError(msg)
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
+        msg = f"{folder} cannot be made: no permission to write in {folder.parent}"
+        raise WriteError(msg)
     if not os.path.lexists(folder):
         return
     if not overwrite:
@@ -84,25 +90,6 @@ def _is_release(folder: Path) -> bool:
         return False
     names = {_RELEASE, _STATEMENT, *(file.file for file in held.files)}
     return {path.name for path in folder.iterdir()} <= names
-
-
-class Placement:
-    """Whether a folder that is being written is in its place: known by the folder itself."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._part: os.stat_result | None = None
-
-    def expect(self, part: Path) -> None:
-        """Remember the folder that will be renamed."""
-        self._part = part.stat()
-
-    def is_out(self) -> bool:
-        """Whether it was renamed."""
-        try:
-            return self._part is not None and os.path.samestat(self._part, self.folder.stat())
-        except OSError:
-            return False
 
 
 def write_release(
@@ -140,6 +127,7 @@ def write_folder(
     *,
     overwrite: bool = False,
     placement: Placement | None = None,
+    ready: Callable[[Path], None] | None = None,
 ) -> Path:
     """Write a release folder in a layout.
 
@@ -147,21 +135,37 @@ def write_folder(
     public reader, compared, verified, and renamed. What earlier runs left behind when they were
     killed is removed first.
 
+    Parameters
+    ----------
+    placement
+        Knows afterwards, whatever happened, if the folder has its name.
+    ready
+        Called with the finished folder, just before it gets its name; if it fails, it gets none.
+
     Returns
     -------
     The folder.
     """
+    placement = placement or Placement(folder)
     try:
-        _remove_leftovers(folder)
+        remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
-        with _part_of(folder) as part:
-            (placement or Placement(folder)).expect(part)
+        with part_of(folder) as part:
             contents, files = _write(release, part, layout)
             _verify(release, part, contents, files)
             part.chmod(0o777 & ~umask())
-            _rename(part, folder, overwrite=overwrite)
+            sync_folder(part)
+            if overwrite:  # what is there may have become something else
+                check_free(folder, overwrite=True)
+            if ready is not None:
+                ready(part)
+            put_in_place(part, placement, overwrite=overwrite)
+            sync_folder(folder.parent)
     except OSError as error:
-        msg = f"{folder} could not be written ({reason(error)}); nothing was published"
+        if placement.is_out():
+            msg = f"{folder} is complete, but may not outlast a power cut ({reason(error)})"
+        else:
+            msg = f"{folder} could not be written ({reason(error)}); nothing was published"
         raise WriteError(msg) from None
     return folder
 
@@ -250,70 +254,8 @@ def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: 
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def _part_of(folder: Path) -> Generator[Path]:
-    """Make a folder beside the place, locked as long as its maker lives, and remove it at last."""
-    part, lock = _locked_part(folder.parent)
+    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        yield part
+        write_all(opened, content)
     finally:
-        shutil.rmtree(part, ignore_errors=True)  # it is gone already if it was renamed
-        os.close(lock)
-
-
-def _locked_part(parent: Path) -> tuple[Path, int]:
-    while True:
-        part = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, parent))
-        with suppress(FileNotFoundError, BlockingIOError):  # somebody tidied up just now
-            lock = os.open(part, os.O_RDONLY)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if part.is_dir():
-                return part, lock
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove parts whose maker is dead: nobody holds their lock."""
-    for part in folder.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
-        with suppress(OSError):  # somebody else removed it, or its maker is alive
-            lock = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(part, ignore_errors=True)
-            finally:
-                os.close(lock)
-    old = _old(folder)
-    if old.is_dir():  # its replacement was killed half-way
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.rename(folder)
-
-
-def _old(folder: Path) -> Path:
-    return folder.with_name(f"{_PREFIX}{folder.name}.old")
-
-
-def _rename(part: Path, folder: Path, *, overwrite: bool) -> None:
-    """Put the finished folder in its place; of two at once, one wins."""
-    try:
-        if overwrite and folder.exists():
-            check_free(folder, overwrite=True)
-            if exchange(part, folder):
-                sync_folder(folder.parent)
-                return
-            folder.rename(_old(folder))
-        part.rename(folder)
-        sync_folder(folder.parent)
-    except OSError:
-        if not folder.exists():
-            raise
-        msg = f"{folder} was made by somebody else in the meantime; this release was not written"
-        raise WriteError(msg) from None
-    if overwrite:
-        shutil.rmtree(_old(folder), ignore_errors=True)
+        os.close(opened)

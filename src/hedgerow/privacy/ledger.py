@@ -90,8 +90,12 @@ class Ledger:
         raise InternalError(msg)
 
     def promising(self, promises: tuple[object, ...]) -> Ledger:
-        """The same, newly opened, ledger with all that is promised."""
-        return Ledger(self._budget, self._answers, records=self._records, promises=promises)
+        """Hand all that is left to a ledger that knows all that is promised; this one is spent.
+
+        A budget is moved and never copied, so nothing is had twice however often it is called.
+        """
+        left, self._spent = self.left, self._budget
+        return self._part(left, under=self._under, promises=promises)
 
     @property
     def left(self) -> Fraction:
@@ -225,8 +229,17 @@ class Ledger:
         """Return what was asked so far, summed by label, in terms of the unit of the promise."""
         return self._book.evidence()
 
-    def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
-        return Ledger(budget, self._answers, records=self._records, book=self._book, under=under)
+    def _part(
+        self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] = ()
+    ) -> Ledger:
+        return Ledger(
+            budget,
+            self._answers,
+            records=self._records,
+            promises=promises,
+            book=self._book,
+            under=under,
+        )
 
     def _charge(self, spend: Fraction, label: str) -> None:
         if spend <= 0:

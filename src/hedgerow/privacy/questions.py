@@ -6,6 +6,7 @@ replay.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -26,7 +27,16 @@ from hedgerow.privacy.survivors import (
     survivor_loss,
 )
 
-__all__ = ["Answers", "Cells", "Coins", "NoiseOff", "Noisy", "Question", "Thresholded"]
+__all__ = [
+    "Announced",
+    "Answers",
+    "Cells",
+    "Coins",
+    "NoiseOff",
+    "Noisy",
+    "Question",
+    "Thresholded",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 Q = TypeVar("Q", bound="Question")
@@ -187,6 +197,26 @@ class Noisy:
     def answer(self, question: Question) -> Any:
         """Draw the answer."""
         return question.draw(self._source)
+
+
+class Announced:
+    """Calls back before the data is asked for the first time; then answers as another does.
+
+    If the call fails, nothing is asked. Coins never meet the data and are not announced.
+    """
+
+    def __init__(self, answers: Answers, before_asking: Callable[[], None]) -> None:
+        self.publishable = answers.publishable
+        self._answers = answers
+        self._before_asking = before_asking
+        self._announced = False
+
+    def answer(self, question: Question) -> Any:
+        """Announce the first question, and pass it on."""
+        if not self._announced and not isinstance(question, Coins):
+            self._before_asking()
+            self._announced = True
+        return self._answers.answer(question)
 
 
 class NoiseOff:

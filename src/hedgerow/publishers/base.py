@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, final
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy, PureDP
+from hedgerow.privacy.questions import Announced
 from hedgerow.release import Recipe, Release
 
 __all__ = ["Publisher", "param", "publish_with"]
@@ -58,7 +59,14 @@ class Publisher(ABC, Generic[Kind]):
         """Turn private data into publishable data; private numbers go through the ledger only."""
 
     @final
-    def publish(self, data: Kind, guarantee: Guarantee, *, seed: int | None = None) -> Release:
+    def publish(
+        self,
+        data: Kind,
+        guarantee: Guarantee,
+        *,
+        seed: int | None = None,
+        before_asking: Callable[[], None] | None = None,
+    ) -> Release:
         """Publish data under a promise.
 
         Parameters
@@ -70,11 +78,16 @@ class Publisher(ABC, Generic[Kind]):
         seed
             For tests only: it makes the run repeatable, so the statement says *not for
             publication*.
+        before_asking
+            Called once, before the first question is asked of the data; if it fails, none is.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             msg = f"seed must be a whole number of at least 0; got {seed!r}"
             raise ParameterError(msg)
-        return publish_with(self, data, guarantee, Noisy(seed))
+        answers = Noisy(seed)
+        if before_asking is not None:
+            answers = Announced(answers, before_asking)
+        return publish_with(self, data, guarantee, answers)
 
 
 def publish_with(

@@ -1,0 +1,76 @@
+"""hedgerow account: what may be spent on a data set, and what was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hedgerow.cli.app import emit
+from hedgerow.cli.options import json_option
+
+__all__ = ["command"]
+
+_COLUMNS = ("epsilon", "state", "made", "method", "out")
+
+
+@click.command("account")
+@click.argument("file", type=click.Path())
+@click.option("--total", help="Create the account: epsilon in all.")
+@click.option(
+    "--unit",
+    type=click.Choice(["record", "sequence", "person"]),
+    help="Create the account: who or what is protected.",
+)
+@json_option
+def command(file: str, total: str | None, unit: str | None, *, as_json: bool) -> None:
+    """List what was spent of the account FILE, or create it with --total and --unit.
+
+    Entries of publications that were killed are settled: if the release is in its place, the entry
+    is "out", otherwise "failed: charged". The data was asked, so both count.
+    """
+    from hedgerow.io.account import create_account  # noqa: PLC0415
+    from hedgerow.io.charge import settle_account  # noqa: PLC0415
+
+    path = Path(file)
+    if total is not None and unit is not None:
+        create_account(path, total, unit)
+    elif total is not None or unit is not None:
+        msg = "--total and --unit create an account together; give both, or none to list it"
+        raise click.UsageError(msg)
+    account = settle_account(path)
+    emit(_document(path, account), _text(path, account), as_json=as_json)
+
+
+def _document(path: Path, account: Any) -> dict[str, Any]:
+    return {
+        "account": str(path),
+        "unit": account.unit,
+        "total": str(account.total),
+        "spent": str(account.spent),
+        "left": str(account.total - account.spent),
+        "releases": [{name: _cell(held, name) for name in _COLUMNS} for held in account.releases],
+    }
+
+
+def _text(path: Path, account: Any) -> str:
+    from hedgerow.privacy.guarantee import show  # noqa: PLC0415
+
+    spent, left = show(account.spent), show(account.total - account.spent)
+    lines = [
+        f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"
+    ]
+    rows = [[_cell(held, name) for name in _COLUMNS] for held in account.releases]
+    if rows:
+        table = [list(_COLUMNS), *rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines.append("")
+        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+    return "\n".join(lines)
+
+
+def _cell(entry: dict[str, Any], name: str) -> str:
+    """Show what the file says; what a terminal would obey is shown as an escape."""
+    text = str(entry.get(name, "-"))
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
