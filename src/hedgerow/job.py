@@ -126,14 +126,15 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     _check_owners_files(job, recipe)
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
-    if job.read.get("carry") and any(isinstance(part, PureDP) for part in guarantee.parts()):
+    private = any(isinstance(part, PureDP) for part in guarantee.parts())
+    if private and job.read.get("carry"):
         msg = "differential privacy publishes no column as it is; leave --carry out"
         raise UnsupportedGuarantee(msg)
     data = read_data(job, job.promise)
     require_support(method, data, guarantee)
     _, form = format_of(layout.format, layout.ending)
-    for name, _ in data.domain.axes:
-        form.check(data.domain.values(name))
+    for _, axis in (data.bare() if private else data).domain.axes:
+        form.check(axis.values)
     return Plan(data, method, guarantee, layout)
 
 
