@@ -36,6 +36,13 @@ def test_a_draft_is_a_domain_file(tmp_path, values):
     assert read_domain(path).values("item") == tuple(values)
 
 
+def test_a_draft_may_have_any_name_and_value(tmp_path):
+    path = tmp_path / "domain.toml"
+    domain = Domain.declare(**{"blood type": ["A+", "\x7f"], "a.b": ["x"], "é": ["y"]})
+    path.write_text(draft_domain(domain).replace("read_from_private_data = true\n", ""))
+    assert read_domain(path).axes == domain.axes
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -68,7 +68,7 @@ def test_the_owner_sees_how_many_records_were_dropped(tmp_path):
     ran = run("describe a.csv --kind sets --read on_bad=drop", tmp_path)
     shown = dict(line.rsplit(maxsplit=1) for line in ran.out.splitlines()[2:] if line)
     assert shown["records dropped"] == "1"
-    assert shown["lines without a record"] == "1"
+    assert shown["lines without a record or an owner"] == "1"
     assert shown["lines that cannot be read"] == "1"
     with pytest.raises(ReadError, match=":6: more or fewer cells"):
         read(tmp_path / "a.csv", kind="sets")

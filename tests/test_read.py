@@ -204,12 +204,12 @@ BAD = {
         "is not a Parquet file, or it is damaged",
     ),
     "empty gzip": ("a.dat.gz", b"", ReadError, "cut off or damaged"),
-    "twice": ("a.csv", b"unit,item,item\n1,a,b\n", ReadError, "has two columns of one name"),
+    "twice": ("a.csv", b"unit,item,item\n1,a,b\n", ReadError, "has two columns 'item'"),
     "quoted newline": (
         "a.csv",
         b'unit,item\n"1\n1",a\n2,SECRET\n',
         ReadError,
-        ":2: a quoted cell does not end on its line",
+        ":2: a quote is not closed on its line",
     ),
     "no records": ("a.dat", b"# nothing\n", ReadError, "there are no records"),
     "ending": (

@@ -13,9 +13,10 @@ from hedgerow import Domain, Sequences, Sets
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
 from hedgerow.io import cells, delimited, jsonl, read, text
 from hedgerow.io import times as reading_times
-from reading_law import CASES, check_pair
+from reading_law import CASES, OWNED_CASES, check_pair, check_persons
 
 PAIRS = 50
+DROP = {"on_bad": "drop"}
 
 
 def moved(name, pairs, folder, seed=0):
@@ -28,6 +29,14 @@ def moved(name, pairs, folder, seed=0):
 def test_reading_law(name, tmp_path):
     """Also that units of every case are read at all: the law holds for a reader of nothing."""
     assert moved(name, PAIRS, tmp_path) > 0.1
+
+
+@pytest.mark.parametrize("name", OWNED_CASES)
+def test_reading_law_for_persons(name, tmp_path):
+    """One person's lines in other people's records take nothing from them."""
+    chance = random.Random(name)
+    counts = [check_persons(CASES[name], chance, tmp_path) for _ in range(PAIRS)]
+    assert sum(count > 0 for count in counts) > 0.1 * PAIRS
 
 
 @pytest.mark.slow
@@ -145,7 +154,9 @@ def test_offsets_are_put_into_the_declared_zone(cell, zone, hour):
         ({"time_zone": "Mars"}, "time_zone must be one such as Europe/Paris"),
         ({"time_format": "%Q"}, "time_format must be made of %Y"),
         ({"time_format": "noon"}, "time_format must be made of %Y"),
-        ({"time_format": "%H%z"}, "say in which time_zone the bins are"),
+        ({"time_format": "%H:%M%z"}, "say in which time_zone the bins are"),
+        ({"time_format": "%Y-%m-%d %H"}, "an hour with minutes"),
+        ({"time_format": "%S%f"}, "time_format must be made of"),
         ({"times": "number", "bin": "1h"}, "times=number does not go with dates"),
         ({"times": "text", "bin": "5"}, "times=text has no bins"),
         ({"times": "x"}, "times must be"),
@@ -210,6 +221,72 @@ def test_owners_are_texts_or_whole_numbers(kind):
         with pytest.raises(ParameterError, match="persons must be texts or whole numbers"):
             kind.from_records([["a"], ["a"]], persons=[1, owner])
     assert kind.from_records([["a"], ["a"]], persons=[1, "1"]).count_units("person") == 1
+
+
+def test_a_line_in_other_peoples_records_takes_none_of_them():
+    domain = Domain.declare(item=["a", "b"], records_per_person=1)
+    schema = ["unit", "item", "person"]
+    others = [(n, "a", f"u{n}") for n in range(20)]
+    spoiled = [*others, *((n, "b", "v") for n in range(20)), (3, "b", None)]
+    for rows, message in ((spoiled[:-1], "has two owners"), (spoiled, "column 'person' is empty")):
+        table = pl.DataFrame(rows, schema=schema, orient="row")
+        with pytest.raises(ReadError, match=message):
+            read(table, kind="sets", domain=domain)
+        data = read(table, kind="sets", domain=domain, options={"on_bad": "drop"})
+        assert data.itemsets() == [(("a",), 20), (("b",), 20)]
+        assert data.bounded("person").itemsets() == [(("a",), 20), (("b",), 1)]
+
+
+@pytest.mark.parametrize("asserted", [True, False])
+def test_a_text_that_no_file_can_hold_is_no_value(asserted):
+    data = read([["a\0"], ["b"]], kind="sets", options=DROP, assert_public_domain=asserted)
+    assert data.itemsets() == [(("b",), 1)]
+    table = pl.DataFrame({"unit": [1, 2], "item": ["a\0", "b"]})
+    assert read(table, kind="sets", options=DROP).itemsets() == [(("b",), 1)]
+
+
+def test_tables_show_no_cell_and_only_wanted_columns_are_looked_at():
+    pyarrow = pytest.importorskip("pyarrow")
+    lazy = pl.LazyFrame({"unit": ["1", "SECRET"], "item": ["a", "b"]})
+    with pytest.raises(ReadError, match="the table cannot be read") as caught:
+        read(lazy.with_columns(pl.col("unit").cast(pl.Int64)), kind="sets")
+    assert "SECRET" not in str(caught.value)
+    other = lazy.with_columns(other=pl.col("unit").cast(pl.Int64))
+    assert len(read(other, kind="sets")) == 2
+    strange = pyarrow.array([None, None], pyarrow.decimal256(76))
+    table = pyarrow.table({"unit": [1, 2], "item": ["a", "b"], "other": strange})
+    assert len(read(table, kind="sets")) == 2
+
+
+def test_a_visit_is_dropped_by_what_its_time_is_and_not_by_its_type():
+    pandas = pytest.importorskip("pandas")
+    domain = Domain.declare(time=range(24), place=["h"])
+    options = {"on_bad": "drop", "on_unknown": "drop"}
+    for cell in ("1.5", 1.5):
+        table = pandas.DataFrame({"unit": [1, 1], "time": [cell, 1], "place": ["h", "h"]})
+        data = read(table, kind="trajectories", domain=domain, options=options)
+        assert data.records() == [((("h", 1),), ())]
+
+
+def test_numbers_and_dates_beyond_reason_do_not_overflow():
+    for cell, options in (
+        ("-9223372036854775808", {"bin": "60"}),
+        ("9223372036854775807", {"bin": "60"}),
+        ("1969-01-01", {"bin": "999999999d"}),
+        ("0001-01-01", {"bin": "7d"}),
+    ):
+        times, unreadable, _ = reading_times.read_times(pl.Series([cell]), options, None)
+        assert (times.to_list(), unreadable.tolist()) == ([None], [True])
+
+
+def test_a_file_that_is_not_utf8_throughout_is_read_in_time(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_bytes(b"caf\xe9 x\na\n" * 100_000)
+    domain = Domain.declare(item=["a"])
+    data = read(path, kind="sets", domain=domain, options={**DROP, "skip_lines": "2"})
+    assert len(data) == 99_999
+    data = read(path, kind="sets", domain=domain, options={"skip_lines": "9" * 15})
+    assert len(data) == 0
 
 
 def test_rows_without_coordinates_can_be_left_out(tmp_path):

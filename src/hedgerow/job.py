@@ -28,7 +28,7 @@ from hedgerow.io.folder import Layout, check_free, open_folder, write_folder
 from hedgerow.io.placement import Placement
 from hedgerow.io.read import format_of, read
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
-from hedgerow.io.toml import read_toml
+from hedgerow.io.toml import read_toml, toml_key, toml_value
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.publishers import Publisher, find_method
 from hedgerow.publishers.base import require_support
@@ -273,11 +273,4 @@ def load_job(path: Path, **changes: Any) -> Job:
 
 
 def _lines(table: dict[str, Any]) -> list[str]:
-    """Write plain values: a text, number or truth value of JSON is one of TOML."""
-    return [
-        f"{_key(name)} = {msgspec.json.encode(value).decode()}" for name, value in table.items()
-    ]
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() else msgspec.json.encode(name).decode()
+    return [f"{toml_key(name)} = {toml_value(value)}" for name, value in table.items()]

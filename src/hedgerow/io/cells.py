@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+
+from hedgerow.io.long import Flags
 
 __all__ = ["lists_of", "series_of", "text_of", "whole_numbers"]
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 #: up to here a float tells whole numbers apart
 _EXACT = 2**53
 
 
-def text_of(value: Any, *, fractions: bool = False) -> str | None:  # noqa: PLR0911 - one per type
+def text_of(value: Any, *, fractions: bool = False) -> str | None:
     """Take one cell as text; None if it is neither text nor a whole number.
 
     A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
@@ -29,18 +28,27 @@ def text_of(value: Any, *, fractions: bool = False) -> str | None:  # noqa: PLR0
     >>> [text_of(value) for value in ("01", 1, 1.0, 1.5, True, None)]
     ['01', '1', '1', None, None, None]
     """
+    try:
+        return _text(value, fractions=fractions)
+    except Exception:  # noqa: BLE001 - whatever a cell does when it is looked at is its own affair
+        return None
+
+
+def _text(value: Any, *, fractions: bool) -> str | None:  # noqa: PLR0911 - one per type
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[s]")
     match cast("object", value.item() if isinstance(value, np.generic) else value):
         case bool():
             return None
         case str() as text:
-            return text if _is_unicode(text) else None
+            return text if _is_text(text) else None
         case int() as number:
             return str(number)
         case float() as number if number.is_integer() and abs(number) < _EXACT:
             return str(int(number))
         case float() as number if fractions and np.isfinite(number):
             return repr(number)
-        case date() as day:  # a time is one, too
+        case date() as day if day == day:  # noqa: PLR0124 - a time is one, too, and so is NaT
             return day.isoformat()
         case _:
             return None
@@ -76,9 +84,12 @@ def lists_of(records: Sequence[Any]) -> pl.Series:
 
 def _cells(record: Any) -> list[Any] | None:
     """Take a collection apart; a text is none."""
-    if isinstance(record, (str, bytes, dict)) or not hasattr(record, "__iter__"):
+    if isinstance(record, (str, bytes, bytearray, memoryview, dict)):
         return None
-    return list(record)
+    try:
+        return list(record)
+    except Exception:  # noqa: BLE001 - as for a cell
+        return None
 
 
 def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
@@ -92,10 +103,9 @@ def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
     return numbers, (there & ~whole).to_numpy()
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether a text has no half of a surrogate pair, which cannot be written."""
+def _is_text(text: str) -> bool:
+    """Whether a text can be written: no zero byte, and no half of a surrogate pair."""
     try:
-        text.encode()
+        return b"\0" not in text.encode()
     except UnicodeEncodeError:
         return False
-    return True

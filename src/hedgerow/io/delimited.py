@@ -15,14 +15,14 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io.long import Integers, Long, Wanted
+from hedgerow.io.long import Flags, Integers, Long, Wanted
 from hedgerow.io.rows import Laid
 from hedgerow.io.tables import long_from
-from hedgerow.io.text import Flags, Lines, text_lines
+from hedgerow.io.text import Lines, text_lines
 
 __all__ = ["check", "read", "write"]
 
-_COMMA, _QUOTE, _NEWLINE = b',"\n'
+_COMMA, _QUOTE, _NEWLINE, _RETURN = b',"\n\r'
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
@@ -30,14 +30,14 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     del most
     lines = text_lines(where, content, wanted)
     cells = _cells(lines)
-    names = _names(where, lines, cells)
+    names = _names(where, lines, cells, wanted)
     body = ~_blank(lines, cells.number != len(names))
     body[:1] = False
     torn = body & (cells.number == 0)
-    what = "a quoted cell does not end on its line, or not well; write it so, or use Parquet"
+    what = "a quote is not closed on its line; put every row on one line, or use Parquet"
     lines.refuse(where, torn, what, wanted)
     crooked = body & (cells.number != len(names))
-    what = "more or fewer cells than the header has; for one record per line use lines or jsonl"
+    what = "more or fewer cells than the header has; correct it"
     lines.refuse(where, crooked & ~torn, what, wanted)
     body &= ~crooked
     asked = {*wanted.columns.values(), *wanted.further}
@@ -59,7 +59,7 @@ def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
 
 
 class _Cells(NamedTuple):
-    """How many cells each line has, 0 if its quotes are crooked, and whether it has quotes."""
+    """How many cells each line has, 0 if it cannot be split, and whether it has quotes."""
 
     number: Integers
     quoted: Flags
@@ -68,6 +68,8 @@ class _Cells(NamedTuple):
 def _cells(lines: Lines) -> _Cells:
     commas = np.flatnonzero(lines.text == _COMMA)
     number = np.diff(np.searchsorted(commas, lines.ends), prepend=0) + 1
+    if b"\r" in lines.content:
+        number[lines.with_any(np.flatnonzero(lines.text == _RETURN))] = 0
     if b'"' not in lines.content:
         return _Cells(number, np.zeros(len(lines), np.bool_))
     quotes = np.flatnonzero(lines.text == _QUOTE)
@@ -101,20 +103,24 @@ def _blank(lines: Lines, which: Flags) -> Flags:
     return blank
 
 
-def _names(where: str, lines: Lines, cells: _Cells) -> list[str]:
+def _names(where: str, lines: Lines, cells: _Cells, wanted: Wanted) -> list[str]:
     """Read the names of the columns: the first line, whatever it holds."""
     header = lines.content.partition(b"\n")[0]
-    if not header.strip() or cells.number[0] == 0 or b"\r" in header:
-        msg = f"{where} is empty, or its first line does not name the columns"
+    if not header.strip() or cells.number[0] == 0:
+        msg = f"{where} is empty, or its first line does not name the columns in UTF-8 text"
         raise ReadError(msg)
     try:
         names = next(csv.reader([header.decode()]))
     except csv.Error:
         msg = f"{where}: the names of the columns are too long"
         raise ReadError(msg) from None
-    if len(set(names)) < len(names):
-        msg = f"{where} has two columns of one name"
+    if len(names) == 1 and any(sign in names[0] for sign in ";\t|"):
+        msg = f"{where}: the names of the columns must be split by commas, and so must all cells"
         raise ReadError(msg)
+    for name in (*wanted.columns.values(), *wanted.further):
+        if names.count(name) > 1:
+            msg = f"{where} has two columns {name!r}"
+            raise ReadError(msg)
     return names
 
 

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
-
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.io.files import read_bytes
-from hedgerow.io.toml import read_toml
+from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["draft_domain", "read_domain"]
 
@@ -33,7 +31,7 @@ def read_domain(path: str | Path) -> Domain:
     """
     path = Path(path)
     held = read_toml(path, DomainError)
-    if held.pop(_DRAFT, False):
+    if _DRAFT in held:
         msg = (
             f"{path} is a draft that was read from private data; make sure that every value in it "
             f"is public knowledge, add what could occur but does not, then remove {_DRAFT}"
@@ -67,7 +65,7 @@ def draft_domain(domain: Domain) -> str:
         "# knowledge, add the values that could occur but do not, then remove the next line.\n"
         f"{_DRAFT} = true\n"
     )
-    return head + "".join(f"\n[{name}]\n{_draft(axis)}" for name, axis in domain.axes)
+    return head + "".join(f"\n[{toml_key(name)}]\n{_draft(axis)}" for name, axis in domain.axes)
 
 
 def _axis(path: Path, name: str, section: Any) -> Axis:
@@ -127,6 +125,5 @@ def _draft(axis: Axis) -> str:
     span = axis.to_plain()
     if "low" in span:
         return f"low = {span['low']}\nhigh = {span['high']}\n"
-    # a text of JSON is a text of TOML, and so is a whole number
-    listed = ",\n".join(f"  {msgspec.json.encode(value).decode()}" for value in axis.values)
+    listed = ",\n".join(f"  {toml_value(value)}" for value in axis.values)
     return f"values = [\n{listed},\n]\n"

@@ -47,7 +47,7 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
             beside = f", and its owner under {wanted.columns['person']!r}" if owned else ""
             msg = (
                 f"{where}:{line}: not a JSON array of texts or whole numbers, nor an object with "
-                f"one under {values!r}{beside}"
+                f"one under {values!r}{beside}; correct it, or leave out such lines by on_bad=drop"
             )
             raise ReadError(msg)
         records.append(held)

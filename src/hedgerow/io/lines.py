@@ -11,22 +11,27 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.io.long import Integers, Long, Wanted
+from hedgerow.io.long import Flags, Integers, Long, Wanted
 from hedgerow.io.rows import Laid, Marks
-from hedgerow.io.text import Flags, Lines, text_lines
+from hedgerow.io.text import Lines, text_lines
 
 __all__ = ["check", "read", "write"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
 _RETURN, _ZERO = b"\r"[0], b"0"[0]
-_COMMENTS = list(b"%#")
+_COMMENTS = b"%#"
 _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = False) -> Long:
-    """Read records; numbers stay numbers if all values are, written without leading zeros."""
+def read(
+    where: str, content: bytes, wanted: Wanted, most: int, *, comments: bytes = _COMMENTS
+) -> Long:
+    """Read records; numbers stay numbers if all values are, written without leading zeros.
+
+    A line that starts with one of `comments` is none.
+    """
     del most
     lines = text_lines(where, content, wanted)
     if b"\r" in lines.content:
@@ -34,11 +39,11 @@ def read(where: str, content: bytes, wanted: Wanted, most: int, *, spmf: bool = 
         what = "a line that ends in \\r alone; convert the file to lines that end in \\n"
         lines = lines.refuse(where, returns, what, wanted)
     starts, sizes = _split(lines)
-    comment = _comments(lines, starts, sizes)
+    comment = _are_comments(lines, starts, sizes, comments)
     if comment.any():
         lines = lines.blanked(comment)
         starts, sizes = _split(lines)
-    if not spmf and b"-2" in lines.content:
+    if comments == _COMMENTS and b"-2" in lines.content:
         what = "this looks like SPMF (-1 after each item, -2 at the end); say --format spmf"
         lines = lines.refuse(where, _are_spmf(lines), what, wanted)
         starts, sizes = _split(lines)
@@ -76,13 +81,13 @@ def _split(lines: Lines) -> tuple[Integers, Integers]:
     return starts, np.diff(np.searchsorted(starts, lines.ends), prepend=0)
 
 
-def _comments(lines: Lines, starts: Integers, sizes: Integers) -> Flags:
+def _are_comments(lines: Lines, starts: Integers, sizes: Integers, marks: bytes) -> Flags:
     """Say which lines are comments."""
     comment = np.zeros(len(sizes), np.bool_)
-    if b"%" not in lines.content and b"#" not in lines.content:
+    if not any(bytes([mark]) in lines.content for mark in marks):
         return comment
     filled = np.flatnonzero(sizes)
-    comment[filled] = np.isin(lines.text[starts[(np.cumsum(sizes) - sizes)[filled]]], _COMMENTS)
+    comment[filled] = np.isin(lines.text[starts[(np.cumsum(sizes) - sizes)[filled]]], list(marks))
     return comment
 
 

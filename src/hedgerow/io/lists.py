@@ -69,11 +69,7 @@ def lists_from(
         emptied = np.bincount(row[known], minlength=screen.records) == 0
         what = "a record without items of the domain; pass the reading option on_empty=drop as well"
         screen.refuse_records(emptied, what)
-    persons = None
-    if "person" in long.columns:
-        person = long.columns["person"]
-        screen.refuse_two_values(person, "the record that stands here has two owners; correct it")
-        persons = screen.one_per_record(codes_of(person))
+    persons = screen.owners()
     kept = known & screen.kept()[row]
     if not kept.all():
         row, item = row[kept], item[kept]

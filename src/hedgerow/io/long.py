@@ -14,6 +14,7 @@ from hedgerow.data import Value
 from hedgerow.errors import ReadError
 
 __all__ = [
+    "Flags",
     "Integers",
     "Long",
     "Wanted",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 #: whole numbers that span no more than this are numbered by a table
 _SPAN = 2**16
@@ -76,9 +78,7 @@ class Long:
     columns: Mapping[str, pl.Series]
     line: Integers
     empty: Integers
-    unreadable: Mapping[str, NDArray[np.bool_]] = field(
-        default_factory=dict[str, "NDArray[np.bool_]"]
-    )
+    unreadable: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
 
     @classmethod
     def of_records(

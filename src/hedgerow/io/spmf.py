@@ -10,30 +10,30 @@ import polars as pl
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io import lines
-from hedgerow.io.long import Integers, Long, Wanted
+from hedgerow.io.long import Flags, Integers, Long, Wanted
 from hedgerow.io.rows import Laid, Marks
-from hedgerow.io.text import Flags
 
 __all__ = ["check", "read", "write"]
 
 _ITEMSET, _SEQUENCE = -1, -2
+#: `@` starts the lines that name items, which stay numbers
+_COMMENTS = b"%#@"
 #: stands for what is no whole number; it is refused
 _NO_NUMBER = -3
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     """Read sequences of single items; several items at one time are refused."""
-    # `@` starts the lines that name items, which stay numbers
-    plain = b"\n".join(
-        b"#" if text.lstrip().startswith(b"@") else text for text in content.split(b"\n")
-    )
-    long = lines.read(where, plain, wanted, most, spmf=True)
+    long = lines.read(where, content, wanted, most, comments=_COMMENTS)
     role = wanted.role_in_lines(where)
     numbers = long.columns[role].cast(pl.Int64, strict=False).fill_null(_NO_NUMBER)
     values, unit = numbers.to_numpy(), long.columns["unit"].to_numpy()
     bad = _misplaced(values, unit)
     if bad.any() and not wanted.drop:
-        what = "not an SPMF sequence of single items: each item is followed by -1, all by -2"
+        what = (
+            "not an SPMF sequence of single items: each item is followed by -1, all by -2; "
+            "correct it, or leave out such lines by on_bad=drop"
+        )
         raise long.fail(int(long.line[np.argmax(bad)]), what)
     whole = ~np.isin(unit, unit[bad])  # a record with one bad mark is dropped
     item = (values >= 0) & whole

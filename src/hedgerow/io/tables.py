@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -10,10 +11,16 @@ import numpy as np
 import polars as pl
 
 from hedgerow.errors import ReadError
-from hedgerow.io.cells import Flags, lists_of, series_of, whole_numbers
-from hedgerow.io.long import Integers, Long, Wanted
+from hedgerow.io.cells import lists_of, series_of, whole_numbers
+from hedgerow.io.long import Flags, Integers, Long, Wanted
 
 __all__ = ["Table", "as_table", "long_from"]
+
+#: seconds of the years 1 to 9999, and how many ticks a second has in each unit of time; a date
+#: counts days
+_YEARS = (-62_135_596_800, 253_402_300_799)
+_TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+_LARGEST = 2**63 - 1
 
 
 class Table(NamedTuple):
@@ -35,19 +42,27 @@ def as_table(source: Any, wanted: Wanted) -> Table | None:
     -------
     The table, or None if it is no table.
     """
-    if isinstance(source, pl.LazyFrame):
-        return Table(source.collect(), {})
-    if isinstance(source, pl.DataFrame):
-        return Table(source, {})
-    is_pandas = type(source).__module__.partition(".")[0] == "pandas"
-    if is_pandas and hasattr(source, "columns"):
-        return _from_pandas(source, wanted)
-    if is_pandas or not hasattr(source, "__arrow_c_stream__"):
-        return None
+    names = (*wanted.columns.values(), *wanted.further)
     try:
+        if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+            return _from_pandas(source, wanted) if hasattr(source, "columns") else None
+        if isinstance(source, pl.LazyFrame):
+            there = [name for name in source.collect_schema() if name in names]
+            source = source.select(there).collect()
+        if isinstance(source, pl.DataFrame):
+            return Table(source, {})
+        if not hasattr(source, "__arrow_c_stream__"):
+            return None
+        if hasattr(source, "column_names") and hasattr(source, "select"):
+            source = source.select([name for name in source.column_names if name in names])
         return Table(pl.DataFrame(source), {})
-    except Exception:  # noqa: BLE001 - whatever it says may quote a cell
-        msg = "the table cannot be read by the Arrow interface it offers"
+    except ReadError:
+        raise
+    # whatever the libraries say may quote a cell, and some damage is a panic of their core
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
+        msg = "the table cannot be read; it is damaged, or no table of texts and numbers"
         raise ReadError(msg) from None
 
 
@@ -86,7 +101,7 @@ def long_from(
             msg = f"{where} has no column {name!r}"
             raise ReadError(msg)
     if lists and role:
-        return _from_lists(where, frame, wanted, line)
+        return _from_lists(where, frame, wanted, line, unreadable)
     there = {name: columns[name] for name in (*wanted.needed, *wanted.optional)}
     there |= {name: name for name in wanted.further}
     cells = {
@@ -99,7 +114,13 @@ def long_from(
     return Long(where, wanted, held, line, np.zeros(0, np.int64), _some(marks))
 
 
-def _from_lists(where: str, frame: pl.DataFrame, wanted: Wanted, line: Integers) -> Long:
+def _from_lists(
+    where: str,
+    frame: pl.DataFrame,
+    wanted: Wanted,
+    line: Integers,
+    unreadable: Mapping[str, Flags],
+) -> Long:
     """One row per record, its values in a list."""
     columns, role = wanted.columns, wanted.role_in_lines(where)
     lists = frame.get_column(columns[role])
@@ -110,7 +131,9 @@ def _from_lists(where: str, frame: pl.DataFrame, wanted: Wanted, line: Integers)
             what = "is no list of texts or whole numbers; correct it, or pass on_bad=drop"
             msg = f"{where}:{at}: column {columns[role]!r} {what}"
             raise ReadError(msg)
-        frame, line = frame.filter(~lost), line[(~lost).to_numpy()]
+        kept = (~lost).to_numpy()
+        frame, line = frame.filter(~lost), line[kept]
+        unreadable = {name: bad[kept] for name, bad in unreadable.items()}
         lists = frame.get_column(columns[role])
     sizes = lists.list.len().cast(pl.Int64).to_numpy()
     values, bad = _column(where, lists.list.explode(empty_as_null=False))
@@ -120,6 +143,7 @@ def _from_lists(where: str, frame: pl.DataFrame, wanted: Wanted, line: Integers)
     for name in wanted.optional:
         if columns[name] in frame.columns:
             column, bad = _column(where, frame.get_column(columns[name]))
+            bad = unreadable.get(columns[name], bad)
             held[name] = column.gather(record)
             marks[name] = None if bad is None else bad[record]
     return Long(where, wanted, held, line[record], line[sizes == 0], _some(marks))
@@ -141,9 +165,7 @@ def _column(
     if isinstance(kind, (pl.Categorical, pl.Enum, pl.Null)):
         column = column.cast(pl.String)
     elif isinstance(kind, (pl.Date, pl.Datetime)):
-        zone = "%z" if isinstance(kind, pl.Datetime) and kind.time_zone else ""
-        whole = column if isinstance(kind, pl.Datetime) else column.cast(pl.Datetime)
-        column = whole.dt.to_string(f"%Y-%m-%dT%H:%M:%S{zone}")
+        column, bad = _dates(column)
     elif kind.is_integer():
         exact = column.cast(pl.Int64, strict=False)
         column = exact if exact.null_count() == column.null_count() else column.cast(pl.String)
@@ -153,8 +175,24 @@ def _column(
         msg = f"{where}: column {column.name!r} must hold text or whole numbers; it holds {kind}"
         raise ReadError(msg)
     if column.dtype == pl.String:
-        column = pl.select(pl.when(column != "").then(column)).to_series()
+        zero = column.str.contains("\0", literal=True).fill_null(value=False)
+        if zero.any():  # such a text can be written nowhere
+            bad = zero.to_numpy() | (False if bad is None else bad)
+        column = pl.select(pl.when((column != "") & ~zero).then(column)).to_series()
     return column, bad
+
+
+def _dates(column: pl.Series) -> tuple[pl.Series, Flags]:
+    """Write dates and times as ISO 8601; those beyond the years 1 to 9999 cannot be read."""
+    zone = "%z" if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone else ""
+    kind = column.dtype
+    ticks = _TICKS[kind.time_unit] if isinstance(kind, pl.Datetime) else Fraction(1, 86_400)
+    low, high = (max(-_LARGEST, min(_LARGEST, int(second * ticks))) for second in _YEARS)
+    near = column.to_physical().cast(pl.Int64).is_between(low, high)
+    bad = (~near).fill_null(value=False).to_numpy()
+    within = pl.select(pl.when(near).then(column)).to_series()
+    whole = within if isinstance(kind, pl.Datetime) else within.cast(pl.Datetime("us"))
+    return whole.dt.to_string(f"%Y-%m-%dT%H:%M:%S{zone}"), bad
 
 
 def _from_pandas(table: Any, wanted: Wanted) -> Table:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Integers, Wanted
+from hedgerow.io.long import Flags, Integers, Wanted
 
-__all__ = ["Flags", "Lines", "text_lines"]
-
-Flags: TypeAlias = NDArray[np.bool_]
+__all__ = ["Lines", "text_lines"]
 
 _BLANK = b" "[0]
 _NEWLINE = b"\n"[0]
+_ASCII = 127
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,8 @@ class Lines:
         if not bad.any():
             return self
         if not wanted.drop:
-            msg = f"{where}:{self.numbers[np.argmax(bad)]}: {what}"
+            line = self.numbers[np.argmax(bad)]
+            msg = f"{where}:{line}: {what}, or leave out such lines by on_bad=drop"
             raise ReadError(msg)
         progress.count("lines that cannot be read", int(bad.sum()))
         return self.blanked(bad)
@@ -98,7 +97,9 @@ def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
     content = content if content.endswith(b"\n") else content + b"\n"
     begin = 0
     for _ in range(wanted.skip):
-        begin = content.find(b"\n", begin) + 1 or len(content)
+        if begin == len(content):
+            break
+        begin = content.find(b"\n", begin) + 1
     content = content[begin:]
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
@@ -116,17 +117,19 @@ def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
 
 
 def _not_utf8(lines: Lines) -> Flags:
-    """Say which lines are not UTF-8; after one that is not, decoding goes on with the next."""
-    bad = np.zeros(len(lines), np.bool_)
-    rest = memoryview(lines.content)
-    begin = 0
-    while begin < len(rest):
-        try:
-            codecs.decode(rest[begin:], "utf-8")
-        except UnicodeDecodeError as error:
-            line = int(np.searchsorted(lines.ends, begin + error.start))
-            bad[line] = True
-            begin = int(lines.ends[line]) + 1
-        else:
-            break
-    return bad
+    """Say which lines are not UTF-8."""
+    try:
+        codecs.decode(lines.content, "utf-8")
+    except UnicodeDecodeError:
+        bad = lines.with_any(np.flatnonzero(lines.text > _ASCII))
+        bad[bad] = [not _is_utf8(line) for line in lines.take(bad)]
+        return bad
+    return np.zeros(len(lines), np.bool_)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

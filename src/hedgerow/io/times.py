@@ -31,7 +31,10 @@ _ISO = (
     r"(?<zone>Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$"
 )
 #: directives of `time_format` that read just what they say
-_DIRECTIVES = "YmdyHIpMSfjbBeTFDRzs%"
+_DIRECTIVES = "YmdyHIpMSjbBeTFDRzs%"
+#: seconds of the years 1 to 9999, and whole numbers that bins cannot overflow
+_YEARS = (-62_135_596_800, 253_402_300_799)
+_WHOLE = (-(2**62), 2**62)
 _WRITTEN = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -97,9 +100,7 @@ def _seconds(column: pl.Series, options: Mapping[str, str]) -> pl.Series:
     form = options.get("time_format")
     if form is None:
         return _iso_seconds(column, zone)
-    if re.sub(f"%[{_DIRECTIVES}]", "", form).count("%") or "%" not in form:
-        msg = f"time_format must be made of %{' %'.join(_DIRECTIVES)}; got {form[:40]!r}"
-        raise ParameterError(msg)
+    _check_format(form)
     if "%z" in form:
         if zone is None:
             msg = "time_format reads an offset (%z); say in which time_zone the bins are"
@@ -107,6 +108,21 @@ def _seconds(column: pl.Series, options: Mapping[str, str]) -> pl.Series:
         moments = column.str.to_datetime(form, strict=False, time_unit="us", time_zone="UTC")
         return _local(moments.dt.replace_time_zone(None), zone)
     return column.str.to_datetime(form, strict=False, time_unit="us").dt.epoch("s")
+
+
+def _check_format(form: str) -> None:
+    """Refuse a format that cannot be read by: known directives, and an hour with its minutes."""
+    plain = re.sub(rf"%[{_DIRECTIVES}]|%\.f", "", form)
+    readable = plain != form and "%" not in plain
+    try:
+        if readable:
+            pl.Series(["-"]).str.to_datetime(form, strict=False, time_unit="us")
+    except pl.exceptions.PolarsError:
+        readable = False
+    if not readable:
+        known = f"%{' %'.join(_DIRECTIVES)} %.f"
+        msg = f"time_format must be made of {known}, an hour with minutes; got {form[:40]!r}"
+        raise ParameterError(msg)
 
 
 def _iso_seconds(column: pl.Series, zone: str | None) -> pl.Series:
@@ -139,7 +155,7 @@ def _local(moments: pl.Series, zone: str) -> pl.Series:
 
 def _binned(numbers: pl.Series, options: Mapping[str, str], *, dates: bool) -> pl.Series:
     width = _width("bin", options["bin"], dates=dates) if "bin" in options else 1
-    binned = numbers // width
+    binned = _within(numbers, _YEARS if dates else _WHOLE) // width
     if "fold" in options:
         around = _width("fold", options["fold"], dates=dates)
         if around % width:
@@ -148,7 +164,12 @@ def _binned(numbers: pl.Series, options: Mapping[str, str], *, dates: bool) -> p
         return binned % (around // width)
     if not dates:
         return binned * width
-    return pl.from_epoch(binned * width, "s").dt.to_string(_WRITTEN)
+    return pl.from_epoch(_within(binned * width, _YEARS), "s").dt.to_string(_WRITTEN)
+
+
+def _within(numbers: pl.Series, limits: tuple[int, int]) -> pl.Series:
+    """Take numbers beyond limits as unreadable."""
+    return pl.select(pl.when(numbers.is_between(*limits)).then(numbers)).to_series()
 
 
 def _width(name: str, text: str, *, dates: bool) -> int:

@@ -1,4 +1,4 @@
-"""TOML files of ours, read with one error for all that can be wrong with them."""
+"""TOML files of ours: read with one error for all that can be wrong, and written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from hedgerow.errors import InputError
 from hedgerow.io.files import read_bytes
 
-__all__ = ["read_toml"]
+__all__ = ["read_toml", "toml_key", "toml_value"]
 
 
 def read_toml(path: Path, error: type[InputError]) -> dict[str, Any]:
@@ -27,3 +29,13 @@ def read_toml(path: Path, error: type[InputError]) -> dict[str, Any]:
         )
         msg = f"{path} is not a TOML file{f' ({line.group()})' if line else ''}"
         raise error(msg) from None
+
+
+def toml_key(name: str) -> str:
+    """Write a key, in quotes where it needs them."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
+
+
+def toml_value(value: str | float | list[str]) -> str:
+    """Write a plain value: a text, number or list of JSON is one of TOML, but for one sign."""
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")

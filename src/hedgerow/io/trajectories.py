@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import times
-from hedgerow.io.long import Integers, Long, Wanted, codes_of
+from hedgerow.io.long import Flags, Integers, Long, Wanted, codes_of
 from hedgerow.io.options import choice
 from hedgerow.io.rows import Laid
 from hedgerow.io.screen import Screen
@@ -78,7 +77,7 @@ def trajectories_from(
         name: _trait(screen, name, column, domain.axis(name), options)
         for name, column in traits.items()
     }
-    persons = _owners(screen)
+    persons = screen.owners()
     kept = screen.kept()
     number = np.cumsum(kept) - 1  # the number of a record among those that are kept
     line = coded.line[kept[screen.row[coded.line]]]
@@ -107,14 +106,19 @@ class _Visits:
         long = screen.long
         column = long.columns["time"]
         times, unreadable, should = read_times(column, options, domain)
+        unreadable |= long.unreadable.get("time", False)
         places = _places(screen, options)
-        half = column.is_null().to_numpy() != places.is_null().to_numpy()
+        nowhere = long.unreadable.get("place", np.zeros(len(column), np.bool_))
+        timeless = column.is_null().to_numpy() & ~unreadable
+        half = timeless != (places.is_null().to_numpy() & ~nowhere)
         if choice(options, "on_missing", "error", "drop") == "error":
             what = "a visit needs a time and a place, or neither; pass on_missing=drop"
             screen.refuse(half, what)
         if choice(options, "on_unknown", "error", "drop") == "error":
             name = long.wanted.columns["time"]
             screen.refuse(unreadable & ~half, f"column {name!r} must hold {should}; correct it")
+            what = f"column {long.wanted.columns['place']!r} must hold texts or whole numbers"
+            screen.refuse(nowhere, f"{what}; correct it")
         there = (times.is_not_null() & places.is_not_null()).to_numpy()
         return cls(np.flatnonzero(there), times, places)
 
@@ -233,6 +237,7 @@ def _cells(screen: Screen, role: str, step: Decimal) -> pl.Series:
     name = long.wanted.columns[role]
     numbers = long.columns[role].cast(pl.Float64, strict=False)
     unreadable = (numbers.is_null() & long.columns[role].is_not_null()).to_numpy()
+    unreadable |= long.unreadable.get(role, False)
     screen.refuse(unreadable, f"column {name!r} must hold numbers; correct it")
     near = (numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=False)
     far = (~near & numbers.is_not_null()).to_numpy()
@@ -245,15 +250,6 @@ def _cells(screen: Screen, role: str, step: Decimal) -> pl.Series:
     return cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
 
 
-def _owners(screen: Screen) -> Integers | None:
-    """Number the owner of each record."""
-    if "person" not in screen.long.columns:
-        return None
-    column = screen.long.columns["person"]
-    screen.refuse_two_values(column, "the record that stands here has two owners; correct it")
-    return screen.one_per_record(codes_of(column))
-
-
 def _trait(
     screen: Screen, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]
 ) -> Integers:
@@ -263,6 +259,6 @@ def _trait(
         what = f"the record that stands here has two values of {name!r}; say which (on_conflict)"
         screen.refuse_two_values(column, what)
     codes = codes_of(column, axis.by_text)
-    unknown: NDArray[np.bool_] = (codes < 0) & column.is_not_null().to_numpy()
+    unknown: Flags = (codes < 0) & column.is_not_null().to_numpy()
     screen.refuse(unknown, f"a value of {name!r} is not in the domain; declare it")
     return screen.one_per_record(codes, last=rule == "last")
