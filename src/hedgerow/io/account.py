@@ -9,12 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, UnsupportedGuarantee
 from hedgerow.io.files import read_bytes, reason, write_file
 from hedgerow.io.locks import locked
-from hedgerow.io.toml import read_toml
+from hedgerow.io.toml import read_toml, toml_value
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.guarantee import read_number, show
 
@@ -178,10 +176,8 @@ def _id(key: str) -> str:
 
 
 def _lines(fields: Mapping[str, str]) -> str:
-    """Write texts: one of JSON is one of TOML, but for one character."""
     try:
-        held = {name: msgspec.json.encode(text).decode() for name, text in fields.items()}
+        return "".join(f"{name} = {toml_value(text)}\n" for name, text in fields.items())
     except UnicodeEncodeError:
         msg = "an account cannot hold a name that is not UTF-8; choose another for the release"
         raise ParameterError(msg) from None
-    return "".join(f"{name} = {text}\n" for name, text in held.items()).replace("\x7f", "\\u007f")
