@@ -9,12 +9,15 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from hedgerow.cli import printing
+from hedgerow.cli.printing import printable, say
 from hedgerow.errors import HedgerowError
 
 __all__ = ["app", "main"]
@@ -85,7 +88,7 @@ def main() -> NoReturn:
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Show our warnings in one line; what libraries warn of is for developers."""
     if issubclass(category, UserWarning):
-        click.echo(f"hedgerow: warning: {message}", err=True)
+        say([f"hedgerow: warning: {message}"], err=True)
 
 
 def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a way out
@@ -103,20 +106,21 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
             return f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE
         case ValueError() if "null byte" in str(error):
             return "the name of a file holds a zero byte", _USAGE
+        case UnicodeEncodeError():
+            return "the name of a file is not UTF-8 text; rename it", _USAGE
+        case RuntimeError() if "Symlink loop" in str(error):
+            return "the name of a file is a link that leads to itself", _USAGE
         case _:
             return _place(error), _OURS
 
 
 def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     """Say what is wrong in one line; with --json also as a document."""
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     if "--json" in sys.argv:
-        import msgspec  # noqa: PLC0415 - not needed for help
-
         held = {"kind": type(error).__name__, "message": line, "exit_code": code}
-        document = {"error": held}
-        click.echo(msgspec.json.encode(document).decode())
-    click.echo(f"hedgerow: {line}", err=True)
+        click.echo(printing.as_json({"error": held}, indent=-1))
+    say(f"hedgerow: {line}", err=True)
     sys.exit(code)
 
 
@@ -129,8 +133,12 @@ def _place(error: BaseException) -> str:
     return f"a bug of ours ({type(error).__name__} at {at}, version {version}); please report it"
 
 
-def emit(document: Any, text: str, *, as_json: bool) -> None:
-    """Print a result: one JSON document and nothing else, or a text for people."""
-    import msgspec  # noqa: PLC0415 - not needed for help
+def emit(document: Any, text: str | Sequence[str], *, as_json: bool) -> None:
+    """Print a result: one JSON document and nothing else, or a text, or lines, for people.
 
-    click.echo(msgspec.json.format(msgspec.json.encode(document)).decode() if as_json else text)
+    Lines may hold text of a file; a text of one's own may have line breaks.
+    """
+    if as_json:
+        click.echo(printing.as_json(document))
+    else:
+        say(text)

@@ -33,6 +33,11 @@ class Dataset(ABC):
         axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes of the domain that this data stands on; it may have more."""
+        return tuple(name for name, _ in self.domain.axes)
+
     @abstractmethod
     def count_units(self, unit: str) -> int:
         """Count the units."""

@@ -40,6 +40,11 @@ class Lists(Dataset):
     items: Table
     engine: Engine
 
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Items."""
+        return ("item",)
+
     @classmethod
     def from_records(
         cls,

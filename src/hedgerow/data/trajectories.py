@@ -156,6 +156,11 @@ class Trajectories(Dataset):
         return tuple(name for name in self.rows.names if name not in {"row", "person"})
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """Times, places and the attributes of records."""
+        return ("time", "place", *self.sensitive)
+
+    @property
     def several(self) -> bool:
         """Whether a record may have several visits at one time."""
         return "at" in self.visits.names

@@ -101,6 +101,11 @@ class KCL(Criterion):
             _require_one_record_each(data)
         return super().open(data, answers)
 
+    def effort(self, outputs: Mapping[str, Dataset]) -> int:
+        """How many sequences of up to L visits occur."""
+        held = [data for data in outputs.values() if isinstance(data, Trajectories)]
+        return sum(_count_sequences(np.diff(data.arrays()[0]), self.l) for data in held)
+
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length."""
         found: dict[str, int] = {}
@@ -185,15 +190,26 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
     )
     sizes = np.diff(starts)
     longest = min(promise.l, int(sizes.max(initial=0)))
-    total = sum(
-        int(number) * math.comb(length, size)
-        for length, number in enumerate(np.bincount(sizes).tolist())
-        for size in range(1, longest + 1)
-    )
+    total = _count_sequences(sizes, promise.l)
     if total > _MOST:
         msg = f"{total:,} sequences would have to be looked at; take a smaller l or fewer visits"
         raise ParameterError(msg)
     return {size: _count(starts, pairs, flags, promise, size) for size in range(1, longest + 1)}
+
+
+def _count_sequences(sizes: Integers, most: int) -> int:
+    """Count the sequences of up to `most` visits in records of these sizes.
+
+    Beyond what is ever looked at it stops: of a long record the numbers themselves are too long.
+    """
+    total = 0
+    lengths, records = np.unique(sizes, return_counts=True)
+    for length, number in zip(lengths.tolist(), records.tolist(), strict=True):
+        for size in range(1, min(most, length) + 1):
+            total += number * math.comb(length, size)
+            if total > _MOST:
+                return total
+    return total
 
 
 def _count(
