@@ -1,6 +1,6 @@
 """Attack `verify`, `report` and `evaluate` with mutated release folders, and measure.
 
-    python tests/hostile.py COUNT [FIRST]    # so many folders, from a number on; prints figures
+python tests/hostile.py COUNT [FIRST]    # so many folders, from a number on; prints figures
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ HOSTILE = [
     *([], {}, [[]], [None], {"": None}, ["a"] * 5_000, list(range(3_000)), {"k": {"k": {"k": 1}}}),
     {"low": 0, "high": 10**7},
     {"low": -(2**70), "high": 2**70},
-    {"low": 0, "high": 999_999},
+    {"low": 0, "high": 19_000},
     {"low": 1, "high": 0},
     {"low": 0, "high": 999_998, "paths": [[]]},
     {"values": [1, "a"]},
@@ -190,12 +190,13 @@ STRANGE = {
     "domain.axes": [None],
     "domain.axes.item": [
         {"low": 0, "high": 999_999},
+        {"low": 0, "high": 19_000},
         {"values": [ESCAPES, "i1"]},
         {"values": ["x" * 10**6, "i1"]},
         {"values": [f"i{n}" for n in range(50_000)]},
         {"values": [f"i{n}" for n in range(99)], "paths": [[str(n)] * n for n in range(99)]},
     ],
-    "domain.axes.time": [{"low": 0, "high": 9_999}, {"low": 0, "high": 900_000}],
+    "domain.axes.time": [{"low": 0, "high": 9_999}, {"low": 0, "high": 900_000}, {"low": 0, "high": 5, "paths": []}],
     "domain.axes.place": [{"values": [f"p{n}" for n in range(9_000)]}],
     "parameters": [{}, {ESCAPES: ESCAPES}, {f"p{n}": n for n in range(9_000)}],
     "parameters.l_max": [0, -1, 10**6, 2**62, "many", 3.7, 1e308, True],
@@ -257,7 +258,11 @@ def _shaped(place: Path, draw: random.Random) -> str:
     elif path.name.endswith(".parquet"):
         frame.write_parquet(held)
     elif ".jsonl" in path.name:
-        held.write("".join(json.dumps(r) + "\n" for r in ([items] if one else [[i] for i in items])).encode())
+        held.write(
+            "".join(
+                json.dumps(r) + "\n" for r in ([items] if one else [[i] for i in items])
+            ).encode()
+        )
     else:
         held.write((" " if one else "\n").join(items).encode() + b"\n")
     packed = {"gz": gzip.compress, "zst": zstd.compress}.get(path.name.rpartition(".")[2], bytes)
@@ -361,7 +366,7 @@ def _bomb(place: Path, draw: random.Random) -> str:
     path = _data(place, draw)
     if not path.exists() or not _is_plain(path):
         return "nothing"
-    size = draw.choice((10**6, 2 * 10**7, 3 * 10**8))
+    size = draw.choice((10**6, 4 * 10**6, 2 * 10**7, 10**8))
     line = draw.choice([b"i1\n", b"i1 i2 ", b'["i1"]\n', b"1,i1\n", b"1,0,p1\n", b"\n", b'"', b"0"])
     head = b"unit,item\n" if path.name.startswith("data.csv") else b""
     content = head + line * (size // len(line))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.data import Dataset, Source
-from hedgerow.errors import InputError, NotSatisfied, OtherVersion, UnsupportedGuarantee
+from hedgerow.errors import InputError, NotSatisfied, OtherVersion, TooMuch, UnsupportedGuarantee
 from hedgerow.io.files import ending_of, read_bytes
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
 from hedgerow.io.parquet import read_table
@@ -31,7 +31,7 @@ def verify_folder(
     """Check a release folder; each check by name, and whether it passed.
 
     None stands for what cannot be checked here: another version of Hedgerow made it, and what that
-    version writes is not known to this one. That is no yes.
+    version writes is not known to this one; or it asks for too much. That is no yes.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def verify_folder(
     try:
         release, held = open_folder(folder, trusted=trusted)
         statement = own_bytes(folder / STATEMENT)
-    except OtherVersion as error:
+    except (OtherVersion, TooMuch) as error:
         return {**checks, f"{error}": None}
     except InputError as error:
         if not os.path.lexists(folder / RELEASE):

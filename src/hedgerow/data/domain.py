@@ -121,9 +121,9 @@ def _is_text(value: str) -> bool:
         return False
 
 
-def _require_room(sizes: Iterable[int]) -> None:
-    if sum(sizes) > MOST_VALUES:
-        msg = f"the axes of a domain may hold {MOST_VALUES:,} values together; take fewer"
+def _require_room(sizes: Iterable[int], most: int = MOST_VALUES) -> None:
+    if sum(sizes) > most:
+        msg = f"the axes of a domain may hold {most:,} values together; take fewer"
         raise DomainError(msg)
 
 
@@ -223,12 +223,12 @@ class Domain:
         }
 
     @classmethod
-    def from_plain(cls, held: Mapping[str, Any]) -> Domain | None:
-        """Take back what `to_plain` laid out; None where it was not public."""
+    def from_plain(cls, held: Mapping[str, Any], most: int = MOST_VALUES) -> Domain | None:
+        """Take back what `to_plain` laid out, of so many values; None where it was not public."""
         if held["axes"] is None:
             return None
         # before any axis is built: together they may be more than any memory holds
-        _require_room(len(_plain_values(axis)) for axis in held["axes"].values())
+        _require_room((len(_plain_values(axis)) for axis in held["axes"].values()), most)
         axes = tuple((name, Axis.from_plain(axis)) for name, axis in held["axes"].items())
         return cls(axes, Source(held["source"]), held["records_per_person"])
 

@@ -17,6 +17,7 @@ from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.data.positions import Positions
 from hedgerow.data.records import number_owners, require_owners
 from hedgerow.engines import Engine, LocalEngine, Table
+from hedgerow.engines.sorting import order_of_lists
 from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["Trajectories"]
@@ -362,7 +363,9 @@ def _sorted_records(starts: Integers, pairs: Integers, traits: list[Integers]) -
     order = [np.zeros(0, np.int64)]
     for size in np.unique(sizes).tolist():
         members = np.flatnonzero(sizes == size)
-        columns = [codes[members] for codes in reversed(traits)]
-        columns += [pairs[starts[members] + place] for place in reversed(range(size))]
-        order.append(members[np.lexsort(columns)] if columns else members)
+        if traits and len(members) > 1:
+            members = members[np.lexsort([codes[members] for codes in reversed(traits)])]
+        if size:
+            members = members[order_of_lists(pairs[starts[members][:, None] + np.arange(size)])]
+        order.append(members)
     return np.concatenate(order)

@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.errors import EngineError, OtherVersion, ReadError, TooMuch
+from hedgerow.data.domain import MOST_VALUES
+from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
 from hedgerow.io.files import ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import FORMATS, any_kind, read
@@ -27,12 +28,14 @@ __all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "names_of", "open_folder", "own_
 RELEASE, STATEMENT, SIGNATURE = "release.json", "STATEMENT.md", "release.json.sig"
 
 #: bytes of a `release.json`, and of a statement, at most; as values in memory twenty times as many
-_MOST_JSON, _MOST_TEXT = 2**25, 2**22
+_MOST_JSON, _MOST_TEXT = 2**24, 2**22
 #: a file may grow to this when it is read, or to so many times its size: reading takes some
 #: thirty times as much memory
-_SMALL, _RATIO = 2**24, 50
+_SMALL, _RATIO = 2**22, 50
 #: so many sequences may be looked at to check a promise, and so many more a byte of the data
 _EFFORT, _EFFORT_PER_BYTE = 2_000_000, 50
+#: values of a domain that are given by their ends, and bytes of one that is listed at least
+_FEW_VALUES, _VALUE = 20_000, 4
 _MOST_FILES = 8
 _ANY = 2**50
 
@@ -67,10 +70,7 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release, Writte
     """
     held = read_json(folder, trusted=trusted)
     _check_files(folder, held)
-    try:
-        domain = Domain.from_plain(held.domain)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _changed(folder) from error
+    domain = _domain(folder, held, trusted=trusted)
     most = None if trusted else _EFFORT
     outputs: dict[str, Dataset] = {}
     for file in held.files:
@@ -139,6 +139,19 @@ def _opened(path: Path):  # noqa: ANN202 - an open file
     except OSError as error:
         msg = f"{path} cannot be read ({reason(error)})"
         raise EngineError(msg) from None
+
+
+def _domain(folder: Path, held: Written, *, trusted: bool) -> Domain | None:
+    """Take the domain; of values that are not listed there may be a few, or as many as listed."""
+    listed = (folder / RELEASE).stat().st_size // _VALUE
+    most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
+    try:
+        return Domain.from_plain(held.domain, most)
+    except DomainError as error:
+        msg = f"{folder / RELEASE}: {error}"
+        raise ReadError(msg) from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _changed(folder) from None
 
 
 def _changed(folder: Path) -> ReadError:
