@@ -56,8 +56,8 @@ def _pages(content: bytes, footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
     """Yield the header of every page of every column."""
     for group in _structures(footer.get(_ROW_GROUPS, [])):
         for column in _structures(group.get(_COLUMNS, [])):
-            meta = column.get(_META)
-            places = [_whole(meta, at) for at in (_DATA_AT, _DICTIONARY_AT) if at in (meta or {})]
+            [meta] = _structures([column.get(_META)])
+            places = [_whole(meta, at) for at in (_DATA_AT, _DICTIONARY_AT) if at in meta]
             at = min((place for place in places if place), default=0)
             end = at + _whole(meta, _PACKED)
             if not len(_MAGIC) <= at <= end <= len(content):

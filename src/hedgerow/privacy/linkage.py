@@ -235,7 +235,7 @@ def _count(
         ]
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
         counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
-        few += counted.filter(pl.col("len") < promise.k).height
+        few += counted.filter(pl.col("len") < min(promise.k, _MOST)).height
         # exactly: half is not more than 50 %, and no share has too many digits
         totals = counted["len"].unique()
         most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]

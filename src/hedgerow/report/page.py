@@ -47,16 +47,16 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
     ]
     owner = bool(scores)
     held = resources.files("hedgerow.report")
-    scripts = [*map(_vendored, _SCRIPTS), held.joinpath("page.js").read_text()]
+    scripts = [*map(_vendored, _SCRIPTS), held.joinpath("page.js").read_text("utf-8")]
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        held.joinpath("page.html").read_text()
+        held.joinpath("page.html").read_text("utf-8")
     )
     return page.render(
         title=_title(releases),
         owner=owner,
         pages=pages,
         version=releases[0][1].version,
-        style=_Safe(held.joinpath("page.css").read_text()),
+        style=_Safe(held.joinpath("page.css").read_text("utf-8")),
         scripts=[_Safe(script) for script in scripts],
         allowed=_Safe(" ".join(map(_hashed, scripts))),
         charts=_Safe(_json([chart["spec"] for chart in charts])),
@@ -77,7 +77,7 @@ def _vendored(name: str) -> str:
     vendor = resources.files("hedgerow.report").joinpath("vendor")
     content = vendor.joinpath(f"{name}.min.js").read_bytes()
     line = f"{hashlib.sha256(content).hexdigest()}  {name}.min.js"
-    if line not in vendor.joinpath("SHA256SUMS").read_text().splitlines():
+    if line not in vendor.joinpath("SHA256SUMS").read_text("utf-8").splitlines():
         msg = f"the script {name}.min.js of the report was changed; install Hedgerow again"
         raise EngineError(msg)
     return _closed(content.decode())
@@ -129,7 +129,8 @@ def _page(
     budget = budget_chart(release.evidence)
     plain = [score for score in scores if not score.chart or score.better != "neither"]
     return {
-        "name": name,
+        # a name of a file may be no text
+        "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
         "figures": figures,
         "sentence": release.guarantee.sentence(),
