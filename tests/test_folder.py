@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import seal
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.audit.folder import verify_data, verify_folder
 from hedgerow.errors import (
@@ -30,6 +31,7 @@ from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.placement import part_of
 from hedgerow.io.scores import check_owners_file, read_scores
+from terminal import run
 from toys import MinimumSupport, PassOn
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
@@ -217,8 +219,13 @@ def test_more_ways_to_spoil_a_folder(tmp_path):
     assert not verify_folder(place)["nothing else is in the folder"]
     lines = (place / "data.dat").read_text().splitlines()
     (place / "data.dat").write_text("\n".join(reversed(lines)) + "\n")
+    [(check, passed)] = verify_folder(place).items()
+    assert "data.dat is not the file that was published (its SHA-256 is another)" in check
+    assert not passed
+    seal(place)
     assert not verify_folder(place)["the order of records says nothing"]
     (place / "data.dat").write_text("wine\n")
+    seal(place)
     [(check, passed)] = verify_folder(place).items()
     assert "an item is not in the domain" in check
     assert not passed
@@ -301,16 +308,37 @@ def test_folders_are_swapped_in_one_step(tmp_path):
     assert not exchange(tmp_path / "a", tmp_path / "none")
 
 
-def test_another_version_may_have_worded_it_otherwise(tmp_path):
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_another_version_cannot_be_checked(tmp_path, spoilt):
+    """Whatever it holds: the comparison that is switched off by a version is no yes."""
     held = replace(release(), version="0.0.9")
     place = write_folder(held, tmp_path / "out", LAYOUT)
-    changed(place, "STATEMENT.md", "## How it was made", "## Made so")
-    assert all(verify_folder(place).values())
+    if spoilt:
+        changed(place, "STATEMENT.md", "e^1", "e^0.1")
+        seal(place)
+    unknown = [check for check, passed in verify_folder(place).items() if passed is None]
+    assert unknown == [
+        "it was made by Hedgerow 0.0.9, and this is 0.1.0: verify it with that version"
+    ]
+    ran = run("verify out", tmp_path)
+    assert ran.code == 3
+    assert ran.out.splitlines()[-1] == "cannot be checked"
+    assert json.loads(run("verify out --json", tmp_path).out)["satisfied"] is False
+
+
+def test_another_version_that_writes_otherwise_cannot_be_checked(tmp_path):
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
+    seal(place, hedgerow="7.1", news="good")
+    [(check, passed)] = verify_folder(place).items()
+    assert "out was made by Hedgerow 7.1, and this is 0.1.0, which cannot read it" in check
+    assert passed is None
+    assert run("verify out", tmp_path).code == 3
+    assert run("report out --html x.html", tmp_path).code == 2
 
 
 def test_a_link_is_not_followed_out_of_a_release(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
     (place / "data.csv.gz").rename(tmp_path / "data.csv.gz")
     (place / "data.csv.gz").symlink_to(tmp_path / "data.csv.gz")
-    with pytest.raises(ReadError, match="is a link; a release holds its data itself"):
+    with pytest.raises(ReadError, match="is a link; a release holds its files itself"):
         open_folder(place)

@@ -56,6 +56,7 @@ def test_a_publication_says_nothing_about_its_input():
     release = tree()
     held = json.loads(release.to_json())
     assert held.pop("domain")["source"] == "declared"  # the domain is public
+    assert len(held.pop("statement_sha256")) == 64  # of what is published
     text = release.statement() + json.dumps(held)
     assert "Not for publication" not in text
     for private in ("147", "83", "64", "tea", "bread"):  # sizes, exact counts, items

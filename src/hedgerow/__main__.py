@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
+_INTERRUPTED, _STDERR = 130, 2
 #: whoever ends us by one of these is answered like whoever presses Ctrl-C
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -19,6 +19,7 @@ def main() -> None:
     _on_signals(signal.default_int_handler)
     try:
         _fill_closed_streams()
+        _keep_stderr()
         from hedgerow.cli.app import main as run  # noqa: PLC0415 - it may take a moment
 
         run()
@@ -58,6 +59,21 @@ def _fill_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - till the end
+
+
+def _keep_stderr() -> None:
+    """Let nobody but us write to standard error.
+
+    A library whose core panics over a damaged file prints that to descriptor 2, past Python, from
+    any of its threads; it reports it as well, and we say it in one line.
+    """
+    try:
+        own, nowhere = os.dup(_STDERR), os.open(os.devnull, os.O_WRONLY)
+        sys.stderr = os.fdopen(own, "w", 1, sys.stderr.encoding, "backslashreplace")
+        os.dup2(nowhere, _STDERR)
+        os.close(nowhere)
+    except (OSError, AttributeError):
+        pass  # it is closed: nothing is shown anyway
 
 
 if __name__ == "__main__":

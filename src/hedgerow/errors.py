@@ -14,9 +14,11 @@ __all__ = [
     "InternalError",
     "MissingExtra",
     "NotSatisfied",
+    "OtherVersion",
     "ParameterError",
     "PromiseBroken",
     "ReadError",
+    "TooMuch",
     "UndeclaredDomain",
     "UnknownMethod",
     "UnsupportedGuarantee",
@@ -38,6 +40,14 @@ class InputError(HedgerowError, ValueError):
 
 class ReadError(InputError):
     """A file or frame could not be read as the kind it was said to be."""
+
+
+class OtherVersion(ReadError):
+    """A release was made by another version of Hedgerow, which wrote what this one cannot read."""
+
+
+class TooMuch(ReadError):
+    """A file asks for more memory or time than somebody we do not know may have."""
 
 
 class DomainError(InputError):

@@ -28,6 +28,7 @@ from hedgerow.io.folder import Layout, check_free, open_folder, write_folder
 from hedgerow.io.placement import Placement
 from hedgerow.io.read import format_of, read
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
+from hedgerow.io.signing import read_private_key
 from hedgerow.io.toml import read_toml, toml_key, toml_value
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.publishers import Publisher, find_method
@@ -52,7 +53,7 @@ __all__ = [
 ]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_PATHS = ("data", "out", "domain", "account")
+_PATHS = ("data", "out", "domain", "account", "sign")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +78,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     set: dict[str, str | int | float | bool] = {}
     seed: int | None = None
     account: str | None = None
+    sign: str | None = None
     overwrite: bool = False
 
 
@@ -87,6 +89,7 @@ class Plan(NamedTuple):
     method: Publisher[Any]
     guarantee: Guarantee
     layout: Layout
+    key: Any = None
 
 
 def read_data(reading: Reading, promise: Mapping[str, Any] = _NOTHING) -> Any:
@@ -124,6 +127,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     layout = Layout.like(Path(job.data), job.format, job.columns)
     check_free(Path(job.out), overwrite=job.overwrite)
     _check_owners_files(job, recipe)
+    key = read_private_key(Path(job.sign)) if job.sign else None
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
     private = any(isinstance(part, PureDP) for part in guarantee.parts())
@@ -135,7 +139,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     _, form = format_of(layout.format, layout.ending)
     for _, axis in (data.bare() if private else data).domain.axes:
         form.check(axis.values)
-    return Plan(data, method, guarantee, layout)
+    return Plan(data, method, guarantee, layout, key)
 
 
 def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
@@ -160,6 +164,7 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
             overwrite=job.overwrite,
             placement=placement,
             ready=charge and charge.ready,
+            key=plan.key,
         )
     return release, folder
 
@@ -178,7 +183,7 @@ def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
 def _check_owners_files(job: Job, recipe: Path | None) -> None:
     """Keep the owner's files out of the release, and the release from replacing them."""
     out = Path(job.out).resolve()
-    inputs = [Path(held) for held in (job.data, job.domain, job.account) if held]
+    inputs = [Path(held) for held in (job.data, job.domain, job.account, job.sign) if held]
     for path in (*inputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):
             msg = f"{path} is inside {job.out}, which is what goes out; keep it somewhere else"
@@ -188,12 +193,17 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
 
 
 def run_evaluation(
-    folder: Path, reading: Reading, scores: Path, *, seed: int | None = None
+    folder: Path,
+    reading: Reading,
+    scores: Path,
+    *,
+    seed: int | None = None,
+    trusted: bool = False,
 ) -> list[Score]:
     """Compare a release with the data it was made of, and write the scores."""
     check_owners_file(scores, [Path(reading.data)], read_scores)
     progress.tell("reading the release")
-    release, held = open_folder(folder)
+    release, held = open_folder(folder, trusted=trusted)
     if reading.kind not in {"", held.kind}:
         msg = f"{folder} is a release of {held.kind}; got {reading.kind!r}"
         raise ParameterError(msg)
@@ -218,12 +228,14 @@ def _promised(held: Written) -> dict[str, Any]:
     return {"sensitive": msgspec.json.decode(text, type=list[str])}
 
 
-def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path) -> None:
+def run_report(
+    folders: Sequence[Path], scores: Sequence[Path], html: Path, *, trusted: bool = False
+) -> None:
     """Draw one page of releases; with scores it is for the owner only."""
     inputs = [*scores, *(folder / "release.json" for folder in folders)]
     check_owners_file(html, inputs, _is_page)
     progress.tell("reading")
-    held = [open_folder(folder) for folder in folders]
+    held = [open_folder(folder, trusted=trusted) for folder in folders]
     measured = [read_scores(path) for path in scores]
     for (_, written), path, score in zip(held, scores, measured, strict=False):
         if (score.method, score.guarantee) != (written.method, written.guarantee):

@@ -6,26 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
 from importlib import metadata
 from typing import Any
 
 import msgspec
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.errors import ParameterError
+from hedgerow.errors import ParameterError, TooMuch
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
 from hedgerow.privacy.guarantee import read_number
 from hedgerow.privacy.restoring import restore
 from hedgerow.statement import File, statement_of
 
-__all__ = ["Recipe", "Release", "Written"]
+__all__ = ["Recipe", "Release", "Written", "version"]
 
 
 _MOST_SHARE = 10**12
+#: a fraction of the numbers that a promise may have
+_LONGEST = 1_000
 
 
 @cache
-def _version() -> str:
+def version() -> str:
+    """The version of this Hedgerow."""
     return metadata.version("hedgerow")
 
 
@@ -62,6 +66,7 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notes: dict[str, int]
     verification: _Verification
     files: tuple[File, ...]
+    statement_sha256: str
     domain: dict[str, Any]
 
 
@@ -80,7 +85,12 @@ class Release:
     recipe: Recipe
     verdict: Verdict
     publishable: bool
-    version: str = field(default_factory=_version)
+    version: str = field(default_factory=version)
+
+    def __post_init__(self) -> None:
+        # what no published file stands on is nobody's business
+        used = {name for data in self.outputs.values() for name in data.axes}
+        object.__setattr__(self, "domain", self.domain.only(used))
 
     @property
     def data(self) -> Any:
@@ -113,14 +123,32 @@ class Release:
             notes=dict(self.evidence.notes),
             verification=_Verification(self.verdict.satisfied, self.verdict.checked),
             files=tuple(files),
+            # the statement says nothing of hashes: this one goes round in no circle
+            statement_sha256=sha256(self.statement(files).encode()).hexdigest(),
             domain=self.domain.to_plain(),
         )
 
     @classmethod
-    def restored(cls, held: Written, domain: Domain, outputs: Mapping[str, Dataset]) -> Release:
-        """Put a release together again from what was written; its promise is checked again."""
+    def restored(
+        cls,
+        held: Written,
+        domain: Domain,
+        outputs: Mapping[str, Dataset],
+        effort: int | None = None,
+    ) -> Release:
+        """Put a release together again from what was written; its promise is checked again.
+
+        Parameters
+        ----------
+        effort
+            How many cases that may look at.
+        """
         fields = dict(held.guarantee)
+        _require_numbers(fields)
         guarantee = restore(fields.pop("name", ""), fields)
+        if effort is not None and guarantee.effort(outputs) > effort:
+            msg = f"to check its promise more than {effort:,} cases would have to be looked at"
+            raise TooMuch(msg)
         entries = tuple(
             Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms)
             for asked in held.questions
@@ -153,6 +181,13 @@ class Release:
             publishable=self.publishable,
             files=files,
         )
+
+
+def _require_numbers(fields: Mapping[str, str]) -> None:
+    """Refuse numbers so long that reading them is work."""
+    if any(len(text) > _LONGEST for name, text in fields.items() if name != "sensitive"):
+        msg = "a number of the promise is too long"
+        raise ParameterError(msg)
 
 
 def _share(text: str) -> Fraction:

@@ -19,6 +19,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: str
     kind: str
     file: str
+    sha256: str
     format: str
     columns: dict[str, str]
     options: dict[str, str] = {}

@@ -2,60 +2,119 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from fractions import Fraction
-from importlib import metadata
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-import polars as pl
-
-from hedgerow.data import Dataset
-from hedgerow.errors import InputError, NotSatisfied, UnsupportedGuarantee
+from hedgerow.data import Dataset, Source
+from hedgerow.errors import InputError, NotSatisfied, OtherVersion, TooMuch, UnsupportedGuarantee
 from hedgerow.io.files import ending_of, read_bytes
-from hedgerow.io.folder import open_folder
+from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
+from hedgerow.io.parquet import read_table
 from hedgerow.io.read import any_kind, format_of
+from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
 from hedgerow.privacy import Guarantee, PureDP
-from hedgerow.release import Release, Written
+from hedgerow.release import Release, Written, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
 
+_ANY = 2**50
 
-def verify_folder(folder: Path, expected: Guarantee | None = None) -> dict[str, bool]:
+
+def verify_folder(
+    folder: Path, expected: Guarantee | None = None, *, key: Any = None, trusted: bool = False
+) -> dict[str, bool | None]:
     """Check a release folder; each check by name, and whether it passed.
+
+    None stands for what cannot be checked here: another version of Hedgerow made it, and what that
+    version writes is not known to this one; or it asks for too much. That is no yes.
 
     Parameters
     ----------
     expected
         The promise the receiver was told, if any.
+    key
+        The public key of whoever is said to have signed it, if any.
+    trusted
+        Whether it may take as much memory and time as it asks for.
     """
+    checks: dict[str, bool | None] = {}
+    if key is not None:
+        checks["release.json is signed by the owner of the key"] = _is_signed(folder, key)
     try:
-        release, held = open_folder(folder)
-        statement = read_bytes(folder / "STATEMENT.md").decode(errors="replace")
+        release, held = open_folder(folder, trusted=trusted)
+        statement = own_bytes(folder / STATEMENT)
+    except (OtherVersion, TooMuch) as error:
+        return {**checks, f"{error}": None}
     except InputError as error:
-        if not (folder / "release.json").is_file():
+        if not os.path.lexists(folder / RELEASE):
             raise
-        return {f"the release can be read ({error})": False}
-    names = {"release.json", "STATEMENT.md", *(file.file for file in held.files)}
-    checks = {
+        return {**checks, f"the release can be read ({error})": False}
+    return checks | _checked(folder, release, held, statement) | _promised(release, expected)
+
+
+def _checked(
+    folder: Path, release: Release, held: Written, statement: bytes
+) -> dict[str, bool | None]:
+    """Check what the folder holds; its data was read, and so it is what `release.json` names."""
+    checks: dict[str, bool | None] = {
+        "the files are those that were published": (
+            sha256(statement).hexdigest() == held.statement_sha256
+        ),
         "the data can be read, and is within the domain": True,
+        "nothing else is in the folder": _is_alone(folder, held),
+        "it is for publication": release.publishable,
+    }
+    if held.hedgerow != version():  # it may order or word it otherwise
+        made = f"it was made by Hedgerow {held.hedgerow}, and this is {version()}"
+        return {**checks, f"{made}: verify it with that version": None}
+    return checks | {
         "the order of records says nothing": all(
             _is_canonical(folder / file.file, release.outputs[file.data], file)
             for file in held.files
         ),
-        "release.json holds what it should and nothing else": _says_itself(folder, release, held),
-        "the statement says what release.json says": _is_stated(statement, release, held),
-        "nothing else is in the folder": {path.name for path in folder.iterdir()} == names,
-        "it is for publication": release.publishable,
-        f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied,
+        "release.json holds what it should and nothing else": (
+            own_bytes(folder / RELEASE, None) == release.to_json(held.files)
+        ),
+        "the statement says what release.json says": (
+            statement == release.statement(held.files).encode()
+        ),
+    }
+
+
+def _is_alone(folder: Path, held: Written) -> bool:
+    """Whether there are just the files of a release, and a signature is nothing but one."""
+    there = {path.name for path in folder.iterdir()}
+    if SIGNATURE in there and (folder / SIGNATURE).lstat().st_size != SIGNATURE_BYTES:
+        return False
+    return there | {SIGNATURE} == names_of(held)
+
+
+def _promised(release: Release, expected: Guarantee | None) -> dict[str, bool | None]:
+    checks: dict[str, bool | None] = {
+        f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied
     }
     budgets = [part.epsilon for part in release.guarantee.parts() if isinstance(part, PureDP)]
     if budgets:
         spent = sum((entry.spend for entry in release.evidence.entries), Fraction(0))
         checks["the questions spend no more than the promise"] = spent <= sum(budgets)
+        public = release.domain.source is not Source.INFERRED
+        checks["the domain does not come from the data"] = public
     if expected is not None:
         checks["the promise is the one asked for"] = release.guarantee == expected
     return checks
+
+
+def _is_signed(folder: Path, key: Any) -> bool:
+    try:
+        signature = own_bytes(folder / SIGNATURE, SIGNATURE_BYTES)
+        return is_signed(key, signature, own_bytes(folder / RELEASE, None))
+    except InputError:
+        return False
 
 
 def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
@@ -79,20 +138,9 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
 def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     """Whether the file holds just what we would write for its data."""
     _, layout = format_of(file.format, ending_of(path))
-    wanted, there = layout.write(any_kind(data.kind).rows(data), file.columns), read_bytes(path)
+    wanted = layout.write(any_kind(data.kind).rows(data), file.columns)
+    there = read_bytes(path, most=_ANY)  # it was read before, within its limit
     if wanted != there and file.format == "parquet":
         # another version of the library packs the same table into other bytes
-        return pl.read_parquet(wanted).equals(pl.read_parquet(there))
+        return read_table(wanted).equals(read_table(there))
     return wanted == there
-
-
-def _says_itself(folder: Path, release: Release, held: Written) -> bool:
-    if held.hedgerow != metadata.version("hedgerow"):
-        return held.verification.satisfied  # another version may order or word it otherwise
-    return read_bytes(folder / "release.json") == release.to_json(held.files)
-
-
-def _is_stated(statement: str, release: Release, held: Written) -> bool:
-    if held.hedgerow != metadata.version("hedgerow"):
-        return release.guarantee.sentence() in statement
-    return statement == release.statement(held.files)

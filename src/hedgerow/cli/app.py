@@ -11,6 +11,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any, NoReturn
 
 import click
 
+from hedgerow.cli import printing
+from hedgerow.cli.printing import for_terminal, printable, say
 from hedgerow.errors import HedgerowError, WriteError
 from hedgerow.progress import Outcome, outcome, promise_outcome
 
@@ -83,7 +86,9 @@ def main() -> NoReturn:
     except BrokenPipeError:  # whoever read our help has seen enough
         _drop_output()
         sys.exit(0)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - every way out is one line
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - every way out is one line, a library's panic too
         _leave(*_explain(error), error)
 
 
@@ -119,6 +124,10 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
             return f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE
         case ValueError() if "null byte" in str(error):
             return "the name of a file holds a zero byte", _USAGE
+        case UnicodeEncodeError():
+            return "the name of a file is not UTF-8 text; rename it", _USAGE
+        case RuntimeError() if "Symlink loop" in str(error):
+            return "the name of a file is a link that leads to itself", _USAGE
         case _:
             return _place(error), _OURS
 
@@ -128,16 +137,13 @@ def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     became = outcome()
     nothing = "nothing went out" if code == _INTERRUPTED else ""
     said = (message, became.published or nothing, became.charged)
-    line = " ".join("; ".join(filter(None, said)).split())
+    line = printable(" ".join("; ".join(filter(None, said)).split()))
     if code == _INTERRUPTED and became.published:
         _redirect_output()  # it was being printed: that may not go on, or not end
     elif "--json" in sys.argv:
-        import msgspec  # noqa: PLC0415 - not needed for help
-
         held = {"kind": type(error).__name__, "message": line, "exit_code": code}
-        document = {"error": held}
         with suppress(WriteError):  # the line below and the code are left
-            _print(msgspec.json.encode(document).decode())
+            _print(printing.as_json({"error": held}, indent=-1))
     _drop_output()
     _tell(line)
     sys.exit(code)
@@ -152,11 +158,12 @@ def _place(error: BaseException) -> str:
     return f"a bug of ours ({type(error).__name__} at {at}, version {version}); please report it"
 
 
-def emit(document: Any, text: str, *, as_json: bool) -> None:
-    """Print a result: one JSON document and nothing else, or a text for people."""
-    import msgspec  # noqa: PLC0415 - not needed for help
+def emit(document: Any, text: str | Sequence[str], *, as_json: bool) -> None:
+    """Print a result: one JSON document and nothing else, or a text, or lines, for people.
 
-    _print(msgspec.json.format(msgspec.json.encode(document)).decode() if as_json else text)
+    Lines may hold text of a file; a text of one's own may have line breaks.
+    """
+    _print(printing.as_json(document) if as_json else for_terminal(text, sys.stdout))
 
 
 def _print(text: str) -> None:
@@ -179,7 +186,7 @@ def _print(text: str) -> None:
 def _tell(line: str) -> None:
     """Write one line to the standard error; if that is not there, the exit code is left."""
     with suppress(OSError):
-        click.echo(f"hedgerow: {line}", err=True)
+        say([f"hedgerow: {line}"], err=True)
 
 
 def _drop_output() -> None:

@@ -44,8 +44,8 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
         facts["draft of the domain"] = given["draft_domain"]
     width = max(map(len, facts))
     lines = [f"{name:{width}}  {_shown(value)}" for name, value in facts.items()]
-    text = "\n".join(["For the owner only: every line is about the private data.", "", *lines])
-    emit({"scope": "for the owner only", **facts}, text, as_json=as_json)
+    said = ["For the owner only: every line is about the private data.", "", *lines]
+    emit({"scope": "for the owner only", **facts}, said, as_json=as_json)
 
 
 def _shown(value: Any) -> str:

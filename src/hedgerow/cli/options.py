@@ -17,6 +17,7 @@ __all__ = [
     "promise_options",
     "reading_options",
     "shown",
+    "trusted_option",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,6 +34,9 @@ PROMISE = {
 #: options that may be given several times
 _SEVERAL = ("sensitive",)
 
+trusted_option = click.option(
+    "--trusted", is_flag=True, help="However large: I trust whoever made the folder."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 

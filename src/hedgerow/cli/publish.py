@@ -22,7 +22,7 @@ from hedgerow.cli.options import (
 __all__ = ["command"]
 
 #: options that stand in a recipe under the same name
-_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account")
+_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign")
 
 
 class _Publish(click.Command):
@@ -69,6 +69,7 @@ class _Publish(click.Command):
 @click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")
 @click.option("--recipe", type=click.Path(), help="Take all of this from a TOML file.")
 @click.option("--save-recipe", type=click.Path(), help="Write that file.")
+@click.option("--sign", type=click.Path(), help="Sign it with this Ed25519 key (PEM).")
 @click.option("--account", type=click.Path(), help="Sums epsilon over releases, up to a total.")
 @json_option
 def command(*, as_json: bool, **given: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hedgerow.cli.app import emit
-from hedgerow.cli.options import json_option, shown
+from hedgerow.cli.options import json_option, shown, trusted_option
 
 __all__ = ["command"]
 
@@ -21,14 +21,16 @@ __all__ = ["command"]
     help="Scores of each release, in order; the page is then for the owner only.",
 )
 @click.option("--html", required=True, type=click.Path(), help="Where the page goes.")
+@trusted_option
 @json_option
-def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, as_json: bool) -> None:
+def command(
+    folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, trusted: bool, as_json: bool
+) -> None:
     """Make one self-contained page of the releases in FOLDERS."""
     from hedgerow.job import run_report  # noqa: PLC0415
 
     with shown():
-        run_report(
-            [Path(folder) for folder in folders], [Path(held) for held in scores], Path(html)
-        )
+        places = [Path(folder) for folder in folders]
+        run_report(places, [Path(held) for held in scores], Path(html), trusted=trusted)
     scope = "for the owner only" if scores else "public"
-    emit({"html": html, "scope": scope}, f"Written to {html} ({scope}).", as_json=as_json)
+    emit({"html": html, "scope": scope}, [f"Written to {html} ({scope})."], as_json=as_json)

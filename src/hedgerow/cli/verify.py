@@ -17,34 +17,43 @@ from hedgerow.cli.options import (
     promise_options,
     reading_options,
     shown,
+    trusted_option,
 )
 
 __all__ = ["command"]
 
 _NOT_SATISFIED = 3
+_MARKS = {True: "yes", False: "NO", None: "?"}
 
 
 @click.command("verify")
 @click.argument("place", type=click.Path())
 @reading_options
 @promise_options
+@click.option("--key", type=click.Path(), help="The public key of whoever signed it (PEM).")
+@trusted_option
 @json_option
 def command(place: str, *, as_json: bool, **given: Any) -> None:
-    """Check PLACE, a release folder or a file, by itself: 0 satisfied, 3 not."""
+    """Check PLACE, a release folder or a file, by itself: 0 satisfied, 3 not.
+
+    A release of another version of Hedgerow cannot be checked: 3 as well.
+    """
     from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
+    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.job import with_sensitive  # noqa: PLC0415
     from hedgerow.privacy.restoring import restore_options  # noqa: PLC0415
 
     promise = promise_given(given)
     expected = restore_options(promise) if promise else None
+    key = read_public_key(Path(given["key"])) if given["key"] else None
     if not Path(place).exists():
         msg = f"there is nothing at {place}"
         raise ReadError(msg)
     with shown():
         if Path(place).is_dir():
-            checks = verify_folder(Path(place), expected)
+            checks = verify_folder(Path(place), expected, key=key, trusted=given["trusted"])
         else:
             if given["kind"] is None or expected is None:
                 msg = "to verify a file, say its --kind and the promise"
@@ -56,10 +65,15 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
             for part in expected.parts():
                 part.notice(data)
             verify_data(data, expected)
-            checks = {f"{expected.name} holds": True}
+            checks: dict[str, bool | None] = {f"{expected.name} holds": True}
     satisfied = all(checks.values())
-    lines = [f"{'yes' if passed else 'NO':4} {check}" for check, passed in checks.items()]
-    text = "\n".join([*lines, "", "satisfied" if satisfied else "NOT satisfied"])
-    emit({"satisfied": satisfied, "checks": checks}, text, as_json=as_json)
+    result = "satisfied" if satisfied else "NOT satisfied"
+    if not satisfied and False not in checks.values():
+        result = "cannot be checked"
+    lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
+    if key is None and (Path(place) / "release.json.sig").exists():
+        lines += ["", "It is signed; by whom was not checked (give the public key: --key)."]
+    document = {"satisfied": satisfied, "result": result, "checks": checks}
+    emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)

@@ -25,8 +25,6 @@ class Dataset(ABC):
 
     kind: ClassVar[str]
     units: ClassVar[tuple[str, ...]]
-    #: the axes of the domain that the kind itself has
-    axes: ClassVar[tuple[str, ...]]
 
     domain: Domain
 
@@ -34,6 +32,11 @@ class Dataset(ABC):
         """Show what is public, and nothing else: a notebook prints whatever it is given."""
         axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes of the domain that this data stands on; it may have more."""
+        return tuple(name for name, _ in self.domain.axes)
 
     @abstractmethod
     def count_units(self, unit: str) -> int:
@@ -60,7 +63,7 @@ class Dataset(ABC):
         """Forget order, row numbers and owners: keep nothing but what is published."""
 
     def bare(self) -> Self:
-        """Leave out what stands beside the records, and every axis the kind itself does not have.
+        """Leave out what stands beside the records, and every axis the kind itself does not need.
 
         A differentially private method sees no more: which values stand beside is not public.
         """

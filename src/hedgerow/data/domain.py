@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
@@ -16,8 +16,9 @@ __all__ = ["Axis", "Domain", "Source", "Value"]
 
 Value: TypeAlias = str | int
 
-#: an axis of whole numbers given by its ends may not be longer
-MOST_VALUES = 10_000_000
+#: so many values a public domain may hold in all: whoever receives a release holds them in memory,
+#: some 300 bytes each, and an axis of whole numbers given by its ends is as short as it is large
+MOST_VALUES = 1_000_000
 #: what stands on an axis of which nothing is left
 _NOTHING: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
 
@@ -88,19 +89,42 @@ class Axis:
     @classmethod
     def from_plain(cls, held: Mapping[str, Any]) -> Axis:
         """Take back what `to_plain` laid out."""
-        values = held.get("values")
-        if values is None:
-            low, high = int(held["low"]), int(held["high"])
-            if not 0 <= high - low < MOST_VALUES:
-                msg = f"an axis must hold between 1 and {MOST_VALUES:,} values"
-                raise DomainError(msg)
-            values = range(low, high + 1)
-        return cls(tuple(values), tuple(tuple(path) for path in held.get("paths", ())))
+        paths = held.get("paths", [])
+        if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
+            msg = "the paths of an axis must be lists of texts"
+            raise DomainError(msg)
+        return cls(tuple(_plain_values(held)), tuple(map(tuple, cast("list[list[str]]", paths))))
+
+
+def _plain_values(held: Mapping[str, Any]) -> Sequence[Value]:
+    """The values of an axis that was laid out; whole numbers in a row are not counted out yet."""
+    names = set(held) - {"paths"}
+    if names == {"values"} and isinstance(held["values"], list):
+        return cast("list[Value]", held["values"])
+    if names == {"low", "high"}:
+        low, high = held["low"], held["high"]
+        if type(low) is int and type(high) is int and 0 <= high - low < MOST_VALUES:
+            return range(low, high + 1)
+    msg = f"an axis has values, or low and high, and at most {MOST_VALUES:,} of them"
+    raise DomainError(msg)
+
+
+def _is_path(held: Any) -> bool:
+    return isinstance(held, list) and all(isinstance(part, str) for part in cast("Any", held))
 
 
 def _is_text(value: str) -> bool:
     """Whether a text can be written to a file and read again: no zero byte, no lone surrogate."""
-    return "\0" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _require_room(sizes: Iterable[int], most: int = MOST_VALUES) -> None:
+    if sum(sizes) > most:
+        msg = f"the axes of a domain may hold {most:,} values together; take fewer"
+        raise DomainError(msg)
 
 
 def _plain(value: Any) -> Any:
@@ -140,6 +164,8 @@ class Domain:
         if most is not None and (type(most) is not int or most < 1):
             msg = f"records_per_person must be a whole number of at least 1; got {most!r}"
             raise DomainError(msg)
+        if self.source is not Source.INFERRED:
+            _require_room(len(axis) for _, axis in self.axes)
 
     @classmethod
     def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value]) -> Domain:
@@ -197,10 +223,12 @@ class Domain:
         }
 
     @classmethod
-    def from_plain(cls, held: Mapping[str, Any]) -> Domain | None:
-        """Take back what `to_plain` laid out; None where it was not public."""
+    def from_plain(cls, held: Mapping[str, Any], most: int = MOST_VALUES) -> Domain | None:
+        """Take back what `to_plain` laid out, of so many values; None where it was not public."""
         if held["axes"] is None:
             return None
+        # before any axis is built: together they may be more than any memory holds
+        _require_room((len(_plain_values(axis)) for axis in held["axes"].values()), most)
         axes = tuple((name, Axis.from_plain(axis)) for name, axis in held["axes"].items())
         return cls(axes, Source(held["source"]), held["records_per_person"])
 
@@ -214,9 +242,9 @@ class Domain:
             axes.append((name, Axis(values, paths)))
         return replace(self, axes=tuple(axes))
 
-    def only(self, names: Iterable[str]) -> Domain:
-        """The same domain without any other axis."""
-        return replace(self, axes=tuple((name, self.axis(name)) for name in names))
+    def only(self, names: Collection[str]) -> Domain:
+        """The same domain without its other axes."""
+        return replace(self, axes=tuple(held for held in self.axes if held[0] in names))
 
     def said_by(self, source: Source) -> Domain:
         """The same domain on somebody else's word."""

@@ -15,7 +15,7 @@ from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.records import as_record, encode, number_owners, require_owners, seen
 from hedgerow.engines import Engine, Table
-from hedgerow.engines.sorting import sorted_order
+from hedgerow.engines.sorting import order_of_lists
 from hedgerow.errors import DomainError, InternalError, ParameterError
 
 __all__ = ["Lists", "OnBad"]
@@ -35,11 +35,15 @@ class Lists(Dataset):
 
     #: the column by which the items of a record are in order
     order: ClassVar[str]
-    axes: ClassVar[tuple[str, ...]] = ("item",)
 
     rows: Table
     items: Table
     engine: Engine
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Items."""
+        return ("item",)
 
     @classmethod
     def from_records(
@@ -227,12 +231,16 @@ def _ordered(sizes: Integers, items: Integers) -> tuple[Integers, NDArray[np.boo
     order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
     for size in np.unique(sizes).tolist():
         members = np.flatnonzero(sizes == size)
-        columns = list(items[starts[members] + np.arange(size)[:, None]])
-        by = sorted_order(columns)
+        # a column after another in memory: most rows are short, and there are many
+        lists = items[starts[members] + np.arange(size)[:, None]].T
+        by = order_of_lists(lists)
         differs = np.zeros(len(by), np.bool_)
         differs[:1] = True
-        for column in columns:
-            differs[1:] |= column[by][1:] != column[by][:-1]
+        if size > len(by):
+            differs[1:] = np.any(lists[by[1:]] != lists[by[:-1]], axis=1)
+        else:
+            for column in lists.T:
+                differs[1:] |= column[by][1:] != column[by][:-1]
         order.append(members[by])
         new.append(differs)
     return np.concatenate(order), np.concatenate(new)

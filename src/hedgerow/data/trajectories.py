@@ -17,6 +17,7 @@ from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.data.positions import Positions
 from hedgerow.data.records import number_owners, require_owners
 from hedgerow.engines import Engine, LocalEngine, Table
+from hedgerow.engines.sorting import order_of_lists
 from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["Trajectories"]
@@ -51,7 +52,6 @@ class Trajectories(Dataset):
 
     kind: ClassVar[str] = "trajectories"
     units: ClassVar[tuple[str, ...]] = ("trajectory", "person")
-    axes: ClassVar[tuple[str, ...]] = ("time", "place")
 
     rows: Table
     visits: Table
@@ -155,6 +155,11 @@ class Trajectories(Dataset):
     def sensitive(self) -> tuple[str, ...]:
         """The names of the sensitive attributes."""
         return tuple(name for name in self.rows.names if name not in {"row", "person"})
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Times, places and the attributes of records."""
+        return ("time", "place", *self.sensitive)
 
     @property
     def several(self) -> bool:
@@ -272,9 +277,8 @@ class Trajectories(Dataset):
     def bare(self) -> Trajectories:
         """Leave out the sensitive attributes, and all axes but time and place."""
         kept = [name for name in self.rows.names if name not in self.sensitive]
-        return replace(
-            self, domain=self.domain.only(self.axes), rows=self.engine.select(self.rows, kept)
-        )
+        rows = self.engine.select(self.rows, kept)
+        return replace(self, domain=self.domain.only(("time", "place")), rows=rows)
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""
@@ -365,7 +369,9 @@ def _sorted_records(starts: Integers, pairs: Integers, traits: list[Integers]) -
     order = [np.zeros(0, np.int64)]
     for size in np.unique(sizes).tolist():
         members = np.flatnonzero(sizes == size)
-        columns = [codes[members] for codes in reversed(traits)]
-        columns += [pairs[starts[members] + place] for place in reversed(range(size))]
-        order.append(members[np.lexsort(columns)] if columns else members)
+        if traits and len(members) > 1:
+            members = members[np.lexsort([codes[members] for codes in reversed(traits)])]
+        if size:
+            members = members[order_of_lists(pairs[starts[members][:, None] + np.arange(size)])]
+        order.append(members)
     return np.concatenate(order)

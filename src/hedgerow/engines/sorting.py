@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from hedgerow.engines.base import Codes
 
-__all__ = ["distinct_rows", "sorted_order", "unless_sorted"]
+__all__ = ["distinct_rows", "order_of_lists", "sorted_order", "unless_sorted"]
 
 _KEY_BITS = 63
 _BITS = 62
 _PAIR = 2
+_LONG = 256
 
 
 def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
@@ -42,6 +43,21 @@ def unless_sorted(keys: Sequence[Codes]) -> NDArray[np.intp] | None:
     packed = (packed << row_bits) | np.arange(rows, dtype=np.int64)
     packed.sort()
     return (packed & ((1 << row_bits) - 1)).astype(np.intp)
+
+
+def order_of_lists(lists: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the order of lists of codes, one a row, by their first code, then the next; stable.
+
+    Long lists are compared as texts of bytes: a column a place would be millions of columns, and of
+    long lists there are few.
+    """
+    count, size = lists.shape
+    if count == 1:
+        return np.zeros(1, np.intp)
+    if size <= _LONG:
+        return sorted_order(list(lists.T))
+    texts = [row.astype(">u8").tobytes() for row in lists]  # no code is negative
+    return np.array(sorted(range(count), key=texts.__getitem__), np.intp)
 
 
 def distinct_rows(keys: Sequence[Codes]) -> list[Codes]:

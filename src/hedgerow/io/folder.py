@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
-
-from hedgerow.data import Dataset, Domain
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
 from hedgerow.io.files import (
     Ending,
     ending_of,
     pack,
-    read_bytes,
     reason,
     sync_folder,
     umask,
     write_all,
 )
+from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, read_json
 from hedgerow.io.placement import Placement, part_of, put_in_place, remove_leftovers
-from hedgerow.io.read import FORMATS, any_kind, format_of, read
-from hedgerow.release import Release, Written
+from hedgerow.io.read import FORMATS, any_kind, format_of
+from hedgerow.io.signing import sign
+from hedgerow.release import Release
 from hedgerow.statement import File
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "write_release",
 ]
 
-_RELEASE, _STATEMENT = "release.json", "STATEMENT.md"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -82,14 +80,13 @@ def check_free(folder: Path, *, overwrite: bool) -> None:
 
 def _is_release(folder: Path) -> bool:
     """Whether a folder holds a release and nothing else."""
-    if folder.is_symlink() or not (folder / _RELEASE).is_file():
+    if folder.is_symlink() or not (folder / RELEASE).is_file():
         return False
     try:
-        held = _written(folder)
+        held = read_json(folder, trusted=True)
     except ReadError:
         return False
-    names = {_RELEASE, _STATEMENT, *(file.file for file in held.files)}
-    return {path.name for path in folder.iterdir()} <= names
+    return {path.name for path in folder.iterdir()} <= names_of(held)
 
 
 def write_release(
@@ -115,9 +112,16 @@ def write_release(
     return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
-def read_release(folder: str | Path) -> Release:
-    """Read a release folder with the public reader, and check its promise again."""
-    return open_folder(Path(folder))[0]
+def read_release(folder: str | Path, *, trusted: bool = False) -> Release:
+    """Read a release folder with the public reader, and check its promise again.
+
+    Parameters
+    ----------
+    trusted
+        Whether it may take as much memory and time as it asks for; else that is bounded by a
+        multiple of what was sent.
+    """
+    return open_folder(Path(folder), trusted=trusted)[0]
 
 
 def write_folder(
@@ -128,8 +132,9 @@ def write_folder(
     overwrite: bool = False,
     placement: Placement | None = None,
     ready: Callable[[Path], None] | None = None,
+    key: Any = None,
 ) -> Path:
-    """Write a release folder in a layout.
+    """Write a release folder in a layout, signed if there is a key.
 
     It is written beside its place under another name, readable by its owner only, read again by the
     public reader, compared, verified, and renamed. What earlier runs left behind when they were
@@ -151,7 +156,7 @@ def write_folder(
         remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
         with part_of(folder) as part:
-            contents, files = _write(release, part, layout)
+            contents, files = _write(release, part, layout, key)
             _verify(release, part, contents, files)
             part.chmod(0o777 & ~umask())
             sync_folder(part)
@@ -170,54 +175,9 @@ def write_folder(
     return folder
 
 
-def open_folder(folder: Path) -> tuple[Release, Written]:
-    """Read a release folder: the release, and what its `release.json` says."""
-    if not (folder / _RELEASE).is_file():
-        msg = f"{folder} is not a release: it holds no {_RELEASE}"
-        raise ReadError(msg)
-    held = _written(folder)
-    try:
-        domain = Domain.from_plain(held.domain)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
-        raise ReadError(msg) from None
-    if len({file.data for file in held.files}) < len(held.files):
-        msg = f"{folder / _RELEASE} names one data set twice; it was changed or damaged"
-        raise ReadError(msg)
-    outputs = {file.data: _read_output(folder, file, domain) for file in held.files}
-    if not outputs:
-        msg = f"{folder / _RELEASE} names no data"
-        raise ReadError(msg)
-    domain = domain or next(iter(outputs.values())).domain
-    return Release.restored(held, domain, outputs), held
-
-
-def _written(folder: Path) -> Written:
-    try:
-        return msgspec.json.decode(read_bytes(folder / _RELEASE), type=Written)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        msg = f"{folder / _RELEASE} is not what Hedgerow writes; it was changed or damaged"
-        raise ReadError(msg) from None
-
-
-def _read_output(folder: Path, file: File, domain: Domain | None) -> Dataset:
-    if Path(file.file).name != file.file or not file.file.startswith("data."):
-        msg = f"{folder / _RELEASE} names a file outside the release"
-        raise ReadError(msg)
-    if (folder / file.file).is_symlink():
-        msg = f"{folder / file.file} is a link; a release holds its data itself"
-        raise ReadError(msg)
-    return read(
-        folder / file.file,
-        kind=file.kind,
-        domain=domain,
-        format=file.format,
-        columns=file.columns,
-        options=file.options,
-    ).canonical()
-
-
-def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, bytes], list[File]]:
+def _write(
+    release: Release, part: Path, layout: Layout, key: Any
+) -> tuple[dict[str, bytes], list[File]]:
     """Write data, release and statement; return what was written, and the files of the data."""
     contents: dict[str, bytes] = {}
     files: list[File] = []
@@ -227,18 +187,21 @@ def _write(release: Release, part: Path, layout: Layout) -> tuple[dict[str, byte
         columns = {role: held.columns.get(role, role) for role in kind.roles}
         _, form = format_of(held.format, held.ending)
         contents[name] = form.write(kind.rows(data), columns)
-        _write_file(part / held.name(name), pack(contents[name], held.ending.compression))
-        written = {role: columns[role] for role in kind.written}
-        again = kind.again(data)
-        files.append(File(name, data.kind, held.name(name), held.format, written, again))
-    _write_file(part / _RELEASE, release.to_json(files))
-    _write_file(part / _STATEMENT, release.statement(files).encode())
+        packed, place = pack(contents[name], held.ending.compression), held.name(name)
+        _write_file(part / place, packed)
+        written, again = {role: columns[role] for role in kind.written}, kind.again(data)
+        hashed = sha256(packed).hexdigest()
+        files.append(File(name, data.kind, place, hashed, held.format, written, again))
+    _write_file(part / RELEASE, release.to_json(files))
+    if key is not None:
+        _write_file(part / SIGNATURE, sign(key, release.to_json(files)))
+    _write_file(part / STATEMENT, release.statement(files).encode())
     return contents, files
 
 
 def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
-    again, _ = open_folder(part)
+    again, _ = open_folder(part, trusted=True)
     for file in files:
         rows = any_kind(file.kind).rows
         _, form = format_of(file.format, Ending("", ""))
@@ -246,7 +209,7 @@ def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: 
             msg = f"the data in {file.file} does not come back as it was written"
             raise InternalError(msg)
     if again.guarantee != release.guarantee or again.to_json(files) != release.to_json(files):
-        msg = f"{_RELEASE} does not come back as it was written"
+        msg = f"{RELEASE} does not come back as it was written"
         raise InternalError(msg)
     if not again.verdict.satisfied:
         msg = f"the written data does not keep {release.guarantee.name}; nothing was published"

@@ -14,7 +14,9 @@ from hedgerow.io.long import Long, Wanted
 from hedgerow.io.rows import Laid
 from hedgerow.io.tables import long_from
 
-__all__ = ["check", "read", "write"]
+__all__ = ["check", "read", "read_table", "write"]
+
+_MAGIC = b"PAR1"
 
 #: bytes of a cell at least
 _CELL = 16
@@ -27,12 +29,13 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     any memory holds.
     """
     try:
+        _require_ends(content)
         names = pl.read_parquet_schema(io.BytesIO(content))
         asked = (*wanted.columns.values(), *wanted.further)
         there = [name for name in dict.fromkeys(asked) if name in names]
         rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         small = rows * _CELL * max(1, len(there)) <= most
-        frame = pl.read_parquet(io.BytesIO(content), columns=there) if small else None
+        frame = read_table(content, there) if small else None
     # the library reports damage by errors of many kinds, a panic of its core among them
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
@@ -46,6 +49,18 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
         )
         raise ReadError(msg)
     return long_from(where, frame, wanted, np.arange(1, len(frame) + 1, dtype=np.int64))
+
+
+def read_table(content: bytes, columns: list[str] | None = None) -> pl.DataFrame:
+    """Read columns of a table, or all."""
+    return pl.read_parquet(io.BytesIO(content), columns=columns)
+
+
+def _require_ends(content: bytes) -> None:
+    """Refuse at once what is cut off: the library would say so, and print where in its core."""
+    length = int.from_bytes(content[-8:-4], "little")
+    if content[:4] != _MAGIC or content[-4:] != _MAGIC or not 0 < length <= len(content) - 12:
+        raise ValueError
 
 
 def check(values: Sequence[Value]) -> None:

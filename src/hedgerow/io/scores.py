@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -31,10 +32,11 @@ def check_owners_file(
     if not path.parent.is_dir():
         msg = f"{path} cannot be written: there is no folder {path.parent}; create it first"
         raise ParameterError(msg)
-    if any((folder / "release.json").exists() for folder in path.resolve().parents):
+    place = Path(os.path.realpath(path))  # which, unlike Path.resolve, bears a link to itself
+    if any((folder / "release.json").exists() for folder in place.parents):
         msg = f"{path} is inside a release, and it is for the owner only; write it somewhere else"
         raise GuaranteeError(msg)
-    if any(path.resolve() == held.resolve() for held in inputs):
+    if any(place == Path(os.path.realpath(held)) for held in inputs):
         msg = f"{path} is read by this command; write to another file"
         raise ParameterError(msg)
     if path.exists():

@@ -78,6 +78,11 @@ class Guarantee(ABC):
     def fields(self) -> dict[str, str]:
         """The numbers of the promise, exactly, as text."""
 
+    def effort(self, outputs: Mapping[str, Dataset]) -> int:
+        """How many cases `verify` looks at: a small file can ask for more than anyone can wait."""
+        del outputs
+        return 0
+
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """Say what the promise does not cover of data over a domain, a sentence each."""
         del domain
@@ -202,6 +207,10 @@ class All(Guarantee):
         ledgers = [part.open(data, answers) for part in self.guarantees]
         private = [ledger for ledger in ledgers if ledger.budget > 0]
         return (private or ledgers)[0].promising(self.guarantees)
+
+    def effort(self, outputs: Mapping[str, Dataset]) -> int:
+        """How many cases all parts look at."""
+        return sum(part.effort(outputs) for part in self.guarantees)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check part by part."""

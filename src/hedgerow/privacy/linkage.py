@@ -104,6 +104,11 @@ class KCL(Criterion):
             _require_known(data, self.sensitive)
         return super().open(data, answers)
 
+    def effort(self, outputs: Mapping[str, Dataset]) -> int:
+        """How many sequences of up to L visits occur."""
+        held = [data for data in outputs.values() if isinstance(data, Trajectories)]
+        return sum(_count_sequences(np.diff(data.arrays()[0]), self.l) for data in held)
+
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length."""
         found: dict[str, int] = {}
@@ -207,19 +212,35 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
         [data.holders(traits, column, value) for column, value in promise.sensitive]
         or [np.zeros(len(data), np.bool_)]
     )
-    sizes = np.bincount(np.diff(starts))
-    longest = min(promise.l, max(0, len(sizes) - 1))
-    numbers = {
-        size: sum(number * math.comb(length, size) for length, number in enumerate(sizes.tolist()))
-        for size in range(1, longest + 1)
-    }
-    if (total := sum(numbers.values())) > _MOST:
+    sizes = np.diff(starts)
+    total = _count_sequences(sizes, promise.l)
+    if total > _MOST:
         msg = f"{total:,} sequences would have to be looked at; take a smaller l or fewer visits"
         raise ParameterError(msg)
+    records = np.bincount(sizes).tolist()  # how many records have so many visits
+    numbers = {
+        size: sum(number * math.comb(length, size) for length, number in enumerate(records))
+        for size in range(1, min(promise.l, len(records) - 1) + 1)
+    }
     return {
         size: _count(starts, pairs, flags, promise, size, -(-number // _AT_ONCE))
         for size, number in numbers.items()
     }
+
+
+def _count_sequences(sizes: Integers, most: int) -> int:
+    """Count the sequences of up to `most` visits in records of these sizes.
+
+    Beyond what is ever looked at it stops: of a long record the numbers themselves are too long.
+    """
+    total = 0
+    lengths, records = np.unique(sizes, return_counts=True)
+    for length, number in zip(lengths.tolist(), records.tolist(), strict=True):
+        for size in range(1, min(most, length) + 1):
+            total += number * math.comb(length, size)
+            if total > _MOST:
+                return total
+    return total
 
 
 def _count(
@@ -247,7 +268,7 @@ def _count(
         ]
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
         counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
-        few += counted.filter(pl.col("len") < promise.k).height
+        few += counted.filter(pl.col("len") < min(promise.k, _MOST)).height
         # exactly: half is not more than 50 %, and no share has too many digits
         totals = counted["len"].unique()
         most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Sequence
 from importlib import resources
@@ -9,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hedgerow.errors import ParameterError
+from hedgerow.errors import EngineError, ParameterError
 from hedgerow.privacy import PureDP
 from hedgerow.privacy.guarantee import show
 from hedgerow.release import Release
@@ -45,19 +47,18 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
     ]
     owner = bool(scores)
     held = resources.files("hedgerow.report")
+    scripts = [*map(_vendored, _SCRIPTS), held.joinpath("page.js").read_text("utf-8")]
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        held.joinpath("page.html").read_text()
+        held.joinpath("page.html").read_text("utf-8")
     )
     return page.render(
         title=_title(releases),
         owner=owner,
         pages=pages,
         version=releases[0][1].version,
-        style=_Safe(held.joinpath("page.css").read_text()),
-        scripts=[
-            _Safe(_closed(held.joinpath("vendor", f"{name}.min.js").read_text()))
-            for name in _SCRIPTS
-        ],
+        style=_Safe(held.joinpath("page.css").read_text("utf-8")),
+        scripts=[_Safe(script) for script in scripts],
+        allowed=_Safe(" ".join(map(_hashed, scripts))),
         charts=_Safe(_json([chart["spec"] for chart in charts])),
     )
 
@@ -69,6 +70,22 @@ class _Safe(str):
 
     def __html__(self) -> str:
         return self
+
+
+def _vendored(name: str) -> str:
+    """Read a script of somebody else's, if it is the one that was looked at when it came in."""
+    vendor = resources.files("hedgerow.report").joinpath("vendor")
+    content = vendor.joinpath(f"{name}.min.js").read_bytes()
+    line = f"{hashlib.sha256(content).hexdigest()}  {name}.min.js"
+    if line not in vendor.joinpath("SHA256SUMS").read_text("utf-8").splitlines():
+        msg = f"the script {name}.min.js of the report was changed; install Hedgerow again"
+        raise EngineError(msg)
+    return _closed(content.decode())
+
+
+def _hashed(script: str) -> str:
+    """Name a script in the page's policy: nothing else is run, whatever gets into the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _closed(script: str) -> str:
@@ -112,7 +129,8 @@ def _page(
     budget = budget_chart(release.evidence)
     plain = [score for score in scores if not score.chart or score.better != "neither"]
     return {
-        "name": name,
+        # a name of a file may be no text
+        "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
         "figures": figures,
         "sentence": release.guarantee.sentence(),
