@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from terminal import Ran, run
 
 #: every so many folders are given to a process of its own
 REAL = 40
+_MOST_MEMORY = 6 * 10**9
 #: what a terminal would obey, and marks of crashes
 _RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CRASH = re.compile(r"Traceback|panicked|RUST_BACKTRACE|a bug of ours")
@@ -135,10 +137,13 @@ def _peak() -> float:
 def main() -> None:
     """Print what happened to a number of folders."""
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    # whoever finds a way to take all memory takes this process with him, not the machine
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     with tempfile.TemporaryDirectory() as place:
         made = sound(Path(place))
         outcomes = []
         for number in range(first, first + count):
+            print(number, file=sys.stderr, flush=True)
             outcomes.append(attack(Path(place), made, number))
             if outcomes[-1].wrong or outcomes[-1].computing > 4 or outcomes[-1].megabytes > 1_000:
                 print(json.dumps(outcomes[-1]._asdict()), flush=True)

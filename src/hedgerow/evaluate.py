@@ -24,6 +24,8 @@ __all__ = ["evaluate"]
 
 #: lengths of sequences are compared up to so many items, where the method does not say
 _CUT = 20
+#: controls are cut at so many items at most, and no number of records is larger than this
+_LONGEST, _COUNT = 1_000, 10**12
 
 
 def evaluate(release: Release, original: Dataset, *, seed: int | None = None) -> list[Score]:
@@ -86,7 +88,12 @@ def _sequences(release: Release, original: Sequences, seed: int | None) -> list[
 def _longest(release: Release) -> int:
     """How many items of a sequence the method used."""
     said = dict(release.recipe.parameters)
-    return int(said.get("l_max") or said.get("height") or _CUT)
+    return min(_LONGEST, _whole(said.get("l_max")) or _whole(said.get("height")) or _CUT)
+
+
+def _whole(said: object) -> int:
+    """Take a number that a recipe says, if it is one: a stranger may have written it."""
+    return said if type(said) is int and 0 < said <= _COUNT else 0
 
 
 def _journeys(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
@@ -128,8 +135,8 @@ def _trajectories(release: Release, original: Trajectories, seed: int | None) ->
 
 def _frequent(release: Release, original: Trajectories, promise: KCL) -> int:
     """In how many records a sequence is frequent: as the recipe says, or one in a hundred."""
-    said = dict(release.recipe.parameters).get("k_prime", 0)
-    return int(said) or max(2, promise.k, len(original) // 100)
+    said = _whole(dict(release.recipe.parameters).get("k_prime"))
+    return said or max(2, promise.k, len(original) // 100)
 
 
 def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:

@@ -37,6 +37,8 @@ _AT_ONCE = 30_000_000
 _MOST = 20_000_000_000
 #: k and l have fewer digits than this, so that they fit where counts do
 _DIGITS = 18
+#: what one step of the check costs, in sequences
+_STEP = 1_500
 
 
 @dataclass(frozen=True, init=False)
@@ -105,9 +107,16 @@ class KCL(Criterion):
         return super().open(data, answers)
 
     def effort(self, outputs: Mapping[str, Dataset]) -> int:
-        """How many sequences of up to L visits occur."""
+        """How many sequences of up to L visits occur, once for each sensitive value.
+
+        A step of the check, and a sensitive value, cost as much as some thousand sequences.
+        """
         held = [data for data in outputs.values() if isinstance(data, Trajectories)]
-        return sum(_count_sequences(np.diff(data.arrays()[0]), self.l) for data in held)
+        sizes = [np.diff(data.arrays()[0]) for data in held]
+        found = sum(_count_sequences(lengths, self.l) for lengths in sizes)
+        # one step a length, a size of the sequences and a place of the first visit
+        steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
+        return (found + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length."""
