@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.privacy.questions import NoiseOff, Noisy
 from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.steps.balance import _first_order, _projected, balanced, sequence_count
+from hedgerow.steps.balance import _first_order, balanced, sequence_count
 from hedgerow.steps.chain import Chain, _dealt, lengthened, written
+from hedgerow.steps.shrinkage import simplex
 from hedgerow.steps.states import markov, states_of
 
 
@@ -116,7 +117,7 @@ def test_states_lead_to_the_longest_they_end_in():
 def test_the_projection_is_the_nearest_point_with_its_sum():
     rng = np.random.default_rng(2)
     values, sums = rng.normal(size=(50, 6)) * 5, rng.random(50) * 4
-    found = _projected(values, sums)
+    found = simplex(values, sums)
     assert np.all(found >= 0)
     assert np.allclose(found.sum(axis=1), sums)
     for row, total, point in zip(values, sums, found, strict=True):
