@@ -42,5 +42,6 @@ def run(line: str | list[str], folder) -> Ran:
 
 
 def hear_interrupts() -> None:
-    """Let a new process hear SIGINT: one that a shell starts in the background does not."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let a new process hear signals that its own starter ignores, as a shell in the background."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
