@@ -206,7 +206,7 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(account):
     ("text", "guarantee", "message"),
     [
         (None, ONE, "there is no account .*; create one: hedgerow account .* --total 2 --unit"),
-        ("total = 1", ONE, "is not an account: it needs total and unit"),
+        ("total = 1", ONE, "is not an account: it needs a total greater than 0 and a unit"),
         ("x = [", ONE, "is not a TOML file"),
         ('total = 1\nunit = "record"\nreleases = []', ONE, "is not an account"),
         ('total = 1\nunit = "record"\n[[releases]]\nepsilon = -9', ONE, "epsilon greater than 0"),
@@ -245,12 +245,41 @@ def test_a_link_to_an_account_charges_the_account(tmp_path, account):
             made.enter()
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('releases = [{epsilon = "1"}]\n', 2),
+        ('[[releases]]\nid = "a"\nstate = "pending"\nepsilon = "1"\nout = 5\nsha256 = "b"\n', 2),
+        ('[[releases]]\nid="a"\nstate="pending"\nepsilon="1"\nout="/nowhere"\n', 0),
+        ("", 0),
+    ],
+)
+def test_an_account_of_ones_own_writing_is_kept_or_refused_whole(tmp_path, text, code):
+    (tmp_path / "a.dat").write_text("a\n" * 50)
+    (tmp_path / "d.toml").write_text('[item]\nvalues = ["a"]\n')
+    before = f'total = "9"\nunit = "record"\n{text}'
+    (tmp_path / "account.toml").write_text(before)
+    ran = run(
+        "publish a.dat --kind sets --method diffpart --epsilon 1 --unit record --domain d.toml "
+        "--account account.toml --out R",
+        tmp_path,
+    )
+    assert ran.code == code, ran.err
+    assert (tmp_path / "R").exists() == (code == 0)
+    after = (tmp_path / "account.toml").read_text()
+    assert (after == before) == (code != 0)
+    if code == 0:
+        listed = run("account account.toml --json", tmp_path)
+        assert listed.code == 0
+        assert '"pending"' not in listed.out
+
+
 def test_nothing_goes_out_whose_entry_was_taken_out(tmp_path, account):
     (tmp_path / "part").mkdir()
     with charge(account) as made:
         made.enter()
         account.write_text(EMPTY)
-        with pytest.raises(WriteError, match="somebody took the entry of this publication out"):
+        with pytest.raises(WriteError, match="somebody changed the entry of this publication"):
             made.ready(tmp_path / "part")
 
 

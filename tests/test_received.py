@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -22,9 +24,10 @@ from hedgerow.data.domain import MOST_VALUES
 from hedgerow.engines.sorting import order_of_lists
 from hedgerow.errors import DomainError, HedgerowError, ReadError, TooMuch
 from hedgerow.io.files import Ending
-from hedgerow.io.folder import Layout, read_release, write_folder
+from hedgerow.io.folder import Layout, open_folder, read_release, write_folder, write_release
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
+from hedgerow.release import Recipe
 from hostile import attack
 from mutations import ESCAPES, sound
 from terminal import run
@@ -340,3 +343,59 @@ def test_no_folder_is_too_hostile(tmp_path):
     assert max(held.megabytes for held in outcomes) < 1_000
     codes = {held.code for held in outcomes}
     assert codes == {0, 2, 3}
+
+
+# ---- folders that contradict themselves
+
+
+def rewritten(place, **changes):
+    """Change a release and write everything that depends on it again, as a forger would."""
+    release, held = open_folder(place)
+    forged = dataclasses.replace(release, **changes)
+    (place / "release.json").write_bytes(forged.to_json(held.files))
+    (place / "STATEMENT.md").write_bytes(forged.statement(held.files).encode())
+
+
+def test_a_release_that_no_method_makes_is_not_satisfied(made, tmp_path):
+    whole = made()
+    release, _ = open_folder(whole)
+    nothing = dataclasses.replace(release.evidence, entries=())
+    odd = dataclasses.replace(release.evidence, notes=(("a\n\n## Verified", 1),))
+    for changes in (
+        {"guarantee": PureDP(epsilon=1, unit="person")},
+        {"recipe": Recipe("no-such-method", (("x", 1),))},
+        {"recipe": dataclasses.replace(release.recipe, parameters=(("x", 1),))},
+        {"evidence": nothing},
+        {"evidence": odd},
+    ):
+        place = tmp_path / "forged"
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(whole, place)
+        assert all(verify_folder(place).values())
+        rewritten(place, **changes)
+        assert not all(verify_folder(place).values()), changes
+
+
+def test_what_stands_beside_the_content_of_a_file_is_noticed(tmp_path):
+    data = Sets.from_records([["a"]] * 50, domain=Domain.declare(item=["a"]))
+    release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
+    for ending, beside in (
+        ("csv.gz", lambda packed: packed[:3] + b"\x08" + packed[4:10] + b"Anna\0" + packed[10:]),
+        ("csv.gz", lambda packed: packed + gzip.compress(b"")),
+        ("csv.zst", lambda packed: b"\x50\x2a\x4d\x18\x04\0\0\0Anna" + packed),
+    ):
+        place = write_release(release, tmp_path / "X", like=f"x.{ending}", overwrite=True)
+        assert all(verify_folder(place).values())
+        file = place / f"data.{ending}"
+        file.write_bytes(beside(file.read_bytes()))
+        seal(place)
+        assert not all(verify_folder(place).values()), ending
+
+
+def test_options_that_would_be_ignored_are_refused(made, tmp_path):
+    place = str(made())
+    for words in (["--format", "csv"], ["--read", "on_bad=drop"], ["--columns", "unit=x"]):
+        ran = run(["verify", place, *words], tmp_path)
+        assert (ran.code, "cannot be given here" in ran.err) == (2, True)
+    assert run(["verify", place, "--kind", "trajectories"], tmp_path).code == 3
+    assert run(["verify", place, "--kind", "sets"], tmp_path).code == 0

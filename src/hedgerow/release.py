@@ -22,6 +22,7 @@ from hedgerow.statement import File, statement_of
 __all__ = ["Recipe", "Release", "Written", "version"]
 
 
+_LONGEST_LABEL = 400
 _MOST_SHARE = 10**12
 #: a fraction of the numbers that a promise may have
 _LONGEST = 1_000
@@ -149,6 +150,7 @@ class Release:
         if effort is not None and guarantee.effort(outputs) > effort:
             msg = f"to check its promise more than {effort:,} cases would have to be looked at"
             raise TooMuch(msg)
+        _require_lines([*(asked.label for asked in held.questions), *held.notes])
         entries = tuple(
             Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms)
             for asked in held.questions
@@ -187,6 +189,13 @@ def _require_numbers(fields: Mapping[str, str]) -> None:
     """Refuse numbers so long that reading them is work."""
     if any(len(text) > _LONGEST for name, text in fields.items() if name != "sensitive"):
         msg = "a number of the promise is too long"
+        raise ParameterError(msg)
+
+
+def _require_lines(labels: Sequence[str]) -> None:
+    """Refuse labels that would be more than a line of the statement."""
+    if not all(label.isprintable() and 0 < len(label) <= _LONGEST_LABEL for label in labels):
+        msg = "a label of a question or a note is no line of text"
         raise ParameterError(msg)
 
 

@@ -10,7 +10,7 @@ from hedgerow.data import Domain, Source
 from hedgerow.privacy import Evidence, Guarantee, PureDP, Verdict
 from hedgerow.privacy.guarantee import show
 
-__all__ = ["File", "statement_of"]
+__all__ = ["File", "limits_of", "statement_of"]
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,14 +43,17 @@ def statement_of(
         guarantee.sentence(),
         _unit(guarantee, domain),
         "## What is not covered",
-        "\n".join(
-            f"- {limit}" for limit in (*guarantee.limits(domain), _DOMAIN[domain.source], _TIME)
-        ),
+        "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain)),
         _questions(evidence, guarantee),
         _reading(files),
         f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def limits_of(guarantee: Guarantee, domain: Domain) -> tuple[str, ...]:
+    """Say what is not covered: by the promise, by the domain, by anything we do."""
+    return (*guarantee.limits(domain), _DOMAIN[domain.source], _TIME)
 
 
 _NOT_FOR_PUBLICATION = (
@@ -75,11 +78,11 @@ _TIME = (
 )
 
 _LAYOUTS = {
-    "lines": "one record a line, its values split by blanks",
-    "spmf": "one record a line, -1 after each value and -2 at the end (SPMF)",
-    "csv": "a comma-separated table with a header: one value a line, beside the record it is of",
-    "jsonl": "one record a line, a JSON array of its values",
-    "parquet": "a Parquet table: one value a row, beside the record it is of",
+    "lines": "one record per line, its values split by blanks",
+    "spmf": "one record per line, -1 after each value and -2 at the end (SPMF)",
+    "csv": "a comma-separated table with a header: one value per line, beside the record it is of",
+    "jsonl": "one record per line, a JSON array of its values",
+    "parquet": "a Parquet table: one value per row, beside the record it is of",
 }
 
 
@@ -135,10 +138,10 @@ def _reading(files: Sequence[File]) -> str:
 def _layout(file: File) -> str:
     if file.kind == "ngrams":
         return (
-            "a Parquet table: one gram a row, its items in the list `item`, in `ends` whether a "
+            "a Parquet table: one gram per row, its items in the list `item`, in `ends` whether a "
             "sequence ends there (1) or not (0), in `count` the noisy number of its occurrences"
         )
-    return _LAYOUTS[file.format].replace("one value a", f"one {_ONE.get(file.kind, 'value')} a")
+    return _LAYOUTS[file.format].replace("one value", f"one {_ONE.get(file.kind, 'value')}")
 
 
 def _columns(file: File) -> str:

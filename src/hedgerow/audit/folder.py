@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import sha256
@@ -10,13 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow.data import Dataset, Source
-from hedgerow.errors import InputError, NotSatisfied, OtherVersion, TooMuch, UnsupportedGuarantee
-from hedgerow.io.files import ending_of, read_bytes
+from hedgerow.errors import (
+    HedgerowError,
+    InputError,
+    NotSatisfied,
+    OtherVersion,
+    TooMuch,
+    UnknownMethod,
+    UnsupportedGuarantee,
+)
+from hedgerow.io.files import ending_of, is_plainly_packed, read_bytes
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
 from hedgerow.io.parquet import read_table
 from hedgerow.io.read import any_kind, format_of
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
 from hedgerow.privacy import Guarantee, PureDP
+from hedgerow.publishers import find_method
+from hedgerow.publishers.base import require_support
+from hedgerow.publishers.settings import configure
 from hedgerow.release import Release, Written, version
 from hedgerow.statement import File
 
@@ -26,7 +38,12 @@ _ANY = 2**50
 
 
 def verify_folder(
-    folder: Path, expected: Guarantee | None = None, *, key: Any = None, trusted: bool = False
+    folder: Path,
+    expected: Guarantee | None = None,
+    *,
+    kind: str | None = None,
+    key: Any = None,
+    trusted: bool = False,
 ) -> dict[str, bool | None]:
     """Check a release folder; each check by name, and whether it passed.
 
@@ -37,6 +54,8 @@ def verify_folder(
     ----------
     expected
         The promise the receiver was told, if any.
+    kind
+        What the receiver was told the data is, if anything.
     key
         The public key of whoever is said to have signed it, if any.
     trusted
@@ -54,6 +73,8 @@ def verify_folder(
         if not os.path.lexists(folder / RELEASE):
             raise
         return {**checks, f"the release can be read ({error})": False}
+    if kind is not None:
+        checks["the data is what was asked for"] = release.kind == kind
     return checks | _checked(folder, release, held, statement) | _promised(release, expected)
 
 
@@ -83,14 +104,32 @@ def _checked(
         "the statement says what release.json says": (
             statement == release.statement(held.files).encode()
         ),
+        **_made(release),
     }
+
+
+def _made(release: Release) -> dict[str, bool | None]:
+    """Check that the method can have made it: its parameters, kind, promise, unit and questions."""
+    what = "method, parameters, kind, promise and questions go together"
+    try:
+        method = configure(find_method(release.recipe.method), dict(release.recipe.parameters))
+        require_support(method, next(iter(release.outputs.values())), release.guarantee)
+    except UnknownMethod:
+        return {"the method is not one of this installation: its words cannot be checked": None}
+    except HedgerowError:
+        return {what: False}
+    asked = bool(release.evidence.entries) == bool(release.guarantee.units)
+    owners = "person" not in release.guarantee.units or release.domain.records_per_person
+    return {what: asked and bool(owners)}
 
 
 def _is_alone(folder: Path, held: Written) -> bool:
     """Whether there are just the files of a release, and a signature is nothing but one."""
     there = {path.name for path in folder.iterdir()}
-    if SIGNATURE in there and (folder / SIGNATURE).lstat().st_size != SIGNATURE_BYTES:
-        return False
+    if SIGNATURE in there:
+        signature = (folder / SIGNATURE).lstat()
+        if not stat.S_ISREG(signature.st_mode) or signature.st_size != SIGNATURE_BYTES:
+            return False
     return there | {SIGNATURE} == names_of(held)
 
 
@@ -140,6 +179,8 @@ def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     _, layout = format_of(file.format, ending_of(path))
     wanted = layout.write(any_kind(data.kind).rows(data), file.columns)
     there = read_bytes(path, most=_ANY)  # it was read before, within its limit
+    if not is_plainly_packed(path):
+        return False
     if wanted != there and file.format == "parquet":
         # another version of the library packs the same table into other bytes
         return read_table(wanted).equals(read_table(there))

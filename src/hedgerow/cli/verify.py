@@ -53,8 +53,12 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
         raise ReadError(msg)
     with shown():
         if Path(place).is_dir():
-            checks = verify_folder(Path(place), expected, key=key, trusted=given["trusted"])
+            _refuse(given, ("form", "columns", "read_options"), "a release says how it is read")
+            checks = verify_folder(
+                Path(place), expected, kind=given["kind"], key=key, trusted=given["trusted"]
+            )
         else:
+            _refuse(given, ("key",), "a file has no signature; verify the folder it is in")
             if given["kind"] is None or expected is None:
                 msg = "to verify a file, say its --kind and the promise"
                 raise click.UsageError(msg)
@@ -72,8 +76,17 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
         result = "cannot be checked"
     lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
     if key is None and (Path(place) / "release.json.sig").exists():
-        lines += ["", "It is signed; by whom was not checked (give the public key: --key)."]
+        lines += ["", "There is a signature; it was not checked (give the public key: --key)."]
     document = {"satisfied": satisfied, "result": result, "checks": checks}
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
+
+
+def _refuse(given: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    """Refuse options that would be ignored."""
+    options = {"form": "--format", "columns": "--columns", "read_options": "--read", "key": "--key"}
+    for name in names:
+        if given[name]:
+            msg = f"{options[name]} cannot be given here: {why}"
+            raise click.UsageError(msg)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, UnsupportedGuarantee
 from hedgerow.io.files import read_bytes, reason, write_file
@@ -63,10 +64,10 @@ class Account:
             )
         except (KeyError, TypeError, AttributeError, ParameterError):
             account = None
-        if account is None or held.get("releases") == []:
+        if account is None or account.total <= 0 or held.get("releases") == []:
             msg = (
-                f"{path} is not an account: it needs total and unit, and in each [[releases]] "
-                "an epsilon greater than 0"
+                f"{path} is not an account: it needs a total greater than 0 and a unit, and in "
+                "each [[releases]] an epsilon greater than 0"
             )
             raise ParameterError(msg)
         return account
@@ -97,7 +98,10 @@ class Account:
 def _checked(entry: dict[str, Any]) -> dict[str, Any]:
     """Refuse an entry that would give something back, or whose state nobody knows."""
     state = entry.get("state", OUT)
-    named = re.fullmatch(r"\w+", entry["id"]) and "out" in entry if state == PENDING else True
+    named = True
+    if state == PENDING:
+        texts = all(isinstance(entry.get(name, ""), str) for name in ("id", "out", "sha256"))
+        named = texts and re.fullmatch(r"\w+", entry["id"]) and "out" in entry
     if state not in {PENDING, OUT, FAILED} or not named:
         raise KeyError
     if read_number("epsilon", entry["epsilon"]) <= 0:
@@ -131,6 +135,7 @@ def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
             before = read_bytes(path).decode("utf-8-sig")
             after = change(account, before)
             if after != before:
+                _require_account(path, after)
                 write_file(path, after.encode(), like=path)
     except FileNotFoundError:
         Account.read(path)  # says what to do
@@ -138,6 +143,18 @@ def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
     except OSError as error:
         msg = f"{path} cannot be locked ({reason(error)})"
         raise EngineError(msg) from None
+
+
+def _require_account(path: Path, text: str) -> None:
+    """Refuse to write what could not be read again."""
+    try:
+        parsed = tomllib.loads(text).get("releases", [])
+        if not isinstance(parsed, list):
+            raise TypeError  # noqa: TRY301
+        list(map(_checked, cast("list[dict[str, Any]]", parsed)))
+    except (ValueError, KeyError, TypeError, AttributeError, ParameterError):
+        msg = f"{path} has its releases in another layout than one [[releases]] each; write it so"
+        raise ParameterError(msg) from None
 
 
 def with_entry(text: str, entry: Mapping[str, str]) -> str:
@@ -155,9 +172,9 @@ def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
     parts = _entries(text)
     for number, held in enumerate(parts):
         if _has(held, key):
-            same = re.compile(rf"({'|'.join(fields)}) *=")
+            same = re.compile(rf"\s*({'|'.join(fields)})\s*=")
             lines = [line for line in held.split("\n") if not same.match(line)]
-            at = lines.index(_id(key)) + 1
+            at = next(n for n, line in enumerate(lines) if _is_id(line, key)) + 1
             parts[number] = "\n".join(lines[:at]) + "\n" + _lines(fields) + "\n".join(lines[at:])
     return "".join(parts)
 
@@ -168,11 +185,11 @@ def _entries(text: str) -> list[str]:
 
 
 def _has(entry: str, key: str) -> bool:
-    return _id(key) in entry.split("\n")
+    return any(_is_id(line, key) for line in entry.split("\n"))
 
 
-def _id(key: str) -> str:
-    return f'id = "{key}"'
+def _is_id(line: str, key: str) -> bool:
+    return re.fullmatch(rf"""\s*id\s*=\s*["']{re.escape(key)}["']\s*(#.*)?""", line) is not None
 
 
 def _lines(fields: Mapping[str, str]) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "MOST_BYTES",
     "Ending",
     "ending_of",
+    "is_plainly_packed",
     "pack",
     "read_bytes",
     "reason",
@@ -108,6 +109,20 @@ def pack(content: bytes, compression: str) -> bytes:
     if compression == "gz":
         return gzip.compress(content, 6, mtime=0)
     return zstd.compress(content) if compression == "zst" else content
+
+
+def is_plainly_packed(path: Path) -> bool:
+    """Whether a compressed file is nothing but its content: no name, time or part beside it."""
+    compression, packed = ending_of(path).compression, path.read_bytes()
+    if compression == "gz":
+        stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        plain = packed[3:8] == bytes(5)  # neither flags nor a time
+    elif compression == "zst":
+        stream, plain = zstd.ZstdDecompressor(), True
+    else:
+        return True
+    stream.decompress(packed)
+    return plain and stream.eof and not stream.unused_data
 
 
 def write_file(

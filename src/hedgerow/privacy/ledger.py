@@ -230,13 +230,13 @@ class Ledger:
         return self._book.evidence()
 
     def _part(
-        self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] = ()
+        self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] | None = None
     ) -> Ledger:
         return Ledger(
             budget,
             self._answers,
             records=self._records,
-            promises=promises,
+            promises=self._promises if promises is None else promises,
             book=self._book,
             under=under,
         )

@@ -17,6 +17,7 @@ from hedgerow.privacy.guarantee import show
 from hedgerow.release import Release
 from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.score import Score
+from hedgerow.statement import limits_of
 
 __all__ = ["report"]
 
@@ -134,7 +135,7 @@ def _page(
         "publishable": release.publishable,
         "figures": figures,
         "sentence": release.guarantee.sentence(),
-        "limits": release.guarantee.limits(release.domain),
+        "limits": limits_of(release.guarantee, release.domain),
         "budget": _numbered(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_numbered(chart, charts) for chart in public],

@@ -58,10 +58,11 @@ class Times(NamedTuple):
         nothing, one = np.zeros(times), np.zeros(times, np.int64)
         return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
 
-    @property
-    def starts_known(self) -> bool:
-        """Whether the answer about first times is more than noise."""
-        return stands_out(self.starts, np.zeros_like(self.starts), self.start_scale)
+    def starts_known(self, total: float) -> bool:
+        """Whether the answer is more than noise, and more than that so many begin evenly."""
+        nothing = np.zeros_like(self.starts)
+        even = nothing + max(0.0, total) / len(self.starts)
+        return all(stands_out(self.starts, model, self.start_scale) for model in (nothing, even))
 
     @property
     def durations_known(self) -> bool:
@@ -125,7 +126,7 @@ def start_times(times: Times, total: float, told: Floats) -> Floats:
     total = max(0.0, total)
     even = np.full(len(told), total / len(told))
     starts = even
-    if times.starts_known:
+    if times.starts_known(total):
         noisy = shrink(times.starts, even, times.start_scale)
         starts = simplex(noisy[None, :], np.array([total]))[0]
     left = np.maximum(0.0, starts - told)

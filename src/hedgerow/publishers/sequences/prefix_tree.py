@@ -160,7 +160,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         counts = agreed(tree, self.inference, known.total(tree))
         copies = emitted(tree, counts, self.rounding)
         note_first_visits(tree, gates, ledger)
-        note_times(known.times, known.missing(tree, copies), ledger)
+        note_times(known.times, known.total(tree), known.missing(tree, copies), ledger)
         written = continued_sequences(tree, counts, copies, self.height, known, ledger.coins())
         return _as_data(*written, data)
 

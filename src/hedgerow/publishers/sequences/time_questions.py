@@ -90,8 +90,11 @@ def note_first_visits(tree: Prefixes, gates: Gates, ledger: Ledger) -> None:
         )
 
 
-def note_times(times: Times, missing: int, ledger: Ledger) -> None:
-    """Tell the reader of the statement about what nothing was answered."""
+def note_times(times: Times, total: float, missing: int, ledger: Ledger) -> None:
+    """Tell the reader of the statement about what nothing was answered.
+
+    `total` is how many records are written, `missing` how many of them begin with nothing counted.
+    """
     if len(times.starts) == 1:
         return
     ledger.note(
@@ -99,12 +102,15 @@ def note_times(times: Times, missing: int, ledger: Ledger) -> None:
         "independently of each other",
         missing,
     )
-    if not times.starts_known:
+    if not times.starts_known(total):
         ledger.note(
-            "records about whose first time nothing was answered but noise: spread evenly", missing
+            "of these, records whose first time was spread evenly: the answer does not differ from "
+            "that by more than noise",
+            missing,
         )
     if len(times.durations) and not times.durations_known:
         ledger.note(
-            "records about whose duration nothing was answered but noise: any later time is taken",
-            missing,
+            "answers about durations that are nothing but noise: where a journey is not counted to "
+            "its end, any later time is taken",
+            1,
         )

@@ -160,14 +160,18 @@ def records_of(data: Trajectories, promise: KCL) -> tuple[Records, list[Visit]]:
 
 
 def _count_occurrences(records: Records, longest: int) -> int:
-    """How often sequences of up to a length occur: at least once each, so no list is longer."""
-    sizes = np.bincount(np.diff(records.starts)).tolist()
-    return sum(
-        number * math.comb(length, size)
-        for length, number in enumerate(sizes)
-        if number
-        for size in range(1, min(length, longest) + 1)
-    )
+    """How often sequences of up to a length occur: at least once each, so no list is longer.
+
+    It stops beyond what can be done: for long records the numbers themselves are too long.
+    """
+    total = 0
+    lengths, numbers = np.unique(np.diff(records.starts), return_counts=True)
+    for length, number in zip(lengths.tolist(), numbers.tolist(), strict=True):
+        for size in range(1, min(length, longest) + 1):
+            total += number * math.comb(length, size)
+            if total > _MOST:
+                return total
+    return total
 
 
 def _warn(records: Records, promise: KCL) -> None:
