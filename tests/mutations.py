@@ -404,7 +404,7 @@ def _parquet(place: Path, draw: random.Random) -> str:
     path = _data(place, draw)
     if not path.name.endswith(".parquet") or not _is_plain(path):
         return _bytes(place, draw)
-    held = bytearray(path.read_bytes())
+    held = bytearray(path.read_bytes() or b"PAR1")
     match draw.randrange(4):
         case 0:
             frames = [
@@ -425,7 +425,7 @@ def _parquet(place: Path, draw: random.Random) -> str:
         case _:
             end = draw.choice((len(held), min(200, len(held))))
             for _ in range(draw.randrange(1, 6)):
-                held[draw.randrange(4, max(5, end - 4))] = draw.randrange(256)
+                held[draw.randrange(max(1, end - 4))] = draw.randrange(256)
     path.write_bytes(held)
     return f"table {path.name}"
 

@@ -141,11 +141,11 @@ def test_a_file_of_holes_is_not_read(made):
 
 def test_the_values_of_all_axes_are_bounded(made):
     span = {"low": 0, "high": MOST_VALUES - 1}
-    with pytest.raises(DomainError, match="may hold 3,000,000 values together"):
+    with pytest.raises(DomainError, match="may hold 2,000,000 values together"):
         Domain.from_plain(
             {"source": "declared", "records_per_person": None, "axes": {"a": span, "b": span}}
         )
-    with pytest.raises(DomainError, match="may hold 3,000,000 values together"):
+    with pytest.raises(DomainError, match="may hold 2,000,000 values together"):
         Domain.declare(a=range(MOST_VALUES), b=[1])
     place = made()
     edited(place, lambda held: held["domain"]["axes"].update(item={"low": 0, "high": 900_000}))

@@ -18,7 +18,7 @@ Value: TypeAlias = str | int
 
 #: so many values a public domain may hold in all: whoever receives a release holds them in memory,
 #: some 300 bytes each, and an axis of whole numbers given by its ends is as short as it is large
-MOST_VALUES = 3_000_000
+MOST_VALUES = 2_000_000
 #: what stands on an axis of which nothing is left
 _NOTHING: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
 
