@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 
@@ -40,11 +41,11 @@ def test_reading_law_for_persons(name, tmp_path):
 
 
 @pytest.mark.slow
-def test_reading_law_on_many_pairs(tmp_path):
-    """Twenty thousand neighbours in all."""
-    shares = [moved(name, 700, tmp_path, seed=1) for name in CASES]
-    assert len(shares) * 700 > 20_000
-    assert sum(shares) / len(shares) > 0.25
+@pytest.mark.parametrize("name", CASES)
+def test_reading_law_on_many_pairs(name, tmp_path):
+    """Eight thousand neighbours in all; HEDGEROW_PAIRS asks for more."""
+    pairs = int(os.environ.get("HEDGEROW_PAIRS", "250"))
+    assert moved(name, pairs, tmp_path, seed=1) > 0.1
 
 
 def guessing_dates(column, options, domain):
@@ -281,7 +282,7 @@ def test_numbers_and_dates_beyond_reason_do_not_overflow():
 
 def test_a_file_that_is_not_utf8_throughout_is_read_in_time(tmp_path):
     path = tmp_path / "a.dat"
-    path.write_bytes(b"caf\xe9 x\na\n" * 100_000)
+    path.write_bytes(b"th\xe9 x\na\n" * 100_000)
     domain = Domain.declare(item=["a"])
     data = read(path, kind="sets", domain=domain, options={**DROP, "skip_lines": "2"})
     assert len(data) == 99_999

@@ -202,6 +202,14 @@ def test_awkward_data_comes_back_from_a_folder(tmp_path_factory, name, ending):
     assert again.guarantee == release.guarantee
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_release_without_any_visit_comes_back_from_a_folder(tmp_path, ending):
+    data = Trajectories.from_records([[("a", 1)], [("b", 2)]])
+    release = find_method("kcl")().publish(data, KCL(k=2, l=1))
+    folder = write_folder(release, tmp_path / "out", Layout(ending, Ending(ending, "")))
+    assert open_folder(folder)[0].data.records() == [((), ()), ((), ())]
+
+
 def test_a_violation_planted_in_a_file_is_found(tmp_path):
     data = walks(Walks(400, 3, 5))
     promise = "--k 4 --c 60% --l 2 --sensitive diagnosis=HIV"

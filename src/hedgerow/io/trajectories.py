@@ -126,11 +126,7 @@ class _Visits:
         """Take what occurs: numbers in order, texts in order."""
         line = pl.Series(self.line)
         columns = {"time": self.times.gather(line), "place": self.places.gather(line), **traits}
-        axes = tuple(
-            (name, Axis(tuple(column.unique().drop_nulls().sort().to_list()) or ("none",)))
-            for name, column in columns.items()
-        )
-        return Domain(axes, source)
+        return Domain(tuple((name, _axis(column)) for name, column in columns.items()), source)
 
     def coded(self, screen: Screen, domain: Domain, options: Mapping[str, str]) -> _Coded:
         """Look times and places up in the domain."""
@@ -146,6 +142,12 @@ class _Visits:
                 screen.refuse(bad, what)
         known = (codes["time"][line] >= 0) & (codes["place"][line] >= 0)
         return _Coded(line[known], codes["time"], codes["place"])
+
+
+def _axis(column: pl.Series) -> Axis:
+    """Take the values of a column in order; an axis keeps at least one name."""
+    nothing: tuple[Value, ...] = (0,) if column.dtype.is_integer() else ("none",)
+    return Axis(tuple(column.unique().drop_nulls().sort().to_list()) or nothing)
 
 
 @dataclass(frozen=True, eq=False)
