@@ -16,7 +16,7 @@ from hedgerow.io import cells, delimited, jsonl, read, text
 from hedgerow.io import times as reading_times
 from reading_law import CASES, OWNED_CASES, check_pair, check_persons
 
-PAIRS = 50
+PAIRS = 30
 DROP = {"on_bad": "drop"}
 
 
