@@ -45,7 +45,7 @@ def test_a_signed_release_is_verified_by_us_and_by_openssl(desk):
     assert openssl(desk, line) == 0
     without = run("verify R", desk)
     assert without.code == 0
-    assert "It is signed; by whom was not checked (give the public key: --key)." in without.out
+    assert "There is a signature; it was not checked (give the public key: --key)." in without.out
 
 
 def test_another_key_another_text_or_no_signature_is_a_no(desk):
