@@ -15,6 +15,7 @@ __all__ = ["lists_of", "series_of", "text_of", "whole_numbers"]
 
 #: up to here a float tells whole numbers apart
 _EXACT = 2**53
+_LARGEST = 2**63
 
 
 def text_of(value: Any, *, fractions: bool = False) -> str | None:
@@ -56,12 +57,8 @@ def _text(value: Any, *, fractions: bool) -> str | None:  # noqa: PLR0911 - one 
 
 def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Series, Flags]:
     """Take cells, None where one is empty; say which of them cannot be read."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        try:
-            return pl.Series(values, dtype=pl.Int64), np.zeros(len(values), np.bool_)
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            pass  # one is beyond 64 bits; its text is as good
+    if _are_integers(values):
+        return pl.Series(values, dtype=pl.Int64), np.zeros(len(values), np.bool_)
     texts = [None if value is None else text_of(value, fractions=fractions) for value in values]
     empty = np.array([value is None for value in values], np.bool_)
     held = pl.Series(texts, dtype=pl.String)
@@ -71,12 +68,8 @@ def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Ser
 def lists_of(records: Sequence[Any]) -> pl.Series:
     """Take records, each a collection of cells; one that cannot be read is null."""
     lists = [_cells(record) for record in records]
-    flat = (value for cells in lists if cells is not None for value in cells)
-    if set(map(type, flat)) == {int}:
-        try:
-            return pl.Series(lists, dtype=pl.List(pl.Int64))
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            pass  # as in `series_of`
+    if _are_integers([value for cells in lists if cells is not None for value in cells]):
+        return pl.Series(lists, dtype=pl.List(pl.Int64))
     texts = [cells if cells is None else [text_of(value) for value in cells] for cells in lists]
     whole = [cells if cells is None or None not in cells else None for cells in texts]
     return pl.Series(whole, dtype=pl.List(pl.String))
@@ -101,6 +94,11 @@ def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
     whole = (there & (column.floor() == column) & (column.abs() < _EXACT)).fill_null(value=False)
     numbers = pl.select(pl.when(whole).then(column).cast(pl.Int64)).to_series()
     return numbers, (there & ~whole).to_numpy()
+
+
+def _are_integers(values: Sequence[Any]) -> bool:
+    """Whether all are whole numbers of 64 bits: faster than texts, and the same by their text."""
+    return set(map(type, values)) == {int} and -_LARGEST <= min(values) <= max(values) < _LARGEST
 
 
 def _is_text(text: str) -> bool:
