@@ -318,6 +318,15 @@ def test_a_damaged_table_is_one_line(made):
         assert b"panicked" not in done.stderr
 
 
+def test_nobody_but_us_writes_to_standard_error():
+    code = (
+        "import os, sys; from hedgerow.__main__ import _keep_stderr; _keep_stderr()\n"
+        "os.write(2, b'thread panicked'); print('ours', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b"ours\n"
+
+
 # ---- long records
 
 
