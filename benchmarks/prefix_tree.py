@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -215,12 +216,12 @@ def run_speed() -> dict[str, Any]:
             files[network] = Path(name) / f"{network}.seq.gz"
             files[network].write_bytes(gzip.compress(write(rows_of(data), {}), 6))
         for source, path in files.items():
-            data = read(path, kind="sequences", assert_public_domain=True)
+            head = {"skip_lines": "7"} if source == "msnbc" else {}
+            load = partial(read, path, kind="sequences", assert_public_domain=True, options=head)
+            data = load()
             held[source] = {
                 "floor": best(lambda path=path: floor(path), 3)[0],
-                "reading": best(
-                    lambda path=path: read(path, kind="sequences", assert_public_domain=True), 3
-                )[0],
+                "reading": best(load, 3)[0],
                 "publishing": best(lambda data=data: method.publish(data, promise), 3)[0],
             }
             printed = find_method("prefix-tree")(
