@@ -38,14 +38,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def publish(
-    data: Sets, *, epsilon: str = "1", unit: str = "record", **parameters: Any
-) -> tuple[Any, float]:
+def publish(data: Sets, *, epsilon: str = "1", unit: str = "record", **parameters: Any) -> tuple[Any, float]:
     """Publish by DiffPart, and time it."""
     start = time.perf_counter()
-    release = find_method("diffpart")(**parameters).publish(
-        data, PureDP(epsilon=epsilon, unit=unit)
-    )
+    release = find_method("diffpart")(**parameters).publish(data, PureDP(epsilon=epsilon, unit=unit))
     return release, time.perf_counter() - start
 
 

@@ -18,9 +18,7 @@ def main() -> None:
     publishing, release = best(lambda: FlatLaplace().publish(data, promise), 3)
     print(f"floor (gunzip, parse, sort)      {least:6.2f} s")
     print(f"hold {len(data):,} records as sets  {holding:6.2f} s  {holding / least:5.2f} x floor")
-    print(
-        f"publish, epsilon 1               {publishing:6.2f} s  {publishing / least:5.2f} x floor"
-    )
+    print(f"publish, epsilon 1               {publishing:6.2f} s  {publishing / least:5.2f} x floor")
     print(f"published {len(release.data.itemsets()):,} itemsets of {2**17 - 1:,} possible ones")
 
 

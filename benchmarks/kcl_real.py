@@ -139,9 +139,7 @@ def main() -> None:
             "pairs": len(set(pairs.tolist())),
             "sensitive": len(sensitive),
             "runs": [run(data, sensitive, k) for k in (2, 5, 10, 30)],
-            "shares": [held for k in (2, 10) for held in run_shares(data, sensitive, k)]
-            if sensitive
-            else [],
+            "shares": [held for k in (2, 10) for held in run_shares(data, sensitive, k)] if sensitive else [],
         }
         print(name, json.dumps(results[name])[:600], flush=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")

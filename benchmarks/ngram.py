@@ -123,9 +123,7 @@ def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
                 contexts.append(len(tree))
             for generator in names:
                 way = generator if n_max > 1 else "flow"
-                row, item, counts = write_sequences(
-                    tree, LONGEST, way, method.publish_rule, ledger.coins()
-                )
+                row, item, counts = write_sequences(tree, LONGEST, way, method.publish_rule, ledger.coins())
                 made = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
                 found.setdefault(generator, []).append(truth.score(made))
     found["original, cut"] = [truth.score(data.truncated(LONGEST))]
@@ -206,11 +204,7 @@ def made_up(records: int, items: int) -> Sequences:
 
 PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"msnbc {eps}": lambda eps=eps: run_source("msnbc", eps, RUNS) for eps in ("0.1", "1")},
-    **{
-        f"{name} 1": lambda name=name: run_source(name, "1", 3)
-        for name in SOURCES
-        if name != "msnbc"
-    },
+    **{f"{name} 1": lambda name=name: run_source(name, "1", 3) for name in SOURCES if name != "msnbc"},
     "limits": run_limits,
     "speed": run_speed,
     **growth_plans("ngram", made_up),

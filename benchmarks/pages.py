@@ -21,8 +21,7 @@ def utility(scores: dict[str, dict[str, float]]) -> str:
     rows = [
         [
             name,
-            f"{held['value']:.3f}"
-            + (f" +- {held['standard error']:.3f}" if "standard error" in held else ""),
+            f"{held['value']:.3f}" + (f" +- {held['standard error']:.3f}" if "standard error" in held else ""),
             *(f"{held[control]:.3f}" for control in CONTROLS),
         ]
         for name, held in scores.items()
@@ -93,9 +92,7 @@ def persons(held: dict[str, Any]) -> str:
 
 def page(results: dict[str, Any]) -> str:
     """Write the page of DiffPart."""
-    head = (
-        "# Results: diffpart\n\nMade by `benchmarks/pages.py` from `diffpart.json`; do not edit. "
-    )
+    head = "# Results: diffpart\n\nMade by `benchmarks/pages.py` from `diffpart.json`; do not edit. "
     head += "Times are of publishing alone, reading apart; the floor is to gunzip, parse and sort."
     parts = [head]
     for name, held in results.items():

@@ -55,10 +55,7 @@ def _schedules(held: dict[str, Any]) -> str:
             mode,
             *(f"{run[f'{way} {mode}'][0]:.3f}" for way in ("greedy", "batch")),
             # in mode global the method gives nothing back
-            *(
-                f"{run[f'{way} {mode} given back']:.3f}" if mode == "local" else ""
-                for way in ("greedy", "batch")
-            ),
+            *(f"{run[f'{way} {mode} given back']:.3f}" if mode == "local" else "" for way in ("greedy", "batch")),
             *(f"{run[f'{way} {mode}'][1]:.2f}" for way in ("greedy", "batch")),
         ]
         for name, run in held.items()
@@ -169,6 +166,5 @@ def _shares(runs: list[dict[str, Any]]) -> str:
         "### Smaller shares of a sensitive value\n\nA visit is *at the limit* if one more record "
         "with a sensitive value would be too many, and *truly beyond* if it is over C in the "
         "original. Some get there by chance, as they do where sensitive values are never looked at "
-        "(*K alone*); more than that would tell who was taken out for their value.\n\n"
-        + table(head, rows)
+        "(*K alone*); more than that would tell who was taken out for their value.\n\n" + table(head, rows)
     )

@@ -87,8 +87,7 @@ def _utility(held: dict[str, Any]) -> str:
     }
     groups = [name for name in scores["flow"] if "queries" in name]
     rows = [
-        [named.get(name, f"mean relative error, {name}")]
-        + [figure(*scores[way][name]) for way in WAYS]
+        [named.get(name, f"mean relative error, {name}")] + [figure(*scores[way][name]) for way in WAYS]
         for name in (*named, *groups)
     ]
     return table(["", *WAYS], rows)
@@ -96,10 +95,7 @@ def _utility(held: dict[str, Any]) -> str:
 
 def _speed(results: dict[str, Any]) -> str:
     held = results["speed"]
-    rows = [
-        [way, f"{held[way]:.2f}", f"{held[way] / held['floor']:.1f}"]
-        for way in ("flow", "markov", "join")
-    ]
+    rows = [[way, f"{held[way]:.2f}", f"{held[way] / held['floor']:.1f}"] for way in ("flow", "markov", "join")]
     for way, seconds in (
         ("reading alone", held["reading"]),
         ("reading and publishing, flow", held["reading"] + held["flow"]),

@@ -56,11 +56,7 @@ def prefix_pages(results: dict[str, Any]) -> dict[str, str]:
     )
     parts = [head, *(_main(name, results) for name in NETWORKS)]
     parts += [_timed(name, results[f"timed {name}"]) for name in NETWORKS]
-    parts += [
-        _real(name.removeprefix("real "), held)
-        for name, held in results.items()
-        if name.startswith("real ")
-    ]
+    parts += [_real(name.removeprefix("real "), held) for name, held in results.items() if name.startswith("real ")]
     parts.append(_speed(results))
     axes = {"records": 1_000, "items": 1_000_000}
     parts += [f"![growth with {axis}](prefix-tree-{axis}.svg)" for axis in axes]
@@ -71,10 +67,7 @@ def prefix_pages(results: dict[str, Any]) -> dict[str, str]:
 def _main(name: str, results: dict[str, Any]) -> str:
     held, which = results[f"main {name}"], NETWORKS[name]
     scores = held["scores"]
-    top = [
-        [way, *(f"{scores[way][f'top {most}'][0]:.0f}" for most in TOPS)]
-        for way in (*WAYS, *CONTROLS)
-    ]
+    top = [[way, *(f"{scores[way][f'top {most}'][0]:.0f}" for most in TOPS)] for way in (*WAYS, *CONTROLS)]
     top += [[way, *(f"{pair[which]}" for pair in found)] for way, found in PAPER_TOP.items()]
     return (
         f"## {name.capitalize()}, made up: {held['records']:,} sequences over {held['places']} "
@@ -202,11 +195,7 @@ def _times(name: str, held: dict[str, Any]) -> str:
     rows = [
         [
             what,
-            *(
-                _spread(which["scores"][epsilon][what])
-                for epsilon in now["scores"]
-                for which in (before, now)
-            ),
+            *(_spread(which["scores"][epsilon][what]) for epsilon in now["scores"] for which in (before, now)),
         ]
         for what in others
     ]

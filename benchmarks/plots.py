@@ -44,9 +44,7 @@ def growth(title: str, across: str, up: str, series: Mapping[str, Points]) -> st
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     back = '<rect width="100%" height="100%" fill="#fff"/>'
     body = "\n".join([back, *parts])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">\n{body}\n</svg>\n'
-    )
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">\n{body}\n</svg>\n'
 
 
 def _line(name: str, points: Points, number: int) -> str:

@@ -59,9 +59,7 @@ def journeys(table: pl.DataFrame) -> Trajectories:
 
 def cell() -> pl.Expr:
     """The cell of the grid that a point is in."""
-    north, east = (
-        (pl.col(name) / CELL).floor().cast(pl.Int64).cast(pl.String) for name in ("lat", "lon")
-    )
+    north, east = ((pl.col(name) / CELL).floor().cast(pl.Int64).cast(pl.String) for name in ("lat", "lon"))
     return (north + " " + east).alias("place")
 
 
@@ -69,9 +67,9 @@ def sube(folder: Path) -> Trajectories:
     """Boardings of a smart card on a day, by line."""
     table = pl.read_csv(folder / "sube-smartcard/transactions.csv.gz")
     return journeys(
-        table.select(
-            pl.col("card").alias("record"), "hour", pl.col("id_linea").alias("place")
-        ).sort("record", "hour", maintain_order=True)
+        table.select(pl.col("card").alias("record"), "hour", pl.col("id_linea").alias("place")).sort(
+            "record", "hour", maintain_order=True
+        )
     )
 
 
@@ -82,9 +80,7 @@ def metro(_: Path) -> Trajectories:
 
 def gowalla(folder: Path) -> Trajectories:
     """Check-ins of a person on a day, by cell."""
-    table = pl.read_csv(
-        folder / "gowalla-nyc/checkins.csv.gz", schema_overrides={"time": pl.String}
-    )
+    table = pl.read_csv(folder / "gowalla-nyc/checkins.csv.gz", schema_overrides={"time": pl.String})
     time = pl.col("time").str.slice(0, 19).str.to_datetime("%Y-%m-%dT%H:%M:%S")
     return by_day(table.with_columns(time.alias("time"), cell()))
 
@@ -144,9 +140,7 @@ def profiles(data: Trajectories) -> dict[str, Integers]:
         "end hour": np.bincount(last, minlength=HOURS),
         "hour of visits": np.bincount(hour, minlength=HOURS),
         "duration": np.bincount(last - first, minlength=HOURS),
-        "number of visits": np.bincount(
-            np.minimum(np.diff(starts)[some], LONG), minlength=LONG + 1
-        ),
+        "number of visits": np.bincount(np.minimum(np.diff(starts)[some], LONG), minlength=LONG + 1),
         "place of visits": np.bincount(place, minlength=data.domain.size("place")),
     }
 

@@ -142,9 +142,7 @@ def run_sweep(network: str) -> dict[str, Any]:
     ways = [way for way in WAYS if way != "ngram"]
     settings = [(eps, 12) for eps in EPSILONS] + [("1", height) for height in HEIGHTS]
     return {
-        f"{epsilon} {height}": {
-            way: truth.score(released(data, way, epsilon, height, "sequence", 1)) for way in ways
-        }
+        f"{epsilon} {height}": {way: truth.score(released(data, way, epsilon, height, "sequence", 1)) for way in ways}
         for epsilon, height in dict.fromkeys(settings)
     }
 
@@ -178,9 +176,7 @@ def foursquare(folder: Path) -> Sequences:
         + " "
         + (pl.col("lon") / 0.02).floor().cast(pl.Int64).cast(pl.String)
     ).alias("cell")
-    table = pl.read_csv(folder / "foursquare-nyc/checkins.csv.gz").join(
-        pois.with_columns(cell), on="poi"
-    )
+    table = pl.read_csv(folder / "foursquare-nyc/checkins.csv.gz").join(pois.with_columns(cell), on="poi")
     table = table.sort("user", "minute")
     names = {"unit": "user", "item": "cell"}
     return read(table, kind="sequences", columns=names, assert_public_domain=True)
@@ -224,12 +220,8 @@ def run_speed() -> dict[str, Any]:
                 "reading": best(load, 3)[0],
                 "publishing": best(lambda data=data: method.publish(data, promise), 3)[0],
             }
-            printed = find_method("prefix-tree")(
-                mode="simple", generator="cut", budget="uniform", inference="paper"
-            )
-            held[source]["as printed"] = best(
-                lambda data=data, printed=printed: printed.publish(data, promise), 3
-            )[0]
+            printed = find_method("prefix-tree")(mode="simple", generator="cut", budget="uniform", inference="paper")
+            held[source]["as printed"] = best(lambda data=data, printed=printed: printed.publish(data, promise), 3)[0]
     return held
 
 

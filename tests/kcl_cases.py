@@ -18,9 +18,7 @@ def records_of(sets, flags=(), size=None):
     held = [sorted(record) for record in sets]
     pairs = np.array([pair for record in held for pair in record], np.int64)
     marks = np.array(flags, np.bool_).reshape(len(flags), len(held))
-    return Records(
-        np.cumsum([0, *map(len, held)]), pairs, size or int(pairs.max(initial=0)) + 1, marks
-    )
+    return Records(np.cumsum([0, *map(len, held)]), pairs, size or int(pairs.max(initial=0)) + 1, marks)
 
 
 def promise_of(k, c, longest):
@@ -51,11 +49,7 @@ def minimal(keys):
     return {
         key
         for key in keys
-        if not any(
-            part in keys
-            for size in range(1, len(key))
-            for part in itertools.combinations(key, size)
-        )
+        if not any(part in keys for size in range(1, len(key)) for part in itertools.combinations(key, size))
     }
 
 
@@ -78,10 +72,7 @@ def trajectories(sets, flags):
     columns = {}
     if flags:
         second = flags[1] if len(flags) > 1 else [False] * len(sets)
-        values = [
-            "x" if first else "z" if other else "y"
-            for first, other in zip(flags[0], second, strict=True)
-        ]
+        values = ["x" if first else "z" if other else "y" for first, other in zip(flags[0], second, strict=True)]
         columns["diagnosis"] = values
     if len(flags) > 1:
         columns["job"] = ["x" if flag else None for flag in flags[1]]

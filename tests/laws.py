@@ -34,9 +34,7 @@ def one_sided_geometric(rate: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda g: np.where(g >= 0, -np.expm1(-rate * (g + 1.0)), 0.0)
 
 
-def chi_square(
-    sample: np.ndarray, law: Callable[[np.ndarray], np.ndarray], cells: int = 60
-) -> float:
+def chi_square(sample: np.ndarray, law: Callable[[np.ndarray], np.ndarray], cells: int = 60) -> float:
     """Return the p-value of a sample of integers under a law given as P(Z <= z)."""
     ordered = np.sort(sample)
     edges = np.unique(ordered[np.linspace(0, len(ordered) - 1, cells + 1).astype(int)[1:-1]])
@@ -72,10 +70,7 @@ def same_law(first: np.ndarray, second: np.ndarray) -> float:
     """Return the p-value of two samples of integers having one law."""
     pooled = np.sort(np.concatenate((first, second)))
     edges = np.unique(pooled[np.linspace(0, len(pooled) - 1, 40).astype(int)[1:-1]])
-    table = [
-        np.bincount(np.searchsorted(edges, part), minlength=len(edges) + 1)
-        for part in (first, second)
-    ]
+    table = [np.bincount(np.searchsorted(edges, part), minlength=len(edges) + 1) for part in (first, second)]
     filled = np.array(table)[:, np.sum(table, axis=0) >= 10]
     return float(stats.chi2_contingency(filled).pvalue)
 
@@ -85,9 +80,7 @@ def sequences_over(records: list[list[int]], items: int) -> Sequences:
     return Sequences.from_records(records, domain=Domain.declare(item=range(items)))
 
 
-def worst(
-    method: object, data: Dataset, *, unit: str = "sequence", low: int = -3, high: int = 4
-) -> float:
+def worst(method: object, data: Dataset, *, unit: str = "sequence", low: int = -3, high: int = 4) -> float:
     """The largest loss of all that may be published, between data and each of its neighbours."""
     promise = PureDP(epsilon=1, unit=unit)
     here = output_law(method, data, promise, low=low, high=high)

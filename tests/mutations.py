@@ -69,9 +69,7 @@ def sound(folder: Path) -> list[tuple[str, str]]:
     schema = ["unit", "time", "place", "ill"]
     pl.DataFrame(visits, schema=schema, orient="row").write_csv(folder / "t.csv")
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
-    (folder / "t.toml").write_text(
-        f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\n"
-    )
+    (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\n")
     epsilon = "--epsilon 3 --unit"
     jobs = [
         *(f"{name} --kind sets --method flat-laplace {epsilon} record --domain d.toml"
@@ -258,11 +256,7 @@ def _shaped(place: Path, draw: random.Random) -> str:
     elif path.name.endswith(".parquet"):
         frame.write_parquet(held)
     elif ".jsonl" in path.name:
-        held.write(
-            "".join(
-                json.dumps(r) + "\n" for r in ([items] if one else [[i] for i in items])
-            ).encode()
-        )
+        held.write("".join(json.dumps(r) + "\n" for r in ([items] if one else [[i] for i in items])).encode())
     else:
         held.write((" " if one else "\n").join(items).encode() + b"\n")
     packed = {"gz": gzip.compress, "zst": zstd.compress}.get(path.name.rpartition(".")[2], bytes)

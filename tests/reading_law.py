@@ -343,9 +343,7 @@ def frame_visits(build: Callable[..., Any], times: Pool, **more: Any) -> Case:
         ),
         build(VISITS, **more.pop("types", {})),
         {"sensitive": "ill", "collisions": "first", "on_conflict": "last", **more.pop("options")},
-        domain=Domain.declare(
-            time=more.pop("domain", range(100)), place=PLACES, ill=["flu", "well"]
-        ),
+        domain=Domain.declare(time=more.pop("domain", range(100)), place=PLACES, ill=["flu", "well"]),
     )
 
 
@@ -355,9 +353,7 @@ MIXED = row_unit(
     item=Pool(["a", "01", 1, "1", 94110], OBJECTS[5:] + OBJECTS[:4]),
     person=Pool(["p", 1, 1.0, "1"], ["p", 1, True, None, 2.5]),
 )
-WHOLE = row_unit(
-    lambda number: number, item=Pool(NUMBERS, [*NUMBERS, None, 7]), person=Pool([1, 2], [1, None])
-)
+WHOLE = row_unit(lambda number: number, item=Pool(NUMBERS, [*NUMBERS, None, 7]), person=Pool([1, 2], [1, None]))
 FRACTIONS = row_unit(
     float,
     item=Pool([0.0, 1.0, 2.0], [0.0, 1.0, 1.5, None, float("nan"), 1e300]),
@@ -381,19 +377,13 @@ HOURS = ["2024-05-01T08:30:00", "2024-05-01 09:59", "2024-05-02T06:00:00.75"]
 CASES: dict[str, Case] = {
     "lines of sets": Case("sets", WORD_LINES, text_file("a.dat")),
     "lines of sequences": Case("sequences", WORD_LINES, text_file("a.dat"), LOOSE),
-    "lines of numbers": Case(
-        "sequences", NUMBER_LINES, text_file("a.txt"), LOOSE, domain=WHOLE_NUMBERS
-    ),
-    "lines after a head": Case(
-        "sets", WORD_LINES, text_file("a.seq", b"a \xff\n\0\n% b\n"), {"skip_lines": "3"}
-    ),
+    "lines of numbers": Case("sequences", NUMBER_LINES, text_file("a.txt"), LOOSE, domain=WHOLE_NUMBERS),
+    "lines after a head": Case("sets", WORD_LINES, text_file("a.seq", b"a \xff\n\0\n% b\n"), {"skip_lines": "3"}),
     "SPMF": Case("sequences", SPMF_LINES, text_file("a.spmf"), domain=WHOLE_NUMBERS),
     "JSON lines": Case("sets", JSON_LINES, text_file("a.jsonl"), LOOSE),
     "JSON lines with owners": Case("sequences", OWNED_LINES, text_file("a.jsonl"), {}, OWNED),
     "CSV of sets": Case("sets", csv_unit(WORDS, OWNERS), text_file("a.csv", HEAD)),
-    "CSV of sequences": Case(
-        "sequences", csv_unit(WORDS, OWNERS), text_file("a.csv", b"\xef\xbb\xbf" + HEAD), LOOSE
-    ),
+    "CSV of sequences": Case("sequences", csv_unit(WORDS, OWNERS), text_file("a.csv", b"\xef\xbb\xbf" + HEAD), LOOSE),
     "CSV without owners": Case("sets", csv_unit(WORDS), text_file("a.csv", b"unit,item\n")),
     "polars texts": Case(
         "sets",
@@ -413,18 +403,14 @@ CASES: dict[str, Case] = {
         polars_table(ITEM_ROWS, unit=pl.Float64, item=pl.Float64, person=pl.Float32),
         domain=WHOLE_NUMBERS,
     ),
-    "polars lists": Case(
-        "sequences", LISTS, polars_table(["item"], item=pl.List(pl.String)), LOOSE
-    ),
+    "polars lists": Case("sequences", LISTS, polars_table(["item"], item=pl.List(pl.String)), LOOSE),
     "Parquet": Case(
         "sequences",
         WHOLE,
         parquet_file(polars_table(ITEM_ROWS, **dict.fromkeys(ITEM_ROWS, pl.Int64))),
         domain=WHOLE_NUMBERS,
     ),
-    "Parquet lists": Case(
-        "sets", LISTS, parquet_file(polars_table(["item"], item=pl.List(pl.String)))
-    ),
+    "Parquet lists": Case("sets", LISTS, parquet_file(polars_table(["item"], item=pl.List(pl.String)))),
     "pandas, anything": Case("sets", MIXED, pandas_table(ITEM_ROWS), LOOSE),
     "pandas whole numbers": Case("sequences", WHOLE, pandas_table(ITEM_ROWS), domain=WHOLE_NUMBERS),
     "plain lists of sets": Case("sets", list_unit(*ITEMS, 1, 94110), lambda rows, _: rows),
@@ -432,13 +418,9 @@ CASES: dict[str, Case] = {
         "sequences", list_unit(*NUMBERS, "1"), lambda rows, _: rows, LOOSE, domain=WHOLE_NUMBERS
     ),
     "visits by number": visits({"collisions": "last"}, list(range(100)), ["8", "65", "0", "08"]),
-    "visits by bins of numbers": visits(
-        {"bin": "60", "collisions": "keep"}, [0, 60, 120], ["8", "65", "100"]
-    ),
+    "visits by bins of numbers": visits({"bin": "60", "collisions": "keep"}, [0, 60, 120], ["8", "65", "100"]),
     "visits by hour": visits({"bin": "1h", "on_missing": "drop"}, DATES, HOURS),
-    "visits by hour of the day": visits(
-        {"bin": "1h", "fold": "1d", "collisions": "first"}, list(range(24)), HOURS
-    ),
+    "visits by hour of the day": visits({"bin": "1h", "fold": "1d", "collisions": "first"}, list(range(24)), HOURS),
     "visits by hour in a zone": visits(
         {"bin": "1h", "fold": "1d", "time_zone": "Europe/Paris", "on_unknown": "drop"},
         list(range(24)),
@@ -449,9 +431,7 @@ CASES: dict[str, Case] = {
         list(range(24)),
         ["12/31/14 23:33", "05/01/24 08:10"],
     ),
-    "visits at times of text": visits(
-        {"times": "text", "on_conflict": "last"}, ["noon", "8"], ["noon", "8"]
-    ),
+    "visits at times of text": visits({"times": "text", "on_conflict": "last"}, ["noon", "8"], ["noon", "8"]),
     "visits on a grid": grid(),
     "polars visits": frame_visits(
         polars_table,
@@ -468,21 +448,17 @@ CASES: dict[str, Case] = {
     ),
     "polars items that are dates": Case(
         "sets",
-        row_unit(
-            lambda number: number, item=Pool([19_844, 19_845], [0, 2**31 - 1, -(2**31), None])
-        ),
+        row_unit(lambda number: number, item=Pool([19_844, 19_845], [0, 2**31 - 1, -(2**31), None])),
         lambda rows, _: pl.DataFrame(rows, schema=DATED).with_columns(pl.col("item").cast(pl.Date)),
         domain=Domain.declare(item=["2024-05-01T00:00:00", "2024-05-02T00:00:00"]),
     ),
     "Parquet items that are times": Case(
         "sequences",
-        row_unit(
-            lambda number: number, item=Pool([1_714_521_600_000], [2**62, -(2**63), 2**63 - 1, 0])
-        ),
+        row_unit(lambda number: number, item=Pool([1_714_521_600_000], [2**62, -(2**63), 2**63 - 1, 0])),
         parquet_file(
-            lambda rows, _: pl.DataFrame(
-                rows, schema={"unit": pl.Int64, "item": pl.Int64}
-            ).with_columns(pl.col("item").cast(pl.Datetime("ms", "UTC")))
+            lambda rows, _: pl.DataFrame(rows, schema={"unit": pl.Int64, "item": pl.Int64}).with_columns(
+                pl.col("item").cast(pl.Datetime("ms", "UTC"))
+            )
         ),
         domain=Domain.declare(item=["2024-05-01T00:00:00+0000"]),
     ),

@@ -124,9 +124,7 @@ def test_eight_failing_runs_cost_eight_times(tmp_path, account, monkeypatch):
     with monkeypatch.context() as disk:
         disk.setattr(os, "mkdir", full)
         for _ in range(8):
-            with pytest.raises(
-                WriteError, match=r"no space left on device.; nothing was published"
-            ):
+            with pytest.raises(WriteError, match=r"no space left on device.; nothing was published"):
                 run_job(job(tmp_path, account=str(account)))
     assert states(account) == [FAILED] * 8
     with pytest.raises(BudgetExceeded, match=r"has 0 left of 4; the release needs 0.5"):
@@ -141,9 +139,7 @@ def test_an_account_sums_up_and_refuses_beyond_its_total(tmp_path, account):
     with pytest.raises(BudgetExceeded, match=r"has 0.2 left of 1.2; the release needs 0.5"):
         run_job(job(tmp_path, out=str(tmp_path / "more"), account=str(account)))
     assert not (tmp_path / "more").exists()
-    assert [(held["method"], held["state"]) for held in entries(account)] == [
-        ("flat-laplace", OUT)
-    ] * 2
+    assert [(held["method"], held["state"]) for held in entries(account)] == [("flat-laplace", OUT)] * 2
     assert [held["out"] for held in entries(account)] == [
         str(tmp_path / "out0"),
         str(tmp_path / "out1"),

@@ -13,12 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "adding-a-method.md").read_text()
-FILES = dict(
-    re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-)
-LINES = re.findall(
-    r'<!-- line: (\S+) after "(.*?)" -->\n```\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL
-)
+FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+LINES = re.findall(r'<!-- line: (\S+) after "(.*?)" -->\n```\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +30,7 @@ def tree(tmp_path_factory):
         touched[name] = text.count("\n")
     for name, after, line in LINES:
         text = (copy / name).read_text()
-        (before,) = [
-            held
-            for held in text.splitlines(keepends=True)
-            if held.lstrip().startswith(f'"{after}"')
-        ]
+        (before,) = [held for held in text.splitlines(keepends=True) if held.lstrip().startswith(f'"{after}"')]
         (copy / name).write_text(text.replace(before, before + line))
         touched[name] = line.count("\n")
     return copy, touched
@@ -46,9 +38,7 @@ def tree(tmp_path_factory):
 
 def run(copy, code):
     environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    return subprocess.run(
-        code, cwd=copy, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(code, cwd=copy, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_four_files_are_touched_and_one_of_them_by_one_line(tree):

@@ -27,11 +27,7 @@ QUIET = (
 def browser():
     from playwright.sync_api import sync_playwright
 
-    path = (
-        shutil.which("chromium")
-        or shutil.which("chromium-browser")
-        or shutil.which("google-chrome")
-    )
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "a browser is needed here: apt-get install chromium"
     with sync_playwright() as playwright:
         held = playwright.chromium.launch(executable_path=path, args=list(QUIET))

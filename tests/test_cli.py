@@ -188,9 +188,7 @@ def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
     monkeypatch.setattr("hedgerow.job.plan_job", broken)
     code, out, err = run(f"{PUBLISH} --domain d.toml --json", desk)
     assert code == 70
-    assert re.search(
-        r"a bug of ours \(ZeroDivisionError at job.py:\d+, version .*please report", err
-    )
+    assert re.search(r"a bug of ours \(ZeroDivisionError at job.py:\d+, version .*please report", err)
     assert json.loads(out)["error"]["exit_code"] == 70
     assert "SECRET" not in out + err
 
@@ -210,9 +208,7 @@ def test_other_ways_out(desk, monkeypatch, error, code, message):
     monkeypatch.setattr("hedgerow.job.plan_job", stop)
     ran = run(f"{PUBLISH} --domain d.toml", desk)
     assert ran.code == code
-    assert ran.err.strip() == f"hedgerow: {message}" + (
-        " for this data" if code == 4 and "memory" in message else ""
-    )
+    assert ran.err.strip() == f"hedgerow: {message}" + (" for this data" if code == 4 and "memory" in message else "")
 
 
 def test_help_imports_nothing_heavy():
@@ -237,9 +233,7 @@ def test_every_command_has_help_and_json(desk):
 def test_a_closed_pipe_is_no_error(desk):
     command = f"{sys.executable} -m hedgerow methods | true"
     start = time.monotonic()
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=desk
-    )
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=desk)
     assert "Traceback" not in done.stderr
     assert time.monotonic() - start < 60
 

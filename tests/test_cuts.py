@@ -87,11 +87,7 @@ def test_every_split_takes_one_from_the_splits_left(items, fanout, longest, seed
     cuts, splits, left = Cuts.whole(tree), 0, [int(Cuts.whole(tree).splits_left(longest)[0])]
     while cuts.split[0] >= tree.leaves:
         children = tree.children[cuts.split[0] - tree.leaves]
-        mask = sum(
-            1 << s
-            for s, c in enumerate(children)
-            if ((first[c] <= record) & (record < end[c])).any()
-        )
+        mask = sum(1 << s for s, c in enumerate(children) if ((first[c] <= record) & (record < end[c])).any())
         cuts = cuts.grow(np.zeros(1, np.int64), np.array([mask]))
         splits += 1
         left.append(int(cuts.splits_left(longest)[0]))

@@ -61,9 +61,7 @@ def test_repeats_within_a_record_collapse():
 
 
 def test_an_unknown_item_is_refused_without_being_shown():
-    with pytest.raises(
-        DomainError, match="record 2 holds an item that is not in the domain"
-    ) as caught:
+    with pytest.raises(DomainError, match="record 2 holds an item that is not in the domain") as caught:
         Sets.from_records([["tea"], ["heroin"]], domain=DOMAIN)
     assert "heroin" not in str(caught.value)
     data = Sets.from_records([["tea"], ["heroin", "milk"]], domain=DOMAIN, on_unknown="drop")
@@ -71,9 +69,7 @@ def test_an_unknown_item_is_refused_without_being_shown():
 
 
 def test_an_empty_record_is_refused_or_dropped():
-    with pytest.raises(
-        DomainError, match="record 2 has no items; remove it or pass on_empty='drop'"
-    ):
+    with pytest.raises(DomainError, match="record 2 has no items; remove it or pass on_empty='drop'"):
         Sets.from_records([["tea"], []], domain=DOMAIN)
     data = Sets.from_records([["tea"], ["x"]], domain=DOMAIN, on_unknown="drop", on_empty="drop")
     assert len(data) == 1
@@ -89,13 +85,9 @@ def test_owners_are_one_a_record():
     with pytest.raises(ParameterError, match="got 1 for 2"):
         Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann"])
 
-    with pytest.raises(
-        ParameterError, match="persons must be texts or whole numbers, one for every"
-    ):
+    with pytest.raises(ParameterError, match="persons must be texts or whole numbers, one for every"):
         Sets.from_records([["tea"], ["tea"]], domain=DOMAIN, persons=["ann", None])
-    with pytest.raises(
-        ParameterError, match="persons must be texts or whole numbers, one for every"
-    ):
+    with pytest.raises(ParameterError, match="persons must be texts or whole numbers, one for every"):
         Sets.from_records([["tea"]], domain=DOMAIN, persons=[float("nan")])
 
 
@@ -172,9 +164,7 @@ def test_masks_end_at_62_items():
 
 def test_a_person_keeps_the_first_records_whatever_they_hold():
     domain = Domain.declare(item=["a", "b", "c"], records_per_person=2)
-    data = Sets.from_records(
-        map(list, ["a", "b", "abc", "c", "a"]), domain=domain, persons=list("xxxyx")
-    )
+    data = Sets.from_records(map(list, ["a", "b", "abc", "c", "a"]), domain=domain, persons=list("xxxyx"))
     assert data.bounded("person").records() == [("a",), ("b",), ("c",)]
     assert len(data.bounded("record")) == 5
 

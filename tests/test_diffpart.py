@@ -65,33 +65,22 @@ class Killing(NoiseOff):
         grown = self.cuts[-1].grow(owner, masks)
         kept = [row for row in range(len(grown)) if named(grown, row) not in self.killed]
         for family, partition in enumerate(families.owner.tolist()):
-            own = [
-                count for (home, _), count in counts.items() if families.owner[home] == partition
-            ]
-            self.splits.append(
-                (named(self.cuts[-1], partition), sum(own), question.shares.fractions()[family])
-            )
-        self.cuts.append(
-            grown.take(np.array([row for row in kept if not families.leaf[at[row]]], np.int64))
-        )
+            own = [count for (home, _), count in counts.items() if families.owner[home] == partition]
+            self.splits.append((named(self.cuts[-1], partition), sum(own), question.shares.fractions()[family]))
+        self.cuts.append(grown.take(np.array([row for row in kept if not families.leaf[at[row]]], np.int64)))
         return Survivors(at[kept], codes[kept], noisy[kept])
 
 
 def named(cuts, row):
     """A cut as the sets of items below its nodes."""
     names = {0: "3", 1: "4", 2: "1", 3: "2", 4: "34", 5: "12", 6: "1234"}
-    return tuple(
-        sorted(names[node] for node in cuts.nodes[cuts.starts[row] : cuts.starts[row + 1]].tolist())
-    )
+    return tuple(sorted(names[node] for node in cuts.nodes[cuts.starts[row] : cuts.starts[row + 1]].tolist()))
 
 
 def as_cut(listed):
     """A cut as it is written in the vector: items, groups parted by bars."""
     return tuple(
-        sorted(
-            "".join(sorted(str(item) for item in group.split()))
-            for group in " ".join(map(str, listed)).split("|")
-        )
+        sorted("".join(sorted(str(item) for item in group.split())) for group in " ".join(map(str, listed)).split("|"))
     )
 
 
@@ -110,20 +99,13 @@ def test_the_printed_partitioning_with_scripted_noise(mode):
     for split in vector["splits"]:
         cut = as_cut(split["cut"])
         ends = split["splits left"] == 1 and mode == "merged"  # a last split is its leaves' count
-        share = (
-            Fraction(split["left for splits"]) + Fraction(1, 2)
-            if ends
-            else Fraction(split["alpha"])
-        )
+        share = Fraction(split["left for splits"]) + Fraction(1, 2) if ends else Fraction(split["alpha"])
         assert alphas[cut] == (split["records"], share)
     leaf_shares = {leaf[mode] for leaf in vector["leaves"]}
     asked = [question for question, _ in recorder.transcript]
     if mode == "two-stage":
         assert {
-            str(share)
-            for question in asked
-            if isinstance(question, Cells)
-            for share in question.shares.used()
+            str(share) for question in asked if isinstance(question, Cells) for share in question.shares.used()
         } == leaf_shares
     else:
         assert leaf_shares <= {str(share) for question in asked for share in question.shares.used()}
@@ -134,14 +116,10 @@ def test_the_printed_partitioning_with_scripted_noise(mode):
 @settings(max_examples=200)
 def test_without_noise_and_thresholds_the_data_comes_back(data):
     items, fanout = data.draw(st.integers(1, 39)), data.draw(st.integers(2, 10))
-    records = data.draw(
-        st.lists(st.sets(st.integers(0, items - 1), min_size=1, max_size=6), max_size=12)
-    )
+    records = data.draw(st.lists(st.sets(st.integers(0, items - 1), min_size=1, max_size=6), max_size=12))
     mode = data.draw(st.sampled_from(["merged", "two-stage"]))
     held = sets_of([sorted(record) for record in records], items)
-    release = publish_with(
-        DiffPart(fanout=fanout, leaf_mode=mode, **OPEN), held, RECORD, NoiseOff()
-    )
+    release = publish_with(DiffPart(fanout=fanout, leaf_mode=mode, **OPEN), held, RECORD, NoiseOff())
     assert release.data.itemsets() == held.itemsets()
 
 
@@ -158,9 +136,7 @@ def published_law(method, count, *, high):
 
 
 def test_merged_on_two_items_is_the_flat_histogram():
-    vector = json.loads((Path(__file__).parent / "vectors" / "flat-laplace.json").read_text())[
-        "law"
-    ]
+    vector = json.loads((Path(__file__).parent / "vectors" / "flat-laplace.json").read_text())["law"]
     method = DiffPart(fanout=2, c1=1.0, tau_split=0.0, **RAW)
     for row in vector["rows"]:
         chances = published_law(method, row["count"], high=7)
@@ -174,9 +150,7 @@ def test_two_stage_has_the_closed_form(count):
     method = DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0, **RAW)
     # only whether it is published matters: one value for the test, one for the leaf
     chances = published_law(method, count, high=3)
-    assert 1 - chances[None] == pytest.approx(
-        VECTOR["two-stage law"]["published"][str(count)], abs=1e-6
-    )
+    assert 1 - chances[None] == pytest.approx(VECTOR["two-stage law"]["published"][str(count)], abs=1e-6)
 
 
 MODES = [
@@ -190,9 +164,7 @@ def worst(method, records, items, *, low, high):
     """The worst exact loss; counts up to `low` and from `high` on are lumped."""
     data = sets_of(records, items)
     here = output_law(method, data, RECORD, low=low, high=high)
-    there = [
-        output_law(method, other, RECORD, low=low, high=high) for other in data.neighbours("record")
-    ]
+    there = [output_law(method, other, RECORD, low=low, high=high) for other in data.neighbours("record")]
     return max(worst_loss(here, law) for law in there)
 
 
@@ -273,9 +245,7 @@ def test_e3_constants_that_let_empty_partitions_breed_are_refused():
     for small in (DiffPart(c2=1.2, tau_split=0.0), DiffPart(c2=1.2, tau_split=0.0, **RAW)):
         small.publish(sets_of([[0]], 10), RECORD)  # one level cannot breed
     with pytest.raises(ParameterError, match="more than 2 partitions are alive"):
-        DiffPart(c2=0.0, tau_split=0.0, force=True, most=2, fanout=2).publish(
-            sets_of([], 30), RECORD, seed=1
-        )
+        DiffPart(c2=0.0, tau_split=0.0, force=True, most=2, fanout=2).publish(sets_of([], 30), RECORD, seed=1)
 
 
 def test_e3_a_bound_on_spurious_sub_partitions_keeps_an_empty_data_set_small():
@@ -283,19 +253,14 @@ def test_e3_a_bound_on_spurious_sub_partitions_keeps_an_empty_data_set_small():
     data = sets_of([], 1_000)
     domain = Domain.declare(item=range(1_000))
     data = Sets.from_columns(row=np.zeros(0, np.int64), item=np.zeros(0, np.int64), domain=domain)
-    sizes = [
-        len(DiffPart(tau_split=0.5).publish(data, RECORD, seed=seed).data.itemsets())
-        for seed in range(60)
-    ]
+    sizes = [len(DiffPart(tau_split=0.5).publish(data, RECORD, seed=seed).data.itemsets()) for seed in range(60)]
     leaves = (2**10 - 1) * 0.5 * math.exp(-math.sqrt(2) * 2.0)  # of a last split, at most
     assert np.mean(sizes) < 0.5 * leaves
 
 
 def test_e12_a_universe_of_one_item_is_noised_as_any():
     data = sets_of([[0]] * 30, 1)
-    counts = {
-        DiffPart().publish(data, RECORD, seed=seed).data.itemsets()[0][1] for seed in range(20)
-    }
+    counts = {DiffPart().publish(data, RECORD, seed=seed).data.itemsets()[0][1] for seed in range(20)}
     assert len(counts) > 3
     law = output_law(DiffPart(c1=1.0, tau_split=0.0), sets_of([[0]], 1), RECORD, low=1, high=4)
     assert sum(law.values()) == pytest.approx(1)

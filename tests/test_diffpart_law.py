@@ -38,9 +38,7 @@ def leaf_law(count, *, test, leaf):
 def worst(**stages):
     laws = [leaf_law(count, **stages) for count in COUNTS]
     return max(
-        abs(math.log(p / q))
-        for first, second in itertools.pairwise(laws)
-        for p, q in zip(first, second, strict=True)
+        abs(math.log(p / q)) for first, second in itertools.pairwise(laws) for p, q in zip(first, second, strict=True)
     )
 
 

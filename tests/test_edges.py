@@ -20,9 +20,7 @@ from laws import FALSE_ALARM, chi_square
 from test_samplers import Scripted
 
 #: few leading bits set, or all of them: where an interval of W is widest against its logarithm
-TOPS = st.one_of(
-    st.integers(0, 40), st.integers(2**BITS - 40, 2**BITS - 1), st.integers(0, 2**BITS - 1)
-)
+TOPS = st.one_of(st.integers(0, 40), st.integers(2**BITS - 40, 2**BITS - 1), st.integers(0, 2**BITS - 1))
 WORDS = st.integers(0, 2**64 - 1)
 
 
@@ -72,9 +70,7 @@ def test_a_race_is_won_by_the_bits_that_follow(tops, following, equal):
         arrival = [float(w) * math.exp(-s / 3) for w, s in zip(waits, scores[0], strict=True)]
         assert drawn == int(np.argmin(arrival))
     if equal:
-        arrival = [
-            w * Decimal(math.exp(-int(s) / 3)) for w, s in zip(waits, scores[0], strict=True)
-        ]
+        arrival = [w * Decimal(math.exp(-int(s) / 3)) for w, s in zip(waits, scores[0], strict=True)]
         ahead = [i for i, a in enumerate(arrival) if a == min(arrival)]
         close = sorted(arrival)[1] - min(arrival) < Decimal("1e-12") * min(arrival)
         assert close or drawn in ahead
@@ -91,24 +87,17 @@ def test_a_race_is_not_decided_where_a_wait_is_unbounded():
     most = 2**BITS - 1
     # behind by ten, and first all the same: its wait is below 2**-116
     source = Scripted([most << 12, (most - 1) << 12, 2**64 - 1, 0])
-    assert (
-        samplers.choose(np.array([[0, 30]]), [Fraction(1, 3)], np.zeros(1, np.int64), source)[0]
-        == 0
-    )
+    assert samplers.choose(np.array([[0, 30]]), [Fraction(1, 3)], np.zeros(1, np.int64), source)[0] == 0
     # ahead by 7/3, and last all the same: its wait is above 80
     other = int(math.exp(-5) * 2**BITS)
     source = Scripted([0, other << 12, 0, 0])
-    assert (
-        samplers.choose(np.array([[7, 0]]), [Fraction(1, 3)], np.zeros(1, np.int64), source)[0] == 1
-    )
+    assert samplers.choose(np.array([[7, 0]]), [Fraction(1, 3)], np.zeros(1, np.int64), source)[0] == 1
 
 
 def test_successes_beyond_the_drawn_chance_are_thinned():
     """2**870 candidates at 604 scales: drawn at e**-600 and thinned by e**-4 and a half more."""
     source = bits(seed=61)
-    found = np.array(
-        [len(samplers.successes(2**870, Fraction(1), 604, source)) for _ in range(2_000)]
-    )
+    found = np.array([len(samplers.successes(2**870, Fraction(1), 604, source)) for _ in range(2_000)])
     mean = math.exp(870 * math.log(2) - 604) / (1 + math.exp(-1))
     assert chi_square(found, stats.poisson(mean).cdf, cells=8) > FALSE_ALARM
     assert chi_square(found, stats.poisson(mean * 1.4).cdf, cells=8) < FALSE_ALARM
@@ -119,9 +108,7 @@ def test_families_beyond_a_word_together_are_placed_exactly(size):
     from hedgerow.privacy import Laplace, Shares
     from hedgerow.privacy.survivors import Families, draw_survivors
 
-    families = Families.of(
-        size, np.arange(38, 58), np.zeros(0, np.int64), np.zeros(0, np.int64), 20
-    )
+    families = Families.of(size, np.arange(38, 58), np.zeros(0, np.int64), np.zeros(0, np.int64), 20)
     shares = Shares.spread(Fraction(1), 20)
     found = draw_survivors(Laplace(l1=1), families, np.zeros(0, np.int64), shares, bits(seed=1))
     assert len(found.codes) > 5

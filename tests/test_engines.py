@@ -46,9 +46,7 @@ class TestVerbs:
         for a, b, v in held:
             expected[a, b] += v
         table = engine.total(build(engine, held), ["a", "b"], "v")
-        assert collected(engine, table, "a", "b", "v") == sorted(
-            (*key, v) for key, v in expected.items()
-        )
+        assert collected(engine, table, "a", "b", "v") == sorted((*key, v) for key, v in expected.items())
 
     @given(held=rows)
     def test_union_unites_bits_within_keys(self, engine, held):
@@ -56,9 +54,7 @@ class TestVerbs:
         for a, b, v in held:
             expected[a, b] |= v
         table = engine.union(build(engine, held), ["a", "b"], "v")
-        assert collected(engine, table, "a", "b", "v") == sorted(
-            (*key, v) for key, v in expected.items()
-        )
+        assert collected(engine, table, "a", "b", "v") == sorted((*key, v) for key, v in expected.items())
 
     @given(held=rows)
     def test_distinct_keeps_each_key_once(self, engine, held):
@@ -74,9 +70,7 @@ class TestVerbs:
     def test_keep_and_derive_work_row_by_row(self, engine, held):
         table = engine.derive(build(engine, held), "twice", lambda c: 2 * c["v"])
         table = engine.keep(table, lambda c: c["twice"] > 4)
-        assert collected(engine, table, "v", "twice") == sorted(
-            (v, 2 * v) for _, _, v in held if v > 2
-        )
+        assert collected(engine, table, "v", "twice") == sorted((v, 2 * v) for _, _, v in held if v > 2)
         assert engine.rows(table) == sum(v > 2 for _, _, v in held)
 
     @given(held=rows)
@@ -92,13 +86,9 @@ class TestVerbs:
 
     @given(held=rows, other=st.dictionaries(WIDE, st.integers(0, 9)))
     def test_join_keeps_what_has_a_partner(self, engine, held, other):
-        right = engine.table(
-            {"a": np.array(list(other), np.int64), "w": np.array(list(other.values()), np.int64)}
-        )
+        right = engine.table({"a": np.array(list(other), np.int64), "w": np.array(list(other.values()), np.int64)})
         table = engine.join(build(engine, held), right, "a")
-        assert collected(engine, table, "a", "v", "w") == sorted(
-            (a, v, other[a]) for a, _, v in held if a in other
-        )
+        assert collected(engine, table, "a", "v", "w") == sorted((a, v, other[a]) for a, _, v in held if a in other)
 
     @given(held=rows, most=st.integers(0, 5))
     def test_top_settles_ties_by_name(self, engine, held, most):

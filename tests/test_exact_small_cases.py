@@ -142,9 +142,7 @@ def test_the_enumerated_law_is_the_one_that_is_drawn():
     method, data = FlatLaplace(threshold=0.5), tiny([[0], [0], [0, 1]], 2)
     guarantee = PureDP(epsilon=3, unit="record")
     law = output_law(method, data, guarantee, low=-4, high=12)
-    drawn = Counter(
-        release_bytes(method.publish(data, guarantee, seed=seed)) for seed in range(5_000)
-    )
+    drawn = Counter(release_bytes(method.publish(data, guarantee, seed=seed)) for seed in range(5_000))
     assert fits(drawn, law) > FALSE_ALARM
     wrong = output_law(Narrow(), data, guarantee, low=-4, high=12)
     assert fits(drawn, wrong) < FALSE_ALARM
@@ -152,6 +150,4 @@ def test_the_enumerated_law_is_the_one_that_is_drawn():
 
 def test_an_output_that_only_one_side_can_give_is_an_infinite_loss():
     assert worst_loss({b"a": 1.0}, {b"b": 1.0}) == math.inf
-    assert worst_loss({b"a": 0.5, b"b": 0.5}, {b"a": 0.25, b"b": 0.75}) == pytest.approx(
-        math.log(2)
-    )
+    assert worst_loss({b"a": 0.5, b"b": 0.5}, {b"a": 0.25, b"b": 0.75}) == pytest.approx(math.log(2))

@@ -13,10 +13,7 @@ from hedgerow.audit.folder import verify_folder
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
 from terminal import run
 
-LINE = (
-    "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R "
-    "--domain d.toml"
-)
+LINE = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R --domain d.toml"
 MODES = {
     "plain": "",
     "overwrite": "--overwrite",
@@ -122,9 +119,7 @@ def test_the_calls_of_a_publication_are_all_seen(tmp_path):
     counted = Counter(seen.calls)
     # data, release.json and STATEMENT.md; the account three times
     assert counted["write"] >= 3 + 3
-    assert (
-        counted["fsync"] >= 3 + 2 + 3 * 2
-    )  # files, the new folder and its parent; file and parent
+    assert counted["fsync"] >= 3 + 2 + 3 * 2  # files, the new folder and its parent; file and parent
     assert counted["exchange"] == 1
     assert counted["replace"] == 3
     assert PENDING not in Account.read(tmp_path / "account.toml").releases[0]["state"]

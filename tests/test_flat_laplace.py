@@ -36,9 +36,7 @@ def test_all_itemsets_of_the_printed_table_are_asked_for():
 def test_the_closed_form_of_the_law(row):
     """The law of one itemset's published count, the other itemsets summed out."""
     data = sets_of([[0]] * row["count"], 2)
-    law = output_law(
-        FlatLaplace(threshold=VECTOR["law"]["threshold"]), data, RECORD, low=-3, high=9
-    )
+    law = output_law(FlatLaplace(threshold=VECTOR["law"]["threshold"]), data, RECORD, low=-3, high=9)
     published = Counter()
     for output, chance in law.items():
         rows = json.loads(output.splitlines()[-1])[3]
@@ -51,10 +49,7 @@ def test_the_closed_form_of_the_law(row):
 def test_the_number_of_spurious_itemsets_is_as_computed():
     """Nine items, no record: 511 empty itemsets reach the cutoff with a known chance each."""
     data = sets_of([], 9)
-    sizes = [
-        len(FlatLaplace(threshold=1).publish(data, RECORD, seed=seed).data.itemsets())
-        for seed in range(300)
-    ]
+    sizes = [len(FlatLaplace(threshold=1).publish(data, RECORD, seed=seed).data.itemsets()) for seed in range(300)]
     chance = np.exp(-2) / (1 + np.exp(-1))
     total = stats.binomtest(sum(sizes), 511 * 300, chance)
     assert total.pvalue > FALSE_ALARM
@@ -68,9 +63,7 @@ def test_counts_come_out_right_when_the_noise_is_small():
 
 
 def test_universes_that_are_too_large_are_refused_with_what_to_do():
-    with pytest.raises(
-        ParameterError, match="raise the threshold, or take a method for larger domains"
-    ):
+    with pytest.raises(ParameterError, match="raise the threshold, or take a method for larger domains"):
         FlatLaplace().publish(sets_of([[0]], 40), RECORD)
     with pytest.raises(DomainError, match="a mask holds 62 items"):
         FlatLaplace().publish(sets_of([[0]], 63), RECORD)

@@ -59,10 +59,7 @@ def test_without_noise_the_grams_number_and_lengths_come_back():
         pairs = first.move(np.zeros(4, np.int64), np.arange(4)).count(4)
         table[pairs.at, pairs.codes] = pairs.counts
     assert np.abs(found - exact).sum() < 0.03 * exact.sum()
-    lengths = [
-        np.bincount(np.diff(held.arrays()[0]), held.arrays()[2], 9)
-        for held in (data.truncated(8), made)
-    ]
+    lengths = [np.bincount(np.diff(held.arrays()[0]), held.arrays()[2], 9) for held in (data.truncated(8), made)]
     assert 0.5 * np.abs(lengths[0] - lengths[1]).sum() < 0.05 * len(data)
 
 
@@ -103,9 +100,7 @@ def test_every_chain_is_a_chain(items, seed, epsilon):
 def test_states_lead_to_the_longest_they_end_in():
     tree = explored(walks(), 200, NoiseOff())
     states = states_of(tree)
-    names = {0: None} | {
-        int(states.number[context]): tree.items(int(context)) for context in states.contexts
-    }
+    names = {0: None} | {int(states.number[context]): tree.items(int(context)) for context in states.contexts}
     known = {name: state for state, name in names.items() if name}
     for state, name in names.items():
         for item in range(tree.size):

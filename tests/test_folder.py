@@ -212,9 +212,7 @@ def test_more_ways_to_spoil_a_folder(tmp_path):
     layout = Layout("lines", Ending("dat", ""))
     place = write_folder(release(), tmp_path / "out", layout)
     checks = verify_folder(place, PureDP(epsilon=2, unit="record"))
-    assert [check for check, passed in checks.items() if not passed] == [
-        "the promise is the one asked for"
-    ]
+    assert [check for check, passed in checks.items() if not passed] == ["the promise is the one asked for"]
     (place / "scores.json").write_text("{}")
     assert not verify_folder(place)["nothing else is in the folder"]
     lines = (place / "data.dat").read_text().splitlines()
@@ -317,9 +315,7 @@ def test_another_version_cannot_be_checked(tmp_path, spoilt):
         changed(place, "STATEMENT.md", "e^1", "e^0.1")
         seal(place)
     unknown = [check for check, passed in verify_folder(place).items() if passed is None]
-    assert unknown == [
-        "it was made by Hedgerow 0.0.9, and this is 0.1.0: verify it with that version"
-    ]
+    assert unknown == ["it was made by Hedgerow 0.0.9, and this is 0.1.0: verify it with that version"]
     ran = run("verify out", tmp_path)
     assert ran.code == 3
     assert ran.out.splitlines()[-1] == "cannot be checked"

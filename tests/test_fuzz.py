@@ -60,9 +60,7 @@ def broken(content: bytes, draw: random.Random) -> bytes:
             case 1:
                 del held[at : at + draw.randrange(1, 9)]
             case 2:
-                held[at:at] = draw.choice(
-                    [b"\0", b"\n", b'"', b",", b"\xff", b"[", b"{", b"\r", b"9" * 25]
-                )
+                held[at:at] = draw.choice([b"\0", b"\n", b'"', b",", b"\xff", b"[", b"{", b"\r", b"9" * 25])
             case 3:
                 del held[at:]
             case 4:
@@ -278,9 +276,7 @@ def test_names_of_items_do_no_harm(tmp_path):
         "../../etc",
         "nul,l",
     ]
-    data = read(
-        [[value] for value in values for _ in range(50)], kind="sets", assert_public_domain=True
-    )
+    data = read([[value] for value in values for _ in range(50)], kind="sets", assert_public_domain=True)
     assert sets_of([[0]], 1).kind == data.kind
     held = FlatLaplace().publish(data, PureDP(epsilon=9, unit="record"))
     for name, ending in (("csv", "csv"), ("jsonl", "jsonl"), ("parquet", "parquet")):

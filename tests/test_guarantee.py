@@ -51,9 +51,7 @@ def test_epsilon_is_positive(bad):
         PureDP(epsilon=bad, unit="record")
 
 
-@pytest.mark.parametrize(
-    "bad", [float("nan"), float("inf"), "inf", "nan", "much", "", "1/0", True, None, [1]]
-)
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "inf", "nan", "much", "", "1/0", True, None, [1]])
 def test_epsilon_is_a_finite_number(bad):
     with pytest.raises(ParameterError, match="epsilon must be a"):
         PureDP(epsilon=bad, unit="record")

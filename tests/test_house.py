@@ -21,9 +21,7 @@ def everything():
     """The files of the project, tracked or about to be; not what tools leave behind."""
     command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [
-        ROOT / name for name in listed.splitlines() if name != "LICENSE" and (ROOT / name).exists()
-    ]
+    return [ROOT / name for name in listed.splitlines() if name != "LICENSE" and (ROOT / name).exists()]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -51,9 +49,7 @@ def test_randomness_comes_from_the_samplers_only(path):
     if str(path.relative_to(ROOT / "src" / "hedgerow")) in allowed:
         return
     code = re.sub(r"np\.random\.Generator", "", path.read_text())
-    assert not re.search(
-        r"np\.random|numpy\.random|^import random|import secrets|urandom", code, re.MULTILINE
-    )
+    assert not re.search(r"np\.random|numpy\.random|^import random|import secrets|urandom", code, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -62,11 +58,7 @@ def test_labels_are_literals_in_methods(path):
     if "publishers" not in path.parts:
         return
     for node in ast.walk(ast.parse(path.read_text())):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in DOORS
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS:
             labels = [keyword.value for keyword in node.keywords if keyword.arg == "label"]
             labels += node.args[:1] if node.func.attr == "note" else []
             assert all(isinstance(label, ast.Constant) for label in labels)
@@ -74,9 +66,7 @@ def test_labels_are_literals_in_methods(path):
 
 def test_the_type_checker_keeps_data_out_of_labels(tmp_path):
     """`label=f"count of {item}"` does not pass, a literal does."""
-    pytest.importorskip(
-        "basedpyright", reason="the checker is installed by make setup, not by make test"
-    )
+    pytest.importorskip("basedpyright", reason="the checker is installed by make setup, not by make test")
     code = (
         "from fractions import Fraction\nimport numpy as np\nfrom hedgerow.privacy import Laplace, Ledger\n"
         "def ask(ledger: Ledger, item: str) -> None:\n"
@@ -102,9 +92,7 @@ def test_the_type_checker_keeps_data_out_of_labels(tmp_path):
 
 def test_the_project_speaks_of_itself_alone():
     """No path of a machine, and no address of a package registry; only .ci/run knows a neighbour."""
-    forbidden = re.compile(
-        r"/(?:work|root|farm|home)/|index-" + r"url *=|pypi\." + r"org|\.\./" + r"shared"
-    )
+    forbidden = re.compile(r"/(?:work|root|farm|home)/|index-" + r"url *=|pypi\." + r"org|\.\./" + r"shared")
     for path in everything():
         if path.relative_to(ROOT) in {Path(".ci/run"), Path("tests/test_house.py")}:
             continue
@@ -117,9 +105,7 @@ def test_the_project_speaks_of_itself_alone():
 
 
 def test_every_public_name_is_there_and_in_the_documents():
-    documents = "\n".join(
-        path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    )
+    documents = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
     for name in hedgerow.__all__:
         assert getattr(hedgerow, name) is not None
         assert re.search(rf"\b{name}\b", documents), f"{name} is in no document"

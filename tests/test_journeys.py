@@ -49,9 +49,7 @@ def test_kcl_needs_one_visit_at_a_time():
 
 def test_a_release_with_several_visits_comes_back(tmp_path):
     data = journeys([[("b", 1), ("a", 1), ("c", 3)]] * 900 + [[("c", 0)]] * 300)
-    release = find_method("prefix-tree")(height=3).publish(
-        data, PureDP(epsilon=4, unit="trajectory"), seed=1
-    )
+    release = find_method("prefix-tree")(height=3).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     for form in ("csv", "parquet"):
         folder = write_folder(release, tmp_path / form, Layout(form, Ending(form, "")))
         again, _ = open_folder(folder)
@@ -60,9 +58,7 @@ def test_a_release_with_several_visits_comes_back(tmp_path):
 
 
 def test_files_with_several_visits_and_unknown_places(tmp_path):
-    table = pl.DataFrame(
-        {"unit": [1, 1, 1, 2], "time": [1, 1, 0, 2], "place": ["b", "a", "c", "elsewhere"]}
-    )
+    table = pl.DataFrame({"unit": [1, 1, 1, 2], "time": [1, 1, 0, 2], "place": ["b", "a", "c", "elsewhere"]})
     table.write_csv(tmp_path / "t.csv")
 
     def load(**options):
@@ -99,9 +95,7 @@ def test_one_odd_record_changes_no_other(tmp_path, odd, options):
 def test_journeys_are_measured_as_by_hand():
     before = journeys([[("a", 0), ("b", 2)]] * 3 + [[("a", 1)]])
     after = journeys([[("a", 0), ("c", 1)]] * 2 + [[("b", 3), ("b", 3)]] * 2)
-    found = values(
-        measure_journeys(before, after, {}, np.random.default_rng(1), longest=3, queries=5)
-    )
+    found = values(measure_journeys(before, after, {}, np.random.default_rng(1), longest=3, queries=5))
     # three begin at 0 and one at 1; then two at 0 and two at 3
     assert found["total variation of times of first visits"] == 0.5
     # three end at 2 and one at 1; then two at 1 and two at 3
@@ -112,13 +106,9 @@ def test_journeys_are_measured_as_by_hand():
     assert found["total variation of times of visits"] == pytest.approx(
         (abs(3 / 7 - 2 / 8) + abs(1 / 7 - 2 / 8) + abs(3 / 7 - 0) + abs(0 - 4 / 8)) / 2
     )
-    assert found["total variation of times and places of visits"] == pytest.approx(
-        1 - min(3 / 7, 2 / 8)
-    )
+    assert found["total variation of times and places of visits"] == pytest.approx(1 - min(3 / 7, 2 / 8))
     assert found["released sequences over original ones"] == 1
-    same = values(
-        measure_journeys(before, before, {}, np.random.default_rng(1), longest=3, queries=5)
-    )
+    same = values(measure_journeys(before, before, {}, np.random.default_rng(1), longest=3, queries=5))
     assert {n for name, n in same.items() if "variation" in name} == {0}
 
 
@@ -142,13 +132,9 @@ def test_a_release_of_journeys_is_evaluated_beside_controls():
     for _ in range(4_000):
         home, work = rng.integers(0, 6, 2).tolist()
         start, third = int(rng.integers(0, 3)), (home + 1) % 6
-        records.append(
-            [("abcdef"[home], start), ("abcdef"[work], start + 1), ("abcdef"[third], start + 3)]
-        )
+        records.append([("abcdef"[home], start), ("abcdef"[work], start + 1), ("abcdef"[third], start + 3)])
     data = Trajectories.from_records(records, domain=domain)
-    release = find_method("prefix-tree")(height=4).publish(
-        data, PureDP(epsilon=4, unit="trajectory"), seed=1
-    )
+    release = find_method("prefix-tree")(height=4).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     scores = {score.name: score for score in evaluate(release, data, seed=1)}
     for what in ("durations", "origins and destinations", "times of visits"):
         score = scores[f"total variation of {what}"]
@@ -162,13 +148,9 @@ def test_the_console_of_journeys(tmp_path):
     """From file to report: a declared domain, several visits an hour."""
     lines = ["unit,time,place"]
     for unit in range(2_000):
-        lines += [
-            f"{unit},{hour},{place}" for hour, place in ((7, "home"), (8, "bus"), (8, "work"))
-        ]
+        lines += [f"{unit},{hour},{place}" for hour, place in ((7, "home"), (8, "bus"), (8, "work"))]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "d.toml").write_text(
-        '[place]\nvalues = ["home", "bus", "work"]\n[time]\nlow = 0\nhigh = 23\n'
-    )
+    (tmp_path / "d.toml").write_text('[place]\nvalues = ["home", "bus", "work"]\n[time]\nlow = 0\nhigh = 23\n')
     for line in (
         "publish t.csv --kind trajectories --read collisions=keep --domain d.toml --method prefix-tree --epsilon 1 --unit trajectory --set height=4 --out R",
         "verify R",

@@ -68,11 +68,7 @@ def test_the_initial_score_table():
 
 def mfs_of(support):
     records = records_of(PAPER)
-    return {
-        key: rows
-        for level in maximal_frequent(records, support)
-        for key, rows in occurring(records, level)
-    }
+    return {key: rows for level in maximal_frequent(records, support) for key, rows in occurring(records, level)}
 
 
 def test_the_maximal_frequent_sequences_of_the_paper():
@@ -90,9 +86,7 @@ def test_both_readings_of_the_loss_of_frequent_sequences():
     assert count_lost(records_of(PAPER), records_of(left, size=9), 2) == (6, 4, 5)
 
 
-@pytest.mark.parametrize(
-    "held", VECTOR["runs"], ids=lambda run: f"{run['l']} {run['mode']} {run['metric']}"
-)
+@pytest.mark.parametrize("held", VECTOR["runs"], ids=lambda run: f"{run['l']} {run['mode']} {run['metric']}")
 def test_the_runs_of_the_paper(held):
     board = board_of(PAPER, FLAGS, 2, HALF, held["l"])
     metric = Instances(records_of(PAPER))
@@ -213,9 +207,7 @@ def test_bad_promises(given_, message):
 
 def test_numbers_of_a_promise_are_read_as_written():
     held = {"sensitive": ["d=x"]}
-    assert (
-        KCL(k="30", c="60%", l="3", **held).c == KCL(k=30, c=0.6, l=3, **held).c == Fraction(3, 5)
-    )
+    assert KCL(k="30", c="60%", l="3", **held).c == KCL(k=30, c=0.6, l=3, **held).c == Fraction(3, 5)
 
 
 def test_bad_parameters():
@@ -284,9 +276,7 @@ def test_a_sensitive_value_outside_a_declared_domain_is_refused(written):
 
 
 def test_a_declared_value_that_nobody_has_is_only_warned_of():
-    data = Trajectories.from_records(
-        [[("a", 1)]] * 2, sensitive={"diagnosis": ["flu", None]}, domain=WARDS
-    )
+    data = Trajectories.from_records([[("a", 1)]] * 2, sensitive={"diagnosis": ["flu", None]}, domain=WARDS)
     with pytest.warns(UserWarning, match="a sensitive value of 'diagnosis' does not occur"):
         LocalSuppression().publish(data, KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"]))
 
@@ -311,9 +301,7 @@ def test_a_declared_value_that_nobody_has_is_only_warned_of():
         (
             giving_back,
             "_violating",
-            lambda sequences, held, kept, flags, limits: VIOLATING(
-                sequences, held, kept, flags[:0], limits
-            ),
+            lambda sequences, held, kept, flags, limits: VIOLATING(sequences, held, kept, flags[:0], limits),
         ),
         # only pairs that violate by themselves are found
         (kcl, "mine", lambda records, k, c, _: mine(records, k, c, 1)),
@@ -394,9 +382,7 @@ def test_giving_back_never_loses():
     promise = KCL(k=5, c="60%", l=3, sensitive=["diagnosis=HIV"])
     data = walks(Walks(1_000, 6, 8))
     visits = [
-        sum(
-            len(held) for held, _ in LocalSuppression(**given).publish(data, promise).data.records()
-        )
+        sum(len(held) for held, _ in LocalSuppression(**given).publish(data, promise).data.records())
         for given in ({"give_back": False, "mode": "global"}, {"give_back": False}, {})
     ]
     assert visits == sorted(visits)

@@ -47,9 +47,7 @@ def told_by(release, data, promise):
 
 @pytest.mark.parametrize("schedule", ["auto", "grow"])
 @pytest.mark.parametrize(("k", "known", "c"), [(5, 3, "21%"), (10, 2, "22%")])
-def test_a_visit_at_the_limit_tells_no_more_than_in_a_release_blind_to_values(
-    schedule, k, known, c
-):
+def test_a_visit_at_the_limit_tells_no_more_than_in_a_release_blind_to_values(schedule, k, known, c):
     """Chance puts visits from beyond C at the limit; choosing records by their value puts more."""
     data = walks(Walks(10_000, 60, 24))
     method, sensitive = LocalSuppression(schedule=schedule), [("diagnosis", "HIV")]
@@ -144,8 +142,7 @@ def test_the_order_of_records_changes_nothing(held, way, random):
     order = random.sample(range(len(sets)), len(sets))
     other = [sets[row] for row in order], [[flag[row] for row in order] for flag in flags]
     first, second = (
-        LocalSuppression(**way).publish(trajectories(*some), promise).data.records()
-        for some in ((sets, flags), other)
+        LocalSuppression(**way).publish(trajectories(*some), promise).data.records() for some in ((sets, flags), other)
     )
     assert first == second
 
@@ -237,8 +234,7 @@ def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
     truth, ours = Visits.of(data, data), Visits.of(release.data, data)
     informed, names = _Informed(truth, ours), data.named(truth.seen)
     (lost,), home, work = (
-        [[names.index(visit)] for visit in visits]
-        for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
+        [[names.index(visit)] for visit in visits] for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
     )
     (ill,) = ours.marks(promise.sensitive)
     assert np.array_equal(informed.weights(lost) > 0, ill)

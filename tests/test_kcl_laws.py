@@ -45,10 +45,7 @@ def test_mining_and_validity_equal_brute_force(held):
         assert rows == {n for n, record in enumerate(sets) if set(key) <= record}
         for pair in key:
             edited = [r - {pair} if n in rows else r for n, r in enumerate(sets)]
-            covered = all(
-                any(set(v) <= set(q) for v in board.listed)
-                for q in violating(edited, flags, k, c, longest)
-            )
+            covered = all(any(set(v) <= set(q) for v in board.listed) for q in violating(edited, flags, k, c, longest))
             assert board.is_valid(pair, rows) == covered
 
 
@@ -79,9 +76,7 @@ def test_nothing_violates_after_suppression_in_batches(held, local, metric):
     sets, flags, k, c, longest = held
     records, promise = records_of(sets, flags), promise_of(k, c, longest)
     mined = mine(records, k, c, longest)
-    kept = suppress_in_batches(
-        records, mined, promise, METRICS[metric](records, (), 2), local=local
-    )
+    kept = suppress_in_batches(records, mined, promise, METRICS[metric](records, (), 2), local=local)
     assert not violating(left_of(sets, records, kept), flags, k, c, longest)
 
 
@@ -159,15 +154,10 @@ def test_maximal_frequent_sequences_equal_brute_force(held):
     longest = max(map(len, sets))
     rare = violating(sets, [], k, 1, longest)
     frequent = {
-        key
-        for record in sets
-        for size in range(1, longest + 1)
-        for key in itertools.combinations(sorted(record), size)
+        key for record in sets for size in range(1, longest + 1) for key in itertools.combinations(sorted(record), size)
     } - rare
     assert set(found) == {key for key in frequent if not any(set(key) < set(o) for o in frequent)}
-    assert all(
-        rows == {n for n, r in enumerate(sets) if set(key) <= r} for key, rows in found.items()
-    )
+    assert all(rows == {n for n, r in enumerate(sets) if set(key) <= r} for key, rows in found.items())
 
 
 @given(databases(), st.data())
@@ -190,11 +180,7 @@ def test_the_loss_of_frequent_sequences_equals_counting(held, data):
         lost = [key for key, held in live.items() if pair in key and len(held - gone) < k]
         assert metric.local(visits, np.zeros(len(visits), np.int64), 1).tolist() == [len(lost)]
         metric.deleted(visits)
-        live = {
-            key: held - gone if pair in key else held
-            for key, held in live.items()
-            if key not in lost
-        }
+        live = {key: held - gone if pair in key else held for key, held in live.items() if key not in lost}
         for row in gone:
             current[row].discard(pair)
         having = [sum(number in key for key in live) for number in range(records.size)]
@@ -291,9 +277,7 @@ def test_a_share_of_many_digits_is_kept_exactly(digits, schedule):
 )
 @settings(max_examples=400)
 @pytest.mark.filterwarnings("ignore")
-def test_a_release_keeps_its_promise_and_what_kept_it_comes_back(
-    held, mode, schedule, metric, give_back, first
-):
+def test_a_release_keeps_its_promise_and_what_kept_it_comes_back(held, mode, schedule, metric, give_back, first):
     sets, flags, k, c, longest = held
     data = trajectories(sets, flags)
     names, _ = held_by(flags)

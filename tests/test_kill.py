@@ -26,7 +26,9 @@ SIGNALS = int(os.environ.get("HEDGEROW_SIGNALS", "36"))
 
 
 def start(folder, out, stderr=subprocess.DEVNULL, more=""):
-    line = f"publish a.csv --kind sets --method flat-laplace --epsilon 1 --unit record --out {out} --assert-public-domain"
+    line = (
+        f"publish a.csv --kind sets --method flat-laplace --epsilon 1 --unit record --out {out} --assert-public-domain"
+    )
     return subprocess.Popen(
         [sys.executable, "-m", "hedgerow", *line.split(), *more.split()],
         cwd=folder,
@@ -121,9 +123,7 @@ def test_signals_at_random_moments(desk):
     states = Counter(held["state"] for held in settle_account(account).releases)
     for number in range(SIGNALS):
         out = desk / f"R{number}"
-        assert [held["state"] for held in entries(account, out)] in (
-            [[OUT]] if out.exists() else [[FAILED], []]
-        )
+        assert [held["state"] for held in entries(account, out)] in ([[OUT]] if out.exists() else [[FAILED], []])
     for what, times in sorted(seen.items()):
         print(f"{times:4} x {', '.join(what)}")
     print(f"{pending} pending before they were settled, then {dict(states)}")

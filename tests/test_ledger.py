@@ -48,9 +48,7 @@ def test_overspending_raises_before_anything_is_drawn(ledger, answers):
     with pytest.raises(BudgetExceeded, match="'more' would spend 2/3 where 1/2 of 1 is left"):
         ledger.ask(COUNTS, Laplace(l1=1), spend=ONE * 2 / 3, label="more")
     with pytest.raises(BudgetExceeded, match="'more' would spend"):
-        ledger.survivors(
-            COUNTS[:1], COUNTS[:1], Laplace(l1=1), candidates=9, cutoff=1, spend=ONE, label="more"
-        )
+        ledger.survivors(COUNTS[:1], COUNTS[:1], Laplace(l1=1), candidates=9, cutoff=1, spend=ONE, label="more")
     with pytest.raises(BudgetExceeded, match="'more' would spend"):
         ledger.paths(spend=ONE, label="more")
     with pytest.raises(BudgetExceeded, match="'more' would spend"):
@@ -142,9 +140,7 @@ def test_pieces_of_a_partition_cost_once(ledger):
     data = Sets.from_records(map(list, ["ab", "b", "abc"]), domain=domain)
     asked = {}
     for (item, piece), sub in ledger.each(data.partition("first item"), spend=ONE, label="by item"):
-        asked[item] = sub.ask(
-            np.array([len(piece)]), Laplace(l1=1), spend=ONE, label="size"
-        ).tolist()
+        asked[item] = sub.ask(np.array([len(piece)]), Laplace(l1=1), spend=ONE, label="size").tolist()
         with pytest.raises(BudgetExceeded, match="would spend"):
             sub.ask(np.array([len(piece)]), Laplace(l1=1), spend=ONE, label="size")
     assert asked == {"a": [2], "b": [1], "c": [0]}  # the empty piece is asked as well
@@ -153,9 +149,7 @@ def test_pieces_of_a_partition_cost_once(ledger):
 
 
 def test_coins_cost_nothing_and_repeat_with_their_key():
-    first, second = (
-        Ledger(ONE, Noisy(seed=9)).coins().integers(0, 2**62, 4).tolist() for _ in "ab"
-    )
+    first, second = (Ledger(ONE, Noisy(seed=9)).coins().integers(0, 2**62, 4).tolist() for _ in "ab")
     assert first == second
     fresh = Ledger(ONE, Noisy()).coins().integers(0, 2**62, 4).tolist()
     assert fresh != first
@@ -179,9 +173,7 @@ def test_a_person_with_many_records_costs_what_was_promised():
 
 
 def grow(tree, parents, spend):
-    return tree.ask(
-        np.ones(len(parents), np.int64), Laplace(l1=1), under=parents, spend=spend, label="cells"
-    )[0]
+    return tree.ask(np.ones(len(parents), np.int64), Laplace(l1=1), under=parents, spend=spend, label="cells")[0]
 
 
 def test_siblings_cost_nothing_extra_and_paths_add_up(ledger):
@@ -282,9 +274,7 @@ def test_nodes_of_two_forests_are_told_apart(ledger):
 def test_noise_that_cannot_be_held_is_refused_whoever_is_listed(ledger):
     for listed in (COUNTS[:0], COUNTS[:1]):
         with pytest.raises(ParameterError, match="scale of this noise is beyond"):
-            ledger.survivors(
-                listed, listed, Laplace(l1=2**55), candidates=9, cutoff=2**59, spend=ONE, label="x"
-            )
+            ledger.survivors(listed, listed, Laplace(l1=2**55), candidates=9, cutoff=2**59, spend=ONE, label="x")
     assert ledger.left == 1
 
 
@@ -306,9 +296,7 @@ def test_touches_stretch_the_noise():
     for touches in (1, 3):
         tree = Ledger(ONE, Noisy(seed=1)).paths(spend=ONE, touches=touches, label="tree")
         under = np.zeros(20_000, np.int64)
-        _, noisy = tree.ask(
-            np.zeros(20_000, np.int64), Laplace(l1=10), under=under, spend=ONE, label="cells"
-        )
+        _, noisy = tree.ask(np.zeros(20_000, np.int64), Laplace(l1=10), under=under, spend=ONE, label="cells")
         spreads.append(noisy.std())
     assert 2.85 < spreads[1] / spreads[0] < 3.15
 

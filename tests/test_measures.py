@@ -26,16 +26,11 @@ def postings(records):
 
 def test_counting_queries_on_the_printed_table():
     held = postings(VECTOR["records"])
-    asked = {
-        tuple(int(item) - 1 for item in text.split()): n
-        for text, n in VECTOR["queries"]["supports"].items()
-    }
+    asked = {tuple(int(item) - 1 for item in text.split()): n for text, n in VECTOR["queries"]["supports"].items()}
     assert held.supports(list(asked)).tolist() == list(asked.values())
 
 
-@pytest.mark.parametrize(
-    ("most", "utility", "dropped"), [(1, 0.857143, 0), (2, 0.928571, 0), (4, 0.651786, 1)]
-)
+@pytest.mark.parametrize(("most", "utility", "dropped"), [(1, 0.857143, 0), (2, 0.928571, 0), (4, 0.651786, 1)])
 def test_the_printed_figures_of_the_top_itemsets(most, utility, dropped):
     """Table 4.1 against itself without its second record; ties by size, then by items."""
     before, after = (
@@ -65,9 +60,7 @@ def test_workloads_are_what_they_say():
     for name, queries in uniform_queries(held, rng, 50).items():
         longest = int(name.split()[-2])
         assert len(queries) == 50
-        assert all(
-            1 <= len(query) <= longest and list(query) == sorted(set(query)) for query in queries
-        )
+        assert all(1 <= len(query) <= longest and list(query) == sorted(set(query)) for query in queries)
     for queries in drawn_queries(held, rng, 50).values():
         assert (held.supports(queries) > 0).all()  # parts of real records occur
     assert drawn_queries(Postings.of(sets_of([], 3)), rng, 50) == {}
@@ -76,10 +69,7 @@ def test_workloads_are_what_they_say():
 def test_scores_are_for_the_owner_and_stand_beside_controls():
     data = sets_of([[0, 1]] * 300 + [[2]] * 200 + [[0, 1, 2]] * 50, 4)
     promise = PureDP(epsilon=2, unit="record")
-    scores = {
-        score.name: score
-        for score in evaluate(FlatLaplace().publish(data, promise, seed=1), data, seed=1)
-    }
+    scores = {score.name: score for score in evaluate(FlatLaplace().publish(data, promise, seed=1), data, seed=1)}
     for score in scores.values():
         assert score.scope == "owner"
         assert [name for name, _ in score.controls][-2:] == ["empty release", "noisy singletons"]

@@ -21,9 +21,7 @@ def laplace_log(exact, answer, rate):
     return sum(-rate * abs(int(a) - int(e)) for a, e in zip(answer, exact, strict=True))
 
 
-@given(
-    exact=counts, other=counts, answer=counts, share=SHARES, l1=st.integers(1, 3), touches=TOUCHES
-)
+@given(exact=counts, other=counts, answer=counts, share=SHARES, l1=st.integers(1, 3), touches=TOUCHES)
 def test_the_price_of_laplace(exact, other, answer, share, l1, touches):
     mechanism = Laplace(l1=l1).over(touches)
     rate = float(share) / (l1 * touches)

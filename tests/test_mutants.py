@@ -107,9 +107,7 @@ def test_original_order_is_caught():
     order = "order, new = _ordered(sizes, items)"
     kept = "order, new = np.arange(len(sizes)), np.ones(len(sizes), np.bool_)"
     with changed(Lists, "merged", order, kept):
-        with pytest.raises(
-            GuaranteeError, match="depends on the order or the numbers of the input"
-        ):
+        with pytest.raises(GuaranteeError, match="depends on the order or the numbers of the input"):
             check_publisher(PassOn(), MinimumSupport(1))
 
 
@@ -121,9 +119,7 @@ def test_original_id_is_caught():
         "return self.from_counts(",
         "return self if len(row) else self.from_counts(",
     ):
-        with pytest.raises(
-            GuaranteeError, match="depends on the order or the numbers of the input"
-        ):
+        with pytest.raises(GuaranteeError, match="depends on the order or the numbers of the input"):
             check_publisher(PassOn(), MinimumSupport(1))
 
 
@@ -169,9 +165,7 @@ def test_a_forest_that_does_not_count_is_caught():
 
 
 def test_tokens_that_are_not_stretched_are_caught():
-    with changed(
-        paths.Paths, "survivors", "require_known(mechanism).over(self._touches)", "mechanism"
-    ):
+    with changed(paths.Paths, "survivors", "require_known(mechanism).over(self._touches)", "mechanism"):
         with pytest.raises(GuaranteeError, match="loses"):
             check_publisher(TokenTree(), RECORD)
 
@@ -254,10 +248,7 @@ def test_an_error_that_the_data_causes_is_caught():
 
 def test_what_is_rare_and_stands_last_is_caught():
     old = "masks, exact = data.histogram()"
-    new = (
-        "masks, exact = data.histogram(); "
-        "ledger.note('rare', int(exact.max(initial=0) >= 11 and (exact == 1).any()))"
-    )
+    new = "masks, exact = data.histogram(); ledger.note('rare', int(exact.max(initial=0) >= 11 and (exact == 1).any()))"
     caught(FlatLaplace, old, new, "publishes something else of a neighbour")
 
 
@@ -277,14 +268,10 @@ def test_a_swallowed_mismatch_is_caught():
     from hedgerow.privacy import Ledger, NoiseOff
 
     recorder = Recorder(NoiseOff())
-    Ledger(Fraction(1), recorder).ask(
-        np.zeros(2, np.int64), Laplace(l1=1), spend=Fraction(1), label="two"
-    )
+    Ledger(Fraction(1), recorder).ask(np.zeros(2, np.int64), Laplace(l1=1), spend=Fraction(1), label="two")
     replayer = Replayer(recorder)
     with pytest.raises(GuaranteeError, match="asked differently"):
-        Ledger(Fraction(1), replayer).ask(
-            np.zeros(3, np.int64), Laplace(l1=1), spend=Fraction(1), label="three"
-        )
+        Ledger(Fraction(1), replayer).ask(np.zeros(3, np.int64), Laplace(l1=1), spend=Fraction(1), label="three")
     with pytest.raises(GuaranteeError, match="asked differently"):
         replayer.finish()
 

@@ -67,9 +67,7 @@ class Heard(NoiseOff):
             self.shares[name] = share
         exact = {
             (int(at), int(code)): int(count)
-            for at, code, count in zip(
-                question.families.at, question.families.codes, question.exact, strict=True
-            )
+            for at, code, count in zip(question.families.at, question.families.codes, question.exact, strict=True)
         }
         found = []
         for at, name in enumerate(contexts):
@@ -111,14 +109,9 @@ def written(tree, rule, longest=5):
 
 def test_grams_are_counted_by_occurrence_with_an_end():
     counted = PAPER.positions(20).count(1)
-    assert {str(code + 1): n for code, n in zip(counted.codes, counted.counts, strict=True)} == (
-        VECTOR["unigrams"]
-    )
+    assert {str(code + 1): n for code, n in zip(counted.codes, counted.counts, strict=True)} == (VECTOR["unigrams"])
     pairs = counted.move(np.zeros(3, np.int64), np.arange(3)).count(3)
-    held = {
-        f"{at + 1}{'123&'[code]}": n
-        for at, code, n in zip(pairs.at, pairs.codes, pairs.counts, strict=True)
-    }
+    held = {f"{at + 1}{'123&'[code]}": n for at, code, n in zip(pairs.at, pairs.codes, pairs.counts, strict=True)}
     assert held == VECTOR["bigrams"]
 
 
@@ -227,10 +220,7 @@ def test_joining_of_the_example():
 def exact_grams(records, longest):
     """The exact grams of a database, as levels."""
     counts = Counter(
-        tuple(record[i:j])
-        for record in records
-        for i in range(len(record))
-        for j in range(i + 1, len(record) + 1)
+        tuple(record[i:j]) for record in records for i in range(len(record)) for j in range(i + 1, len(record) + 1)
     )
     levels, numbers = [], [{(): 0}]
     for length in range(1, longest + 1):
@@ -339,9 +329,7 @@ def test_unknown_items_are_refused_or_dropped_before_sequences_are_cut():
     domain = Domain.declare(item=[1, 2])
     with pytest.raises(DomainError, match="record 1 holds an item that is not in the domain"):
         Sequences.from_records([[1, 3, 2]], domain=domain)
-    data = Sequences.from_records(
-        [[3, 1, 3, 2], [3]], domain=domain, on_unknown="drop", on_empty="drop"
-    )
+    data = Sequences.from_records([[3, 1, 3, 2], [3]], domain=domain, on_unknown="drop", on_empty="drop")
     assert data.truncated(2).named() == [((1, 2), 1)]
 
 

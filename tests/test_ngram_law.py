@@ -42,9 +42,7 @@ def test_two_items():
 
 
 def test_half_the_noise_is_seen_by_the_same_check():
-    narrow = mutant(
-        NGram, "exact, Laplace(l1=1), under", "exact, Laplace(l1=Fraction(1, 2)), under", **NAMES
-    )
+    narrow = mutant(NGram, "exact, Laplace(l1=1), under", "exact, Laplace(l1=Fraction(1, 2)), under", **NAMES)
     narrow._cutoff = Low._cutoff
     assert worst(narrow(l_max=1, n_max=1), sequences_over([[0]], 1)) > 1.5
 
@@ -60,9 +58,7 @@ def caught(old, new, message, **parameters):
 
 def test_more_positions_than_tokens_are_caught():
     """Sequences are not cut to the declared number of items."""
-    caught(
-        "data.positions(self.l_max)", "data.positions(99)", "loses .* between neighbours", l_max=4
-    )
+    caught("data.positions(self.l_max)", "data.positions(99)", "loses .* between neighbours", l_max=4)
 
 
 def test_the_end_as_a_gram_of_its_own_is_caught():

@@ -127,9 +127,7 @@ def is_settled(desk):
 
 def test_a_signal_that_was_ignored_stays_ignored(desk):
     """As under nohup."""
-    command = (
-        f"trap '' HUP; {sys.executable} -m hedgerow {PUBLISH} & sleep 0.2; kill -HUP $!; wait $!"
-    )
+    command = f"trap '' HUP; {sys.executable} -m hedgerow {PUBLISH} & sleep 0.2; kill -HUP $!; wait $!"
     assert subprocess.run(["/bin/bash", "-c", command], cwd=desk, check=False).returncode == 0
     assert is_out(desk)
 
@@ -167,8 +165,5 @@ def test_a_failing_fsync(desk, earlier):
         assert not (desk / "R").exists()
         assert [held["state"] for held in Account.read(desk / "account.toml").releases] == [FAILED]
     else:
-        assert ran.err == (
-            "hedgerow: R is complete, but may not outlast a power cut (input/output error); "
-            f"{SAID}\n"
-        )
+        assert ran.err == (f"hedgerow: R is complete, but may not outlast a power cut (input/output error); {SAID}\n")
         assert is_out(desk)

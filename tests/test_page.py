@@ -23,9 +23,7 @@ def drawn() -> str:
 
 
 def test_every_script_of_others_is_the_one_that_was_looked_at():
-    sums = dict(
-        reversed(line.split()) for line in VENDOR.joinpath("SHA256SUMS").read_text().splitlines()
-    )
+    sums = dict(reversed(line.split()) for line in VENDOR.joinpath("SHA256SUMS").read_text().splitlines())
     scripts = {held.name for held in VENDOR.iterdir() if held.name.endswith(".js")}
     assert set(sums) == scripts == {f"{name}.min.js" for name in page_module._SCRIPTS}
     for name, wanted in sums.items():

@@ -160,9 +160,7 @@ def test_more_items_than_declared_are_caught():
 
 
 def test_more_steps_than_declared_are_caught():
-    caught(
-        "Laplace(l1=self.height - 1)", "Laplace(l1=1)", "loses .* between neighbours", height=120
-    )
+    caught("Laplace(l1=self.height - 1)", "Laplace(l1=1)", "loses .* between neighbours", height=120)
 
 
 def test_a_place_in_two_groups_is_caught(monkeypatch):

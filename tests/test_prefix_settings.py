@@ -81,13 +81,9 @@ def test_many_labels_do_not_wrap():
     domain = Domain.declare(place=range(50_000), time=range(50_000))
     visits = [(49_000, 49_000), (49_001, 49_500)]
     data = Trajectories.from_records([visits] * 3_000, domain=domain)
-    release = PrefixTree(height=2, generator="cut").publish(
-        data, PureDP(epsilon=8, unit="trajectory"), seed=1
-    )
+    release = PrefixTree(height=2, generator="cut").publish(data, PureDP(epsilon=8, unit="trajectory"), seed=1)
     held = [record for record, _ in release.data.records()]
     assert held.count(tuple(visits)) > 2_500
     many = Domain.declare(place=range(1_200_000), time=range(2))
     with pytest.raises(ParameterError, match="too many"):
-        PrefixTree().publish(
-            Trajectories.from_records([], domain=many), PureDP(epsilon=1, unit="trajectory")
-        )
+        PrefixTree().publish(Trajectories.from_records([], domain=many), PureDP(epsilon=1, unit="trajectory"))

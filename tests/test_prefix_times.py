@@ -26,9 +26,7 @@ HOURS = 24
 PLACES = 384
 RECORDS = 20_000
 #: most journeys begin in the morning, hardly any at night
-MORNING = np.array(
-    [4, 2, 1, 2, 18, 43, 97, 151, 115, 84, 57, 55, 80, 54, 40, 37, 43, 42, 32, 17, 13, 6, 3, 2]
-)
+MORNING = np.array([4, 2, 1, 2, 18, 43, 97, 151, 115, 84, 57, 55, 80, 54, 40, 37, 43, 42, 32, 17, 13, 6, 3, 2])
 
 
 def commuters(records=RECORDS, seed=7):
@@ -140,10 +138,7 @@ def test_the_daily_profile_of_smart_cards():
     replaced = {"0.5": (1.0, 0.224), "1": (0.282, 0.117), "10": (0.165, 0.065)}
     for epsilon, limits in replaced.items():
         for seed in range(10):
-            errors = [
-                apart(*pair)
-                for pair in zip(truth, profile(published(data, epsilon, seed).data), strict=True)
-            ]
+            errors = [apart(*pair) for pair in zip(truth, profile(published(data, epsilon, seed).data), strict=True)]
             assert np.all(np.array(errors) <= [bound(epsilon), *limits]), (epsilon, seed, errors)
 
 
@@ -308,9 +303,7 @@ def test_times_are_in_order_and_places_stay(data):
     shape = (sizes, 1, max(classes, hours))
     cells = data.draw(st.lists(answer, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
     times = known(starts, np.reshape(cells, shape), scale=5.0, visits=visits)
-    journeys = Journeys(
-        table.copy(), np.ones(len(table), np.int64), np.full(len(table), -1), begun, places
-    )
+    journeys = Journeys(table.copy(), np.ones(len(table), np.int64), np.full(len(table), -1), begun, places)
     timing = Timing(times, times.visits, gap, np.random.default_rng(1))
     held = timing.fill(journeys, Prefixes(places * hours), table.__getitem__)
     for before, after in zip(table, held, strict=True):

@@ -117,9 +117,7 @@ EQUAL = visits([[(0, 0), (0, 1), (0, 1)]] * 300, 3, 2)
 def replayed(data=EQUAL, promise=TRAJECTORY, **parameters):
     other = data.without(0, unit="trajectory")
     method = PrefixTree(**{"height": 3, **parameters})
-    return max(
-        check_replay(method, *pair, promise, 7).loss for pair in ((data, other), (other, data))
-    )
+    return max(check_replay(method, *pair, promise, 7).loss for pair in ((data, other), (other, data)))
 
 
 def test_a_record_uses_its_whole_budget():

@@ -62,9 +62,7 @@ class Heard(NoiseOff):
         self.questions.append(question)
         exact = {
             (int(at), int(code)): int(n)
-            for at, code, n in zip(
-                question.families.at, question.families.codes, question.exact, strict=True
-            )
+            for at, code, n in zip(question.families.at, question.families.codes, question.exact, strict=True)
         }
         found, names = [], []
         for at, node in enumerate(question.where.tolist()):
@@ -89,10 +87,7 @@ def grown(method, data, answers):
 
 def named(tree, counts):
     table = tree.table(9)
-    return {
-        "".join(str(code + 1) for code in row[row >= 0]): n
-        for row, n in zip(table, counts.tolist(), strict=True)
-    }
+    return {"".join(str(code + 1) for code in row[row >= 0]): n for row, n in zip(table, counts.tolist(), strict=True)}
 
 
 # ---- the example of the paper
@@ -106,9 +101,7 @@ def test_prefixes_are_counted():
 def test_the_noisy_tree_of_the_figure():
     held = VECTOR["figure 2"]
     heard = Heard(held["noise"])
-    method = AtThree(
-        height=2, mode="hybrid", taxonomy="declared", generator="cut", budget="uniform"
-    )
+    method = AtThree(height=2, mode="hybrid", taxonomy="declared", generator="cut", budget="uniform")
     tree = grown(method, PAPER, heard)
     assert named(tree, tree.noisy) == held["kept"]
     assert {name for name in heard.passed if name[-1] in "AB"} == set(held["gates"])
@@ -119,13 +112,9 @@ def test_the_noisy_tree_of_the_figure():
         assert {name: n for name, n in copies.items() if n} == held["emitted"]
 
 
-@pytest.mark.parametrize(
-    ("eps", "height", "fan", "one", "two", "gate", "place", "plain"), VECTOR["budgets"]
-)
+@pytest.mark.parametrize(("eps", "height", "fan", "one", "two", "gate", "place", "plain"), VECTOR["budgets"])
 def test_budgets_and_thresholds(eps, height, fan, one, two, gate, place, plain):
-    items = Domain.declare(item=range(4 * fan)).with_paths(
-        "item", [[str(code // fan)] for code in range(4 * fan)]
-    )
+    items = Domain.declare(item=range(4 * fan)).with_paths("item", [[str(code // fan)] for code in range(4 * fan)])
     data = Sequences.from_records([[0]], domain=items)
     method = printed(height=height, gate_share=0.0)
     gates = method._gates(data)
@@ -141,9 +130,7 @@ def test_budgets_and_thresholds(eps, height, fan, one, two, gate, place, plain):
 
 def test_a_level_is_paid_by_groups_and_places_together():
     heard = Heard(VECTOR["figure 2"]["noise"])
-    method = AtThree(
-        height=2, mode="hybrid", taxonomy="declared", generator="cut", budget="uniform"
-    )
+    method = AtThree(height=2, mode="hybrid", taxonomy="declared", generator="cut", budget="uniform")
     grown(method, PAPER, heard)
     shares = [question.shares.used() for question in heard.questions]
     assert shares == [[Fraction(1, 4)]] * 4
@@ -219,13 +206,9 @@ def test_visits_are_published_in_order(several, mode):
     records = []
     for _ in range(3_000):
         times = np.sort(rng.choice(6, 3, replace=several)).tolist()
-        records.append(
-            [(f"p{int(p)}", t) for p, t in zip(rng.integers(0, 9, 3), times, strict=True)]
-        )
+        records.append([(f"p{int(p)}", t) for p, t in zip(rng.integers(0, 9, 3), times, strict=True)])
     data = Trajectories.from_records(records, domain=domain, several=several)
-    release = PrefixTree(height=3, mode=mode).publish(
-        data, PureDP(epsilon=4, unit="trajectory"), seed=1
-    )
+    release = PrefixTree(height=3, mode=mode).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     starts, pairs, _ = release.data.arrays()
     assert len(release.data) == pytest.approx(3_000, rel=0.05)
     for begin, end in itertools.pairwise(starts):
@@ -324,9 +307,7 @@ def test_what_is_written_fits(data):
 def test_the_count_queries_of_the_run_without_noise():
     """Of how many records hold both places: before, after, and the error over the true number."""
     held = VECTOR["noise off"]
-    release = publish_with(
-        PrefixTree(**held["parameters"]), PAPER, PureDP(epsilon=6, unit="sequence"), NoiseOff()
-    )
+    release = publish_with(PrefixTree(**held["parameters"]), PAPER, PureDP(epsilon=6, unit="sequence"), NoiseOff())
     before, after = postings_of(PAPER), postings_of(release.data)
     queries = [(0, 1), (0, 2), (1, 3)]
     assert before.supports(queries).tolist() == [6, 4, 2]

@@ -53,9 +53,7 @@ def test_a_column_cannot_be_carried_along_under_differential_privacy(tmp_path):
 def test_a_draft_is_refused_until_its_owner_edits_it(tmp_path):
     (tmp_path / "a.dat").write_text("a b\na\n" * 40)
     assert run("describe a.dat --kind sets --draft-domain d.toml", tmp_path).code == 0
-    publish = (
-        "publish a.dat --kind sets --method diffpart --epsilon 1 --unit record --domain d.toml"
-    )
+    publish = "publish a.dat --kind sets --method diffpart --epsilon 1 --unit record --domain d.toml"
     ran = run(f"{publish} --out R", tmp_path)
     assert (ran.code, "is a draft that was read from private data" in ran.err) == (3, True)
     draft = (tmp_path / "d.toml").read_text()

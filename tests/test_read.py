@@ -115,9 +115,7 @@ def test_a_declared_domain_is_met_by_what_is_written(tmp_path):
 
 def test_lines_before_the_first_record_are_skipped_where_that_is_declared(tmp_path):
     path = tmp_path / "a.seq"
-    path.write_text(
-        "% Different categories found in input file:\n\nfront news\n\n\n% Sequences:\n\n1 1 \n2 \n"
-    )
+    path.write_text("% Different categories found in input file:\n\nfront news\n\n\n% Sequences:\n\n1 1 \n2 \n")
     data = read(path, kind="sets", options={"skip_lines": "7"})
     assert data.itemsets() == [((1,), 1), ((2,), 1)]
     path = tmp_path / "a.csv"
@@ -338,9 +336,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
 
 
 def test_a_table_without_text_or_numbers_is_refused():
-    with pytest.raises(
-        ReadError, match="column 'item' must hold text or whole numbers; it holds B"
-    ):
+    with pytest.raises(ReadError, match="column 'item' must hold text or whole numbers; it holds B"):
         read(LONG.with_columns(item=pl.lit(value=True)), kind="sets")
     with pytest.raises(ReadError, match="the table:1: column 'item' must hold texts or whole numb"):
         read(LONG.with_columns(item=pl.lit(0.5)), kind="sets")

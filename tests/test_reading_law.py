@@ -84,9 +84,7 @@ PLANTED = {
     "one bad line is the end": (
         "lines of sets",
         "hedgerow.io.lines.text_lines",
-        lambda where, content, wanted: text.text_lines(
-            where, content.partition(b"\xff")[0], wanted
-        ),
+        lambda where, content, wanted: text.text_lines(where, content.partition(b"\xff")[0], wanted),
     ),
 }
 
@@ -294,9 +292,7 @@ def test_rows_without_coordinates_can_be_left_out(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("unit,time,lon,lat\n1,8,1.5,1.5\n1,9,,\n2,8,1.5,\n")
     options = {"grid": "1"}
-    with pytest.raises(
-        ReadError, match=":3: a visit needs a time and a place, or neither; pass on"
-    ):
+    with pytest.raises(ReadError, match=":3: a visit needs a time and a place, or neither; pass on"):
         read(path, kind="trajectories", options=options)
     data = read(path, kind="trajectories", options={**options, "on_missing": "drop"})
     assert data.records() == [((), ()), ((("1,1", 8),), ())]

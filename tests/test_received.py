@@ -43,9 +43,7 @@ def made(tmp_path):
     def write(ending="dat", compression=""):
         forms = {"dat": "lines", "csv": "csv", "parquet": "parquet"}
         held = FlatLaplace().publish(DATA, PureDP(epsilon=1, unit="record"))
-        return write_folder(
-            held, tmp_path / "X", Layout(forms[ending], Ending(ending, compression))
-        )
+        return write_folder(held, tmp_path / "X", Layout(forms[ending], Ending(ending, compression)))
 
     return write
 
@@ -62,9 +60,7 @@ def real(words, folder, **variables):
     """Run a real process; `bytes` in, bytes out."""
     command = [sys.executable, "-m", "hedgerow", *words]
     env = {**os.environ, **variables}
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, check=False, timeout=60, env=env
-    )
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=60, env=env)
 
 
 # ---- what was published
@@ -119,9 +115,7 @@ def test_a_compressed_file_does_not_unfold_beyond_a_multiple_of_what_was_sent(ma
     place = made("dat", "gz")
     (place / "data.dat.gz").write_bytes(gzip.compress(b"tea\n" * 3_000_000))
     seal(place)
-    with pytest.raises(
-        TooMuch, match="bytes when decompressed; if you trust whoever made it, pass"
-    ):
+    with pytest.raises(TooMuch, match="bytes when decompressed; if you trust whoever made it, pass"):
         read_release(place)
     assert len(read_release(place, trusted=True).data) == 3_000_000
     ran = run("verify X", place.parent)
@@ -142,9 +136,7 @@ def test_a_file_of_holes_is_not_read(made):
 def test_the_values_of_all_axes_are_bounded(made):
     span = {"low": 0, "high": MOST_VALUES - 1}
     with pytest.raises(DomainError, match="may hold 2,000,000 values together"):
-        Domain.from_plain(
-            {"source": "declared", "records_per_person": None, "axes": {"a": span, "b": span}}
-        )
+        Domain.from_plain({"source": "declared", "records_per_person": None, "axes": {"a": span, "b": span}})
     with pytest.raises(DomainError, match="may hold 2,000,000 values together"):
         Domain.declare(a=range(MOST_VALUES), b=[1])
     place = made()

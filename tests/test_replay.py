@@ -74,18 +74,14 @@ def test_the_two_epsilon_variants_of_the_toy_tree_are_red(new, loss):
     neighbour = data.without(0, unit="record")
     honest = check_replay(TokenTree(), data, neighbour, guarantee, 1)
     assert Fraction(3, 4) <= honest.loss <= 1
-    with pytest.raises(
-        PromiseBroken, match=f"loses {loss} between neighbours where 1 was promised"
-    ):
+    with pytest.raises(PromiseBroken, match=f"loses {loss} between neighbours where 1 was promised"):
         check_replay(double, data, neighbour, guarantee, 1)
 
 
 def test_the_whole_budget_can_be_lost():
     """The law is no loose bound: flat-laplace reaches it."""
     data = sets_of([[0], [1]], 2)
-    result = check_replay(
-        FlatLaplace(), data, data.without(0, unit="record"), PureDP(epsilon="0.3", unit="record"), 5
-    )
+    result = check_replay(FlatLaplace(), data, data.without(0, unit="record"), PureDP(epsilon="0.3", unit="record"), 5)
     assert (result.loss, result.moved, result.questions) == (Fraction(3, 10), True, 1)
 
 

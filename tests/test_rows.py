@@ -37,9 +37,7 @@ def test_rows_are_written_as_one_by_one(held, chunk):
     named = [[VALUES[code] for code in row] for row, count in held for _ in range(count)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_CHUNK", chunk)
-        assert lines.write(laid, {}).decode().splitlines() == [
-            " ".join(map(str, row)) for row in named
-        ]
+        assert lines.write(laid, {}).decode().splitlines() == [" ".join(map(str, row)) for row in named]
         assert [msgspec.json.decode(line) for line in jsonl.write(laid, {}).splitlines()] == named
         assert spmf.write(laid, {}).decode().splitlines() == [
             "".join(f"{item} -1 " for item in row) + "-2" for row in named
@@ -52,9 +50,7 @@ def test_a_row_with_a_huge_count_is_written_once(monkeypatch):
     laid = Rows("item", VALUES, np.array([0, 2]), np.array([0, 1]), np.array([3_000_000]))
     joined = []
     plain = rows._Pool.joined
-    monkeypatch.setattr(
-        rows._Pool, "joined", lambda *given: joined.append(len(given[2])) or plain(*given)
-    )
+    monkeypatch.setattr(rows._Pool, "joined", lambda *given: joined.append(len(given[2])) or plain(*given))
     monkeypatch.setattr(rows, "_CHUNK", 1_000)
     assert lines.write(laid, {}) == b"7 12\n" * 3_000_000
     assert joined == [2]

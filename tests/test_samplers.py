@@ -38,9 +38,7 @@ def test_laplace_has_the_claimed_scale(scale, factor, accepted):
 
 
 @pytest.mark.parametrize(("factor", "accepted"), BOTH_WAYS)
-@pytest.mark.parametrize(
-    "rate", [Fraction(3), Fraction(1, 7), Fraction(1, 10**6), Fraction(1, 10**9)]
-)
+@pytest.mark.parametrize("rate", [Fraction(3), Fraction(1, 7), Fraction(1, 10**6), Fraction(1, 10**9)])
 def test_geometric_has_the_claimed_rate(rate, factor, accepted):
     sample = samplers.geometric([RationalRate(rate)], zeros(DRAWS), bits(seed=5))
     assert (chi_square(sample, one_sided_geometric(float(rate) * factor)) > FALSE_ALARM) == accepted
@@ -113,9 +111,7 @@ def test_floats_decide_as_decimals_do(monkeypatch):
     settled = count_calls(monkeypatch, "settle")
     raced = count_calls(monkeypatch, "first")
     assert np.array_equal(samplers.discrete_laplace(rates, which, bits(seed=21)), fast)
-    assert np.array_equal(
-        samplers.choose(scores, [Fraction(1, 3)], zeros(500), bits(seed=22)), chosen
-    )
+    assert np.array_equal(samplers.choose(scores, [Fraction(1, 3)], zeros(500), bits(seed=22)), chosen)
     assert settled() >= 3_000
     assert raced() == 500
 
@@ -159,14 +155,8 @@ def test_a_draw_on_the_edge_is_settled_by_the_bits_that_follow(value, following,
             Scripted([following]),
         )
         # the same from 116 bits at once; one more unit in the last place changes nothing
-        waits = (
-            [-(Decimal(top * 2**64 + following + more) / 2**116).ln() for more in (0, 1)]
-            if top
-            else []
-        )
-        answers = {
-            int(wait / Decimal(rate.numerator) * Decimal(rate.denominator)) for wait in waits
-        }
+        waits = [-(Decimal(top * 2**64 + following + more) / 2**116).ln() for more in (0, 1)] if top else []
+        answers = {int(wait / Decimal(rate.numerator) * Decimal(rate.denominator)) for wait in waits}
     assert not answers or len(answers) > 1 or drawn == answers.pop()
 
 
@@ -205,21 +195,15 @@ def test_the_logarithm_is_as_exact_as_the_bound_needs():
 def test_the_number_of_empty_survivors_is_binomial(trials, rate, cutoff, factor, accepted):
     source = bits(seed=31)
     repeats = 4_000 if trials < 2**63 else 1_500
-    found = np.array(
-        [len(samplers.successes(trials, rate, cutoff, source)) for _ in range(repeats)]
-    )
-    chance = (
-        math.exp(-float(rate) * cutoff + math.log(trials)) / (1 + math.exp(-float(rate))) * factor
-    )
+    found = np.array([len(samplers.successes(trials, rate, cutoff, source)) for _ in range(repeats)])
+    chance = math.exp(-float(rate) * cutoff + math.log(trials)) / (1 + math.exp(-float(rate))) * factor
     law = stats.binom(trials, chance / trials) if trials < 2**31 else stats.poisson(chance)
     assert (chi_square(found, law.cdf, cells=12) > FALSE_ALARM) == accepted
 
 
 def test_every_empty_candidate_is_as_likely_as_any_other():
     source = bits(seed=32)
-    found = np.concatenate(
-        [samplers.successes(30, Fraction(1, 2), 3, source) for _ in range(20_000)]
-    )
+    found = np.concatenate([samplers.successes(30, Fraction(1, 2), 3, source) for _ in range(20_000)])
     assert stats.chisquare(np.bincount(found, minlength=30)).pvalue > FALSE_ALARM
     huge = np.concatenate([samplers.successes(2**70, Fraction(1), 46, source) for _ in range(500)])
     sixteenths = np.bincount([int(position) >> 66 for position in huge], minlength=16)

@@ -74,9 +74,7 @@ def test_bad_sequences_are_refused(tmp_path):
     )
     assert held.named() == [(("a",), 1), (("a", "b"), 1)]
     with pytest.raises(UndeclaredDomain, match="the domain was inferred"):
-        find_method("ngram")().publish(
-            Sequences.from_records(PATHS), PureDP(epsilon=1, unit="sequence")
-        )
+        find_method("ngram")().publish(Sequences.from_records(PATHS), PureDP(epsilon=1, unit="sequence"))
 
 
 def test_persons_are_bounded_by_what_is_declared():
@@ -96,11 +94,7 @@ def test_grams_are_counted_as_by_hand(records, queries):
     held = Paths.of(Sequences.from_records(records, domain=Domain.declare(item=range(3))))
     asked = [tuple(query) for query in queries]
     found = [
-        [
-            tuple(record[i : i + len(query)]) == query
-            for record in records
-            for i in range(len(record))
-        ]
+        [tuple(record[i : i + len(query)]) == query for record in records for i in range(len(record))]
         for query in asked
     ]
     occurrences, holders = held.counted(asked)
@@ -108,10 +102,7 @@ def test_grams_are_counted_as_by_hand(records, queries):
     text = ["".join(map(str, record)) for record in records]
     assert holders.tolist() == [sum("".join(map(str, q)) in t for t in text) for q in asked]
     every = {
-        tuple(record[i:j])
-        for record in records
-        for i in range(len(record))
-        for j in range(i + 2, len(record) + 1)
+        tuple(record[i:j]) for record in records for i in range(len(record)) for j in range(i + 2, len(record) + 1)
     }
     counts = dict(zip(every, held.counted(list(every))[0].tolist(), strict=True))
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:4]
@@ -166,9 +157,7 @@ def test_damaged_grams_are_refused(tmp_path, spoil):
 
 def test_measures_stand_beside_controls():
     data = Sequences.from_records(walks(), domain=Domain.declare(item=list("abc")))
-    release = find_method("ngram")(l_max=8).publish(
-        data, PureDP(epsilon=20, unit="sequence"), seed=2
-    )
+    release = find_method("ngram")(l_max=8).publish(data, PureDP(epsilon=20, unit="sequence"), seed=2)
     scores = {score.name: score for score in evaluate(release, data, seed=2)}
     number = scores["released sequences over original ones"]
     assert number.value == pytest.approx(1, abs=0.05)

@@ -10,9 +10,7 @@ import pytest
 from folders import seal
 from terminal import run
 
-PUBLISH = (
-    "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --domain d.toml"
-)
+PUBLISH = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --domain d.toml"
 
 
 def openssl(folder, line: str) -> int:
@@ -95,10 +93,6 @@ def test_without_the_extra_it_says_what_to_install(desk):
         "from hedgerow.cli.app import main\n"
         "sys.argv = ['hedgerow', 'verify', 'R', '--key', 'ours.pub']; main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=desk, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=desk, capture_output=True, text=True, check=False)
     assert done.returncode == 4
-    assert done.stderr == (
-        "hedgerow: signatures need the extra 'sign': pip install 'hedgerow[sign]'\n"
-    )
+    assert done.stderr == ("hedgerow: signatures need the extra 'sign': pip install 'hedgerow[sign]'\n")

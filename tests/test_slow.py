@@ -57,8 +57,6 @@ def test_order_and_engine_do_not_matter_on_real_data(msnbc):
     from hedgerow.engines.loopback import LoopbackEngine
 
     columns = msnbc.engine.collect(msnbc.items, order=["row", "item"])
-    dealt = Sets.from_columns(
-        row=columns["row"], item=columns["item"], domain=msnbc.domain, engine=LoopbackEngine(2)
-    )
+    dealt = Sets.from_columns(row=columns["row"], item=columns["item"], domain=msnbc.domain, engine=LoopbackEngine(2))
     for ours, theirs in zip(msnbc.histogram(), dealt.histogram(), strict=True):
         assert np.array_equal(ours, theirs)

@@ -38,9 +38,7 @@ def draw_many(rate: Fraction, *, seed: int = 51, draw=None):
     codes = np.tile(listed, COPIES)
     exact = np.array(COUNTS)[codes]
     families = Families.of(len(COUNTS), CUTOFF, at, codes, COPIES)
-    found = (draw or draw_survivors)(
-        Laplace(l1=1), families, exact, Shares.spread(rate, COPIES), bits(seed=seed)
-    )
+    found = (draw or draw_survivors)(Laplace(l1=1), families, exact, Shares.spread(rate, COPIES), bits(seed=seed))
     outcomes = [[] for _ in range(COPIES)]
     for home, code, noisy in zip(*(part.tolist() for part in found), strict=True):
         outcomes[home].append((code, min(noisy, 6)))
@@ -51,9 +49,7 @@ def one_by_one(rate: float) -> dict[object, float]:
     """The law of asking all four candidates, values from 6 on lumped."""
     options = []
     for code, count in enumerate(COUNTS):
-        values = {
-            v: math.tanh(rate / 2) * math.exp(-rate * abs(v - count)) for v in range(-60, 120)
-        }
+        values = {v: math.tanh(rate / 2) * math.exp(-rate * abs(v - count)) for v in range(-60, 120)}
         kept = Counter()
         for value, chance in values.items():
             kept[None if value < CUTOFF else (code, min(value, 6))] += chance
@@ -74,12 +70,9 @@ def test_survivors_are_those_of_asking_one_by_one(rate, factor, accepted):
 
 def test_noising_every_candidate_gives_the_same_sample():
     """The definition itself, drawn: noise on all four, then the cutoff."""
-    noisy = (
-        Laplace(l1=1).draw(np.tile(COUNTS, COPIES), Fraction(1, 2), bits(seed=52)).reshape(-1, 4)
-    )
+    noisy = Laplace(l1=1).draw(np.tile(COUNTS, COPIES), Fraction(1, 2), bits(seed=52)).reshape(-1, 4)
     drawn = Counter(
-        tuple((code, min(value, 6)) for code, value in enumerate(row) if value >= CUTOFF)
-        for row in noisy.tolist()
+        tuple((code, min(value, 6)) for code, value in enumerate(row) if value >= CUTOFF) for row in noisy.tolist()
     )
     assert fits(drawn, one_by_one(0.5)) > FALSE_ALARM
 
@@ -108,9 +101,7 @@ def test_ranks_run_through_all_empty_candidates_of_all_families(drawn, shuffle):
     families = Families.of(sizes, 1, at, codes, len(sizes))
     order = list(range(len(sizes)))
     shuffle.shuffle(order)  # families are grouped by share and cutoff, in any order
-    every = [
-        (home, code) for home in order for code in range(sizes[home]) if code not in listed[home]
-    ]
+    every = [(home, code) for home in order for code in range(sizes[home]) if code not in listed[home]]
     empties = np.array([sizes[home] - len(listed[home]) for home in order])
     for place in (module._place_many, module._place_huge):
         homes, found = place(np.arange(len(every)), np.array(order), empties, families)
@@ -202,8 +193,6 @@ def test_one_trial_too_many_would_show():
 
 def test_questions_with_too_many_spurious_survivors_are_refused_by_public_numbers():
     families = Families.of(2**40, 1, np.zeros(3, np.int64), np.array([5, 6, 7]), 1)
-    with pytest.raises(
-        ParameterError, match=r"about 4e\+11 of the empty candidates would reach"
-    ) as caught:
+    with pytest.raises(ParameterError, match=r"about 4e\+11 of the empty candidates would reach") as caught:
         families.require_few(Laplace(l1=1), Shares.of([Fraction(1)]))
     assert "1,099,511,627,7" not in str(caught.value)

@@ -70,9 +70,7 @@ def test_the_top_100_are_100():
     for what in ("grams", "patterns with gaps"):
         assert found[f"share of the top 100 {what} kept"] == 1
         assert found[f"mean relative error of the top 100 {what}, lost ones as 1"] == 0
-    none = Sequences.from_columns(
-        row=np.zeros(0, np.int64), item=np.zeros(0, np.int64), domain=domain
-    )
+    none = Sequences.from_columns(row=np.zeros(0, np.int64), item=np.zeros(0, np.int64), domain=domain)
     scores = measure_sequences(data, none, {}, np.random.default_rng(1), longest=3, queries=10)
     found = {score.name: score.value for score in scores}
     assert found["top 100 grams no longer among them"] == 100

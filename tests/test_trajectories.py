@@ -213,9 +213,7 @@ def test_a_release_without_any_visit_comes_back_from_a_folder(tmp_path, ending):
 def test_a_violation_planted_in_a_file_is_found(tmp_path):
     data = walks(Walks(400, 3, 5))
     promise = "--k 4 --c 60% --l 2 --sensitive diagnosis=HIV"
-    rows_of(data).frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(
-        tmp_path / "t.csv"
-    )
+    rows_of(data).frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(tmp_path / "t.csv")
     ran = run(f"publish t.csv --kind trajectories --method kcl {promise} --out R", tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert run("verify R", tmp_path).code == 0
@@ -286,9 +284,7 @@ def test_a_release_is_compared_with_its_own_data_only():
 @pytest.mark.filterwarnings("always")
 def test_the_console_of_trajectories(tmp_path):
     """From file to report; what the owner sees is for the owner only."""
-    rows_of(walks(Walks(300, 3, 5))).frame({"unit": "u", "time": "t", "place": "p"}).write_csv(
-        tmp_path / "t.csv"
-    )
+    rows_of(walks(Walks(300, 3, 5))).frame({"unit": "u", "time": "t", "place": "p"}).write_csv(tmp_path / "t.csv")
     columns = "--columns unit=u,time=t,place=p"
     promise = "--k 3 --l 2 --sensitive diagnosis=HIV --c 0.5"
     for line in (
@@ -305,9 +301,7 @@ def test_the_console_of_trajectories(tmp_path):
     none = run(f"publish t.csv --kind trajectories {columns} --method kcl --k 3 --out T", tmp_path)
     assert none.code == 3
     assert "kcl keeps KCL: --k --c --l --sensitive; got --k" in none.err
-    many = run(
-        f"publish t.csv --kind trajectories {columns} --method kcl --k 999 --l 1 --out U", tmp_path
-    )
+    many = run(f"publish t.csv --kind trajectories {columns} --method kcl --k 999 --l 1 --out U", tmp_path)
     assert many.code == 0
     assert "warning: k = 999 is more than there are records" in many.err
 

@@ -28,7 +28,5 @@ def test_a_vector_without_noise(name):
     method = find_method(name)(**held["parameters"])
     domain = Domain.declare(item=held["items"])
     data = KINDS[method.kinds[0].kind].from_records(held["records"], domain=domain)
-    release = publish_with(
-        method, data, PureDP(epsilon=held["epsilon"], unit=method.units[0]), NoiseOff()
-    )
+    release = publish_with(method, data, PureDP(epsilon=held["epsilon"], unit=method.units[0]), NoiseOff())
     assert release.data.named() == [(tuple(items), count) for items, count in held["published"]]

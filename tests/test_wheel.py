@@ -16,9 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def call(*command, **more):
-    return subprocess.run(
-        list(map(str, command)), check=True, capture_output=True, text=True, **more
-    )
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, **more)
 
 
 def test_a_wheel_works_where_nothing_else_is(tmp_path):

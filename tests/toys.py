@@ -49,9 +49,7 @@ class TokenTree(Publisher[Sets]):
         tokens = count_tokens(data, most=3)
         pairs = np.add.reduceat(tokens, np.arange(0, size, 2))
         choice, growth = ledger.split(1, 3)
-        favourite = choice.ask(
-            pairs[None, :], Choose(sensitivity=3), spend=choice.budget, label="favourite"
-        )
+        favourite = choice.ask(pairs[None, :], Choose(sensitivity=3), spend=choice.budget, label="favourite")
         tree = growth.paths(spend=growth.budget, touches=3, label="tokens")
         held = np.flatnonzero(pairs)
         grown = tree.survivors(

@@ -53,9 +53,7 @@ _HOMES = {
     "hedgerow.data": ("Domain", "Sequences", "Sets", "Trajectories"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
-    "hedgerow.privacy": (
-        *("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
-    ),
+    "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
     "hedgerow.privacy.linkage": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),

@@ -153,9 +153,7 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
     progress.promise_outcome(lambda: _outcome(placement, charge))
     with charge or nullcontext():
         progress.tell("publishing")
-        release = plan.method.publish(
-            plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.enter
-        )
+        release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.enter)
         progress.tell("writing and verifying")
         write_folder(
             release,
@@ -228,9 +226,7 @@ def _promised(held: Written) -> dict[str, Any]:
     return {"sensitive": msgspec.json.decode(text, type=list[str])}
 
 
-def run_report(
-    folders: Sequence[Path], scores: Sequence[Path], html: Path, *, trusted: bool = False
-) -> None:
+def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path, *, trusted: bool = False) -> None:
     """Draw one page of releases; with scores it is for the owner only."""
     inputs = [*scores, *(folder / "release.json" for folder in folders)]
     check_owners_file(html, inputs, _is_page)
@@ -258,9 +254,7 @@ def save_job(job: Job, path: Path) -> None:
     for name in _PATHS:
         if held.get(name) and not Path(held[name]).is_absolute():
             held[name] = os.path.relpath(held[name], path.parent)
-    tables: dict[str, dict[str, Any]] = {
-        name: held.pop(name) for name in list(held) if isinstance(held[name], dict)
-    }
+    tables: dict[str, dict[str, Any]] = {name: held.pop(name) for name in list(held) if isinstance(held[name], dict)}
     parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(held)]
     for name, table in tables.items():
         parts += ["", f"[{name}]", *_lines(table)]

@@ -152,8 +152,7 @@ class Release:
             raise TooMuch(msg)
         _require_lines([*(asked.label for asked in held.questions), *held.notes])
         entries = tuple(
-            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms)
-            for asked in held.questions
+            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in held.questions
         )
         return cls(
             outputs=outputs,

@@ -62,9 +62,7 @@ _NOT_FOR_PUBLICATION = (
 )
 
 _DOMAIN = {
-    Source.DECLARED: (
-        "Which values exist at all (the domain): it was declared from public knowledge."
-    ),
+    Source.DECLARED: ("Which values exist at all (the domain): it was declared from public knowledge."),
     Source.ASSERTED: (
         "Which values exist at all (the domain): it was read off the data, and whoever publishes "
         "asserts that it is public knowledge."
@@ -100,8 +98,7 @@ def _unit(guarantee: Guarantee, domain: Domain) -> str:
             "hold."
         )
     return (
-        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in "
-        "proportion to their number."
+        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in proportion to their number."
     )
 
 

@@ -108,9 +108,7 @@ def _outcomes(question: Question, low: int, high: int) -> Iterator[Outcome]:
     raise ParameterError(msg)
 
 
-def _cell_outcomes(
-    mechanism: object, exact: Any, share: float, low: int, high: int
-) -> list[Outcome]:
+def _cell_outcomes(mechanism: object, exact: Any, share: float, low: int, high: int) -> list[Outcome]:
     if isinstance(mechanism, Laplace):
         rate = share / float(mechanism.l1)
         inner = [(value, _point(value - exact, rate)) for value in range(low + 1, high)]

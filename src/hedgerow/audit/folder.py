@@ -78,14 +78,10 @@ def verify_folder(
     return checks | _checked(folder, release, held, statement) | _promised(release, expected)
 
 
-def _checked(
-    folder: Path, release: Release, held: Written, statement: bytes
-) -> dict[str, bool | None]:
+def _checked(folder: Path, release: Release, held: Written, statement: bytes) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
-        "the files are those that were published": (
-            sha256(statement).hexdigest() == held.statement_sha256
-        ),
+        "the files are those that were published": (sha256(statement).hexdigest() == held.statement_sha256),
         "the data can be read, and is within the domain": True,
         "nothing else is in the folder": _is_alone(folder, held),
         "it is for publication": release.publishable,
@@ -95,15 +91,12 @@ def _checked(
         return {**checks, f"{made}: verify it with that version": None}
     return checks | {
         "the order of records says nothing": all(
-            _is_canonical(folder / file.file, release.outputs[file.data], file)
-            for file in held.files
+            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in held.files
         ),
         "release.json holds what it should and nothing else": (
             own_bytes(folder / RELEASE, None) == release.to_json(held.files)
         ),
-        "the statement says what release.json says": (
-            statement == release.statement(held.files).encode()
-        ),
+        "the statement says what release.json says": (statement == release.statement(held.files).encode()),
         **_made(release),
     }
 
@@ -134,9 +127,7 @@ def _is_alone(folder: Path, held: Written) -> bool:
 
 
 def _promised(release: Release, expected: Guarantee | None) -> dict[str, bool | None]:
-    checks: dict[str, bool | None] = {
-        f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied
-    }
+    checks: dict[str, bool | None] = {f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied}
     budgets = [part.epsilon for part in release.guarantee.parts() if isinstance(part, PureDP)]
     if budgets:
         spent = sum((entry.spend for entry in release.evidence.entries), Fraction(0))
@@ -166,9 +157,7 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
         raise UnsupportedGuarantee(msg)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:
-        broken = ", ".join(
-            f"{number} x {what}" for what, number in verdict.violations.items() if number
-        )
+        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items() if number)
         msg = f"{guarantee.name} is not satisfied: {broken}"
         raise NotSatisfied(msg)
     return verdict.violations

@@ -58,9 +58,7 @@ def _text(path: Path, account: Any) -> str:
     from hedgerow.privacy.guarantee import show  # noqa: PLC0415
 
     spent, left = show(account.spent), show(account.total - account.spent)
-    lines = [
-        f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"
-    ]
+    lines = [f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"]
     rows = [[_cell(held, name) for name in _COLUMNS] for held in account.releases]
     if rows:
         table = [list(_COLUMNS), *rows]

@@ -31,8 +31,7 @@ def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
         msg = f"there is no method for {kind!r} yet"
         raise click.UsageError(msg)
     lines = [
-        f"{held['name']:18} {', '.join(held['kinds']):8} {', '.join(held['keeps']):8} "
-        f"{held['summary']}"
+        f"{held['name']:18} {', '.join(held['kinds']):8} {', '.join(held['keeps']):8} {held['summary']}"
         for held in found
     ]
     emit(found, "\n".join(lines), as_json=as_json)

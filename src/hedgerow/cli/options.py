@@ -34,9 +34,7 @@ PROMISE = {
 #: options that may be given several times
 _SEVERAL = ("sensitive",)
 
-trusted_option = click.option(
-    "--trusted", is_flag=True, help="However large: I trust whoever made the folder."
-)
+trusted_option = click.option("--trusted", is_flag=True, help="However large: I trust whoever made the folder.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -56,9 +54,7 @@ def reading_options(command: Command) -> Command:
     """Add what says how data is read."""
     options = [
         click.option("--kind", required=False, help="sets, sequences or trajectories."),
-        click.option(
-            "--format", "form", help="lines, spmf, csv, jsonl or parquet; else by the ending."
-        ),
+        click.option("--format", "form", help="lines, spmf, csv, jsonl or parquet; else by the ending."),
         click.option(
             "--columns",
             "columns",

@@ -57,13 +57,9 @@ class _Publish(click.Command):
 @click.option("--domain", type=click.Path(), help="Public knowledge: which values exist (TOML).")
 @click.option("--assert-public-domain", is_flag=True, help="What the data shows is public.")
 @click.option("--records-per-person", type=int, help="Of one person at most this many are used.")
-@click.option(
-    "--carry", multiple=True, metavar="COLUMN", help="Publish this column too; not protected."
-)
+@click.option("--carry", multiple=True, metavar="COLUMN", help="Publish this column too; not protected.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication."
-)
+@click.option("--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication.")
 @click.option("--engine", type=click.Choice(["local"]), default="local", help="Where to count.")
 @click.option("--overwrite", is_flag=True, help="Replace a release of ours.")
 @click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")

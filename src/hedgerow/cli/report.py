@@ -23,9 +23,7 @@ __all__ = ["command"]
 @click.option("--html", required=True, type=click.Path(), help="Where the page goes.")
 @trusted_option
 @json_option
-def command(
-    folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, trusted: bool, as_json: bool
-) -> None:
+def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, trusted: bool, as_json: bool) -> None:
     """Make one self-contained page of the releases in FOLDERS."""
     from hedgerow.job import run_report  # noqa: PLC0415
 

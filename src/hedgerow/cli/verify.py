@@ -54,9 +54,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
     with shown():
         if Path(place).is_dir():
             _refuse(given, ("form", "columns", "read_options"), "a release says how it is read")
-            checks = verify_folder(
-                Path(place), expected, kind=given["kind"], key=key, trusted=given["trusted"]
-            )
+            checks = verify_folder(Path(place), expected, kind=given["kind"], key=key, trusted=given["trusted"])
         else:
             _refuse(given, ("key",), "a file has no signature; verify the folder it is in")
             if given["kind"] is None or expected is None:

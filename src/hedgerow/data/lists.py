@@ -186,9 +186,7 @@ class Lists(Dataset):
             held["weight"][held["person"] == gone] = 0
         else:
             held["weight"][np.searchsorted(np.cumsum(held["weight"]), index, "right")] -= 1
-        return self._only(
-            self.engine.keep(self.engine.table(held), lambda held: held["weight"] > 0)
-        )
+        return self._only(self.engine.keep(self.engine.table(held), lambda held: held["weight"] > 0))
 
     def bounded(self, unit: str) -> Self:
         """Keep the first records of each person, as many as declared, in the order they came.

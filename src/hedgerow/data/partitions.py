@@ -45,14 +45,9 @@ class Partitions:
         slots = _Slots.of(self.tree)
         below = self.engine.keep(
             self.items,
-            lambda held: (
-                (held["leaf"] >= first[split[held["home"]]])
-                & (held["leaf"] < end[split[held["home"]]])
-            ),
+            lambda held: (held["leaf"] >= first[split[held["home"]]]) & (held["leaf"] < end[split[held["home"]]]),
         )
-        bits = self.engine.derive(
-            below, "mask", lambda held: slots.bits(split[held["home"]], held["leaf"])
-        )
+        bits = self.engine.derive(below, "mask", lambda held: slots.bits(split[held["home"]], held["leaf"]))
         masks = self.engine.union(bits, ["row"], "mask")
         rows = self.engine.join(self.rows, masks, "row")
         cells = self.engine.total(rows, ["home", "mask"], "weight")
@@ -86,9 +81,7 @@ class Counted:
         if width + int(at.max(initial=0)).bit_length() > _KEY_BITS:
             msg = "partition and mask do not fit one key"
             raise InternalError(msg)
-        moved = engine.table(
-            {"cell": at << width | masks, "new": np.arange(len(at), dtype=np.int64)}
-        )
+        moved = engine.table({"cell": at << width | masks, "new": np.arange(len(at), dtype=np.int64)})
         keyed = engine.derive(self.rows, "cell", lambda held: held["home"] << width | held["mask"])
         joined = engine.join(keyed, moved, "cell")
         homes = engine.derive(joined, "home", lambda held: held["new"])

@@ -38,10 +38,7 @@ def encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) ->
         known = [codes[item] for item in record if item in codes]
         if not drop and len(known) != len(record):
             # the item itself is not shown: an error is read by people who may not see the data
-            msg = (
-                f"record {number} holds an item that is not in the domain; "
-                "declare the item or pass on_unknown='drop'"
-            )
+            msg = f"record {number} holds an item that is not in the domain; declare the item or pass on_unknown='drop'"
             raise DomainError(msg)
         coded.append(known)
     return coded
@@ -73,10 +70,7 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
 def require_owners(rows: Table) -> None:
     """Refuse unit `person` for records whose owners are not known."""
     if "person" not in rows.names:
-        msg = (
-            "unit 'person' needs the owner of each record; "
-            "pass persons=..., or --columns person=NAME"
-        )
+        msg = "unit 'person' needs the owner of each record; pass persons=..., or --columns person=NAME"
         raise DomainError(msg)
 
 

@@ -97,6 +97,4 @@ class Sequences(Lists):
     def canonical(self) -> Self:
         """Merge equal sequences, sort them by length and then by items, number them afresh."""
         row, item, counts = self.merged()
-        return self.from_columns(
-            row=row, item=item, counts=counts, domain=self.domain, engine=self.engine
-        )
+        return self.from_columns(row=row, item=item, counts=counts, domain=self.domain, engine=self.engine)

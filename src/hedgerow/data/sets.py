@@ -77,9 +77,7 @@ class Sets(Lists):
     def from_masks(cls, masks: Integers, counts: Integers, domain: Domain) -> Sets:
         """Hold `counts` records of each itemset, bit `i` of its mask standing for item `i`."""
         row, item = np.nonzero((masks[:, None] >> np.arange(domain.size("item"))) & 1)
-        return cls.from_counts(
-            row=row.astype(np.int64), item=item.astype(np.int64), counts=counts, domain=domain
-        )
+        return cls.from_counts(row=row.astype(np.int64), item=item.astype(np.int64), counts=counts, domain=domain)
 
     @classmethod
     def from_counts(
@@ -155,9 +153,7 @@ class Sets(Lists):
     def canonical(self) -> Sets:
         """Merge equal itemsets, sort them by size and then by items, number them afresh."""
         row, item, counts = self.merged()
-        return self.from_counts(
-            row=row, item=item, counts=counts, domain=self.domain, engine=self.engine
-        )
+        return self.from_counts(row=row, item=item, counts=counts, domain=self.domain, engine=self.engine)
 
 
 def _has(code: int, held: Columns) -> Flags:

@@ -150,9 +150,7 @@ class Taxonomy:
         return values
 
 
-def _nest(
-    leaves: Iterable[int], paths: Sequence[tuple[str, ...]], depth: int, fanout: int
-) -> Nested:
+def _nest(leaves: Iterable[int], paths: Sequence[tuple[str, ...]], depth: int, fanout: int) -> Nested:
     """Group leaves by the next step of their path, in order of first appearance."""
     groups: dict[str, list[int]] = {}
     parts: list[Nested] = []
@@ -183,6 +181,5 @@ def _numbered(nested: Nested, leaves: int) -> tuple[tuple[int, ...], ...]:
     order = sorted(found, key=lambda item: item[:2])
     number = {id(node): leaves + place for place, (_, _, node) in enumerate(order)}
     return tuple(
-        tuple(child if isinstance(child, int) else number[id(child)] for child in node)
-        for _, _, node in order
+        tuple(child if isinstance(child, int) else number[id(child)] for child in node) for _, _, node in order
     )

@@ -91,9 +91,7 @@ class Trajectories(Dataset):
         try:
             places = [place[str(visit[0])] for record in held for visit in record]
             times = [time[str(visit[1])] for record in held for visit in record]
-            codes = {
-                name: _trait_codes(values, domain.axis(name)) for name, values in traits.items()
-            }
+            codes = {name: _trait_codes(values, domain.axis(name)) for name, values in traits.items()}
         except KeyError:
             msg = "a record holds a value that is not in the domain; declare it"
             raise DomainError(msg) from None
@@ -178,9 +176,7 @@ class Trajectories(Dataset):
         starts = np.append(np.searchsorted(visits["row"], rows["row"]), len(visits["row"]))
         return starts, visits["pair"], {name: rows[name] for name in self.sensitive}
 
-    def holders(
-        self, traits: Mapping[str, Integers], column: str, value: Value
-    ) -> NDArray[np.bool_]:
+    def holders(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
         """Say which records have a sensitive value, by its text."""
         if column not in traits:
             msg = f"the data has no sensitive column {column!r}"
@@ -200,15 +196,10 @@ class Trajectories(Dataset):
         held: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
         for name, codes in traits.items():
             values = self.domain.values(name)
-            column: list[Value | None] = [
-                None if code < 0 else values[code] for code in codes.tolist()
-            ]
+            column: list[Value | None] = [None if code < 0 else values[code] for code in codes.tolist()]
             held = [(*known, value) for known, value in zip(held, column, strict=True)]
         ends = itertools.pairwise(starts.tolist())
-        return [
-            (tuple(visits[start:end]), known)
-            for (start, end), known in zip(ends, held, strict=True)
-        ]
+        return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, held, strict=True)]
 
     def named(self, pairs: Integers) -> list[Visit]:
         """Return place and time of pairs."""

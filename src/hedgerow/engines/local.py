@@ -44,12 +44,7 @@ class LocalEngine(Engine):
 
     def table(self, columns: Columns) -> LocalTable:
         """Hold these columns; they are copied if they can still be written to."""
-        return _hold(
-            {
-                name: column.copy() if column.flags.writeable else column
-                for name, column in columns.items()
-            }
-        )
+        return _hold({name: column.copy() if column.flags.writeable else column for name, column in columns.items()})
 
     def collect(self, table: Table, *, order: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Return the columns as int64 arrays, rows sorted by the columns in `order`."""

@@ -96,9 +96,7 @@ class LoopbackEngine(Engine):
 
     def top(self, table: Table, value: str, most: int, *, ties: Sequence[str]) -> Table:
         """Take the top of each worker, then the top of those."""
-        early = _Dealt(
-            tuple(self._local.top(part, value, most, ties=ties) for part in _parts(table))
-        )
+        early = _Dealt(tuple(self._local.top(part, value, most, ties=ties) for part in _parts(table)))
         last = self._local.top(self._whole(early), value, most, ties=ties)
         return self._deal(last, self._dealer.integers(0, self._workers, len(last)))
 
@@ -121,9 +119,7 @@ class LoopbackEngine(Engine):
 
     def _whole(self, table: Table) -> LocalTable:
         parts = _parts(table)
-        columns = {
-            name: np.concatenate([part.columns[name] for part in parts]) for name in table.names
-        }
+        columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in table.names}
         return self._local.table(columns)
 
 

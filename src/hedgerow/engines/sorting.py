@@ -117,9 +117,7 @@ class _Word(NamedTuple):
 
     def unpack(self, packed: NDArray[np.int64]) -> list[Codes]:
         keys: list[Codes] = []
-        for low, width, kind in zip(
-            reversed(self.lows), reversed(self.widths), reversed(self.types), strict=True
-        ):
+        for low, width, kind in zip(reversed(self.lows), reversed(self.widths), reversed(self.types), strict=True):
             keys.append(((packed & ((1 << width) - 1)) + low).astype(kind, copy=False))
             packed = packed >> width
         return keys[::-1]

@@ -50,10 +50,7 @@ class Account:
     def read(cls, path: Path) -> Account:
         """Read an account file: `total` and `unit`, and a section `[[releases]]` per release."""
         if not path.exists():
-            msg = (
-                f"there is no account {path}; create one: "
-                f"hedgerow account {path} --total 2 --unit person (or record)"
-            )
+            msg = f"there is no account {path}; create one: hedgerow account {path} --total 2 --unit person (or record)"
             raise ParameterError(msg)
         held = read_toml(path, ParameterError)
         try:
@@ -87,10 +84,7 @@ class Account:
             raise UnsupportedGuarantee(msg)
         left = self.total - self.spent
         if private[0].epsilon > left:
-            msg = (
-                f"{path} has {show(left)} left of {show(self.total)}; "
-                f"the release needs {show(private[0].epsilon)}"
-            )
+            msg = f"{path} has {show(left)} left of {show(self.total)}; the release needs {show(private[0].epsilon)}"
             raise BudgetExceeded(msg)
         return private[0].epsilon
 

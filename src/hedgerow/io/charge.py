@@ -52,9 +52,7 @@ class Charge:
     Nothing is charged unless the data is asked: `enter` is for the first question to call.
     """
 
-    def __init__(
-        self, account: Path, guarantee: Guarantee, *, method: str, placement: Placement
-    ) -> None:
+    def __init__(self, account: Path, guarantee: Guarantee, *, method: str, placement: Placement) -> None:
         self._named = account
         self._path = account.resolve()  # of a link the file itself
         self._guarantee = guarantee
@@ -68,9 +66,7 @@ class Charge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         if not self._key:
             return
         try:
@@ -192,7 +188,5 @@ def _fingerprint(folder: Path) -> str:
     total = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         with path.open("rb") as file:
-            total.update(
-                os.fsencode(path.name) + b"\0" + hashlib.file_digest(file, "sha256").digest()
-            )
+            total.update(os.fsencode(path.name) + b"\0" + hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()

@@ -84,9 +84,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            msg = (
-                f"{path} is {'a folder; give the file in it' if stat.S_ISDIR(mode) else 'no file'}"
-            )
+            msg = f"{path} is {'a folder; give the file in it' if stat.S_ISDIR(mode) else 'no file'}"
             raise ReadError(msg)
         with path.open("rb") as raw:
             return _decompressed(raw, ending_of(path).compression, path, most)
@@ -125,9 +123,7 @@ def is_plainly_packed(path: Path) -> bool:
     return plain and stream.eof and not stream.unused_data
 
 
-def write_file(
-    path: Path, content: bytes, *, private: bool = False, like: Path | None = None
-) -> None:
+def write_file(path: Path, content: bytes, *, private: bool = False, like: Path | None = None) -> None:
     """Write a file all or nothing, by renaming; a private one is the owner's alone to read.
 
     Until it has its name it has a random one, and nobody but its owner may open it. What killed

@@ -175,9 +175,7 @@ def write_folder(
     return folder
 
 
-def _write(
-    release: Release, part: Path, layout: Layout, key: Any
-) -> tuple[dict[str, bytes], list[File]]:
+def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict[str, bytes], list[File]]:
     """Write data, release and statement; return what was written, and the files of the data."""
     contents: dict[str, bytes] = {}
     files: list[File] = []

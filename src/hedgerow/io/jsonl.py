@@ -18,9 +18,7 @@ from hedgerow.io.text import text_lines
 
 __all__ = ["check", "read", "write"]
 
-_RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(
-    list[str | int] | dict[str, Any]
-)
+_RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[str | int] | dict[str, Any])
 
 
 def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:

@@ -25,9 +25,7 @@ _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
 
 
-def read(
-    where: str, content: bytes, wanted: Wanted, most: int, *, comments: bytes = _COMMENTS
-) -> Long:
+def read(where: str, content: bytes, wanted: Wanted, most: int, *, comments: bytes = _COMMENTS) -> Long:
     """Read records; numbers stay numbers if all values are, written without leading zeros.
 
     A line that starts with one of `comments` is none.

@@ -91,9 +91,7 @@ def _seen(values: list[Value], source: Source) -> Domain:
         raise ReadError(msg)
     texts = [str(value) for value in values]
     numbers = all(_is_number(text) for text in texts)
-    return Domain.declare(item=sorted(map(int, texts)) if numbers else sorted(texts)).said_by(
-        source
-    )
+    return Domain.declare(item=sorted(map(int, texts)) if numbers else sorted(texts)).said_by(source)
 
 
 def _is_number(text: str) -> bool:

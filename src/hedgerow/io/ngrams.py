@@ -21,9 +21,7 @@ _MOST = 1 << 53
 WANTED = Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {})
 
 
-def ngrams_from(
-    long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]
-) -> NGrams:
+def ngrams_from(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> NGrams:
     """Hold the grams of a table: one a row, its items in a list."""
     del options, source
     if domain is None or not {"ends", "count"} <= set(long.columns):
@@ -72,11 +70,7 @@ class _Laid(Laid):
         lengths = np.diff(starts) - ends
         named = pl.Series(list(values)).gather(items[items < size])
         unit = np.repeat(np.arange(len(lengths)), lengths)
-        lists = (
-            pl.DataFrame({"unit": unit, "item": named})
-            .group_by("unit", maintain_order=True)
-            .agg("item")
-        )
+        lists = pl.DataFrame({"unit": unit, "item": named}).group_by("unit", maintain_order=True).agg("item")
         return pl.DataFrame(
             {
                 names["item"]: lists["item"],

@@ -19,9 +19,7 @@ _CELL = 16
 _MOST_PAGES, _MOST_FOOTER = 50_000, 2**21
 _DEEPEST = 20
 #: types of the compact protocol
-_TRUE, _FALSE, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (
-    *(1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12),
-)
+_TRUE, _FALSE, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (*(1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12),)
 #: fields of the structures that are looked at
 _ROW_GROUPS, _COLUMNS, _META = 4, 1, 3
 _PACKED, _DATA_AT, _DICTIONARY_AT = 7, 9, 11

@@ -111,10 +111,7 @@ class _Pool(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[bytes], marks: Marks) -> _Pool:
         ways = [
-            first + text + last
-            for text in texts
-            for first in (b"", marks.begin)
-            for last in (marks.between, marks.end)
+            first + text + last for text in texts for first in (b"", marks.begin) for last in (marks.between, marks.end)
         ]
         sizes = np.array([len(text) for text in ways], np.int64)
         return cls(np.frombuffer(b"".join(ways), np.uint8), np.cumsum(sizes) - sizes, sizes)

@@ -25,9 +25,7 @@ class Scores(msgspec.Struct, frozen=True):
     scores: tuple[Score, ...]
 
 
-def check_owners_file(
-    path: Path, inputs: Sequence[Path], is_ours: Callable[[Path], object]
-) -> None:
+def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Path], object]) -> None:
     """Refuse to write an owner's file into a release, or over what is not of its own kind."""
     if not path.parent.is_dir():
         msg = f"{path} cannot be written: there is no folder {path.parent}; create it first"
@@ -49,9 +47,7 @@ def check_owners_file(
             raise ParameterError(msg)
 
 
-def write_scores(
-    path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, str]
-) -> None:
+def write_scores(path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, str]) -> None:
     """Write a score file that only its owner may read."""
     held = Scores("for the owner only", kind, method, guarantee, tuple(scores))
     write_file(path, msgspec.json.format(msgspec.json.encode(held)) + b"\n", private=True)

@@ -39,9 +39,7 @@ def read_public_key(path: Path) -> Any:
     """Read the key of whoever is said to have signed."""
     content = _pem(path)
     if _PRIVATE in content:
-        msg = (
-            f"{path} is a private key; a receiver checks with the public one (openssl pkey -pubout)"
-        )
+        msg = f"{path} is a private key; a receiver checks with the public one (openssl pkey -pubout)"
         raise ParameterError(msg)
     serialization, ed25519 = _library()
     return _loaded(path, lambda: serialization.load_pem_public_key(content), ed25519[1])

@@ -92,8 +92,7 @@ def long_from(
     for needed in wanted.needed:
         if columns[needed] not in frame.columns and not (lists and needed == "unit"):
             msg = (
-                f"{where} has no column {columns[needed]!r}; "
-                f"say which one holds the {needed}: --columns {needed}=NAME"
+                f"{where} has no column {columns[needed]!r}; say which one holds the {needed}: --columns {needed}=NAME"
             )
             raise ReadError(msg)
     for name in (*(columns[role] for role in wanted.named), *wanted.further):
@@ -154,9 +153,7 @@ def _some(marks: Mapping[str, Flags | None]) -> dict[str, Flags]:
     return {role: bad for role, bad in marks.items() if bad is not None and bad.any()}
 
 
-def _column(
-    where: str, column: pl.Series, *, fractions: bool = False
-) -> tuple[pl.Series, Flags | None]:
+def _column(where: str, column: pl.Series, *, fractions: bool = False) -> tuple[pl.Series, Flags | None]:
     """Take a column as text or whole numbers; empty cells are null, and so are unreadable ones.
 
     What a cell is depends on that cell, and on the type that the table declares for the column.

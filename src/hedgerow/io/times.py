@@ -142,9 +142,7 @@ def _iso_seconds(column: pl.Series, zone: str | None) -> pl.Series:
     ahead = sign * (hours * 60 + minutes) * 60_000_000
     moments = plain - ahead.cast(pl.Duration("us"))
     here = _local(moments, zone)
-    return pl.select(
-        pl.when(offset.is_null()).then(plain.dt.epoch("s")).otherwise(here)
-    ).to_series()
+    return pl.select(pl.when(offset.is_null()).then(plain.dt.epoch("s")).otherwise(here)).to_series()
 
 
 def _local(moments: pl.Series, zone: str) -> pl.Series:

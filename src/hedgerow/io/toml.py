@@ -22,11 +22,7 @@ def read_toml(path: Path, error: type[InputError]) -> dict[str, Any]:
     except InputError:
         raise
     except (ValueError, RecursionError) as wrong:
-        line = (
-            re.search(r"line \d+", str(wrong))
-            if isinstance(wrong, tomllib.TOMLDecodeError)
-            else None
-        )
+        line = re.search(r"line \d+", str(wrong)) if isinstance(wrong, tomllib.TOMLDecodeError) else None
         msg = f"{path} is not a TOML file{f' ({line.group()})' if line else ''}"
         raise error(msg) from None
 

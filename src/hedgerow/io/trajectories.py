@@ -40,9 +40,7 @@ OPTIONS = {
     "collisions": "two places at one time: error, the first or the last line of the file, or keep",
     "on_unknown": "a time or place outside the domain: error, or drop the visit",
     "on_missing": "a visit without its time or its place: error, or drop the visit",
-    "on_conflict": (
-        "two values of a sensitive or carried column in one record: error, first or last"
-    ),
+    "on_conflict": ("two values of a sensitive or carried column in one record: error, first or last"),
 }
 
 _DEGREES = {"lat": 90, "lon": 360}
@@ -63,9 +61,7 @@ def again(data: Trajectories) -> dict[str, str]:
     return {**held, "sensitive": ",".join(data.sensitive)} if data.sensitive else held
 
 
-def trajectories_from(
-    long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]
-) -> Trajectories:
+def trajectories_from(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
     """Hold the visits of a long table; a line without time and place is a record without visits."""
     screen = Screen(long)
     visits = _Visits.read(screen, domain, options)
@@ -73,10 +69,7 @@ def trajectories_from(
     domain = domain or visits.seen(traits, source)
     coded = visits.coded(screen, domain, options)
     coded = coded.one_place_at_a_time(screen, options)
-    sensitive = {
-        name: _trait(screen, name, column, domain.axis(name), options)
-        for name, column in traits.items()
-    }
+    sensitive = {name: _trait(screen, name, column, domain.axis(name), options) for name, column in traits.items()}
     persons = screen.owners()
     kept = screen.kept()
     number = np.cumsum(kept) - 1  # the number of a record among those that are kept
@@ -220,10 +213,7 @@ def _places(screen: Screen, options: Mapping[str, str]) -> pl.Series:
             msg = f"{long.where} has no column 'place'; name it, or give lon, lat and a grid"
             raise ReadError(msg)
         return long.columns["place"].cast(pl.String)
-    if (
-        not re.fullmatch(r"[0-9]{0,3}\.?[0-9]{1,9}", options["grid"])
-        or Decimal(options["grid"]) == 0
-    ):
+    if not re.fullmatch(r"[0-9]{0,3}\.?[0-9]{1,9}", options["grid"]) or Decimal(options["grid"]) == 0:
         msg = f"grid must be a size in degrees, such as 0.01; got {options['grid']!r}"
         raise ParameterError(msg)
     step = Decimal(options["grid"])
@@ -246,15 +236,11 @@ def _cells(screen: Screen, role: str, step: Decimal) -> pl.Series:
     screen.refuse(far, f"column {name!r}: no such degrees; correct it")
     cell = pl.select(pl.when(near).then((numbers / float(step)).floor())).to_series()
     digits = max(0, -int(step.as_tuple().exponent))
-    names = {
-        number: f"{Decimal(int(number)) * step:.{digits}f}" for number in cell.unique().drop_nulls()
-    }
+    names = {number: f"{Decimal(int(number)) * step:.{digits}f}" for number in cell.unique().drop_nulls()}
     return cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
 
 
-def _trait(
-    screen: Screen, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]
-) -> Integers:
+def _trait(screen: Screen, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]) -> Integers:
     """The one value of each record, as a code; -1 where there is none."""
     rule = choice(options, "on_conflict", "error", "first", "last")
     if rule == "error":

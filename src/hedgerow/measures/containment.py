@@ -48,10 +48,7 @@ def containment_scores(
         mean_score(
             f"mean relative error of sets of items, {name}",
             set_errors(truth, ours, workload),
-            {
-                other: float(set_errors(truth, held, workload).mean())
-                for other, held in beside.items()
-            },
+            {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()},
             chart="mean relative error of sets of items, by workload",
             at=name,
         )

@@ -50,9 +50,7 @@ def describe_trajectories(data: Trajectories) -> dict[str, Any]:
         "pairs of place and time that occur": len(np.unique(pairs)),
         "domain": data.domain.source.value,
         "visits a record": _spread(np.diff(starts)),
-        **{
-            f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()
-        },
+        **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
     }
 
 

@@ -82,9 +82,7 @@ class Postings:
         """
         found: dict[Itemset, int] = {}
         singles = np.bincount(self.items, self.weights[self._row_of], self.size)
-        queue: list[tuple[int, int, Itemset]] = [
-            (-int(n), 1, (item,)) for item, n in enumerate(singles) if n > 0
-        ]
+        queue: list[tuple[int, int, Itemset]] = [(-int(n), 1, (item,)) for item, n in enumerate(singles) if n > 0]
         heapq.heapify(queue)
         while queue and len(found) < most:
             support, size, itemset = heapq.heappop(queue)

@@ -100,10 +100,7 @@ def _distances(truth: _Journeys, ours: _Journeys, beside: Mapping[str, _Journeys
         exact_score(
             f"total variation of {what}",
             _apart(getattr(truth, field), getattr(ours, field)),
-            {
-                name: _apart(getattr(truth, field), getattr(held, field))
-                for name, held in beside.items()
-            },
+            {name: _apart(getattr(truth, field), getattr(held, field)) for name, held in beside.items()},
             better="lower",
         )
         for field, what in named.items()

@@ -127,9 +127,7 @@ def _learned(weights: Weights, marks: Sequence[Flags]) -> tuple[float, float]:
     return float(weights.max()) / total, max(shares, default=0.0)
 
 
-def measure_limit(
-    truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction
-) -> list[Score]:
+def measure_limit(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction) -> list[Score]:
     """Say whether a visit at the limit C tells that its true share is beyond it.
 
     It would if records were chosen by their sensitive value to get below C: then most visits at the

@@ -68,8 +68,6 @@ def mean_score(
     )
 
 
-def relative_errors(
-    exact: NDArray[np.int64], held: NDArray[np.int64], records: int
-) -> NDArray[np.float64]:
+def relative_errors(exact: NDArray[np.int64], held: NDArray[np.int64], records: int) -> NDArray[np.float64]:
     """The error of each query over its true count, or over a thousandth of all records if more."""
     return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))

@@ -81,9 +81,7 @@ def measure_sequences(
     ]
 
 
-def uniform_queries(
-    truth: Paths, rng: np.random.Generator, queries: int, longest: int
-) -> dict[str, list[Gram]]:
+def uniform_queries(truth: Paths, rng: np.random.Generator, queries: int, longest: int) -> dict[str, list[Gram]]:
     """Draw lists of items uniformly, in five groups of growing length [1]_.
 
     Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
@@ -152,9 +150,7 @@ def _query_scores(
     for name, begin, end in zip(workloads, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         for which, what in enumerate(("occurrences", "records")):
             errors = {
-                control: relative_errors(
-                    exact[which][begin:end], held[which][begin:end], truth.records
-                )
+                control: relative_errors(exact[which][begin:end], held[which][begin:end], truth.records)
                 for control, held in counted.items()
             }
             if end > begin:
@@ -234,9 +230,7 @@ def _pairs(held: Paths) -> _Pairs:
     return _Pairs(first.codes[inner][pairs.at], pairs.codes, pairs.counts)
 
 
-def _shown(
-    values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[str, Paths]
-) -> list[Score]:
+def _shown(values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> list[Score]:
     top = truth.top(_SHOWN)
     counts = ours.counted(list(top))[0]
     others = {name: held.counted(list(top))[0] for name, held in beside.items()}

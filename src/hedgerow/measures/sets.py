@@ -59,20 +59,14 @@ def measure_sets(
         **uniform_queries(truth, rng, queries),
         **drawn_queries(truth, rng, _GROUPS * queries),
     }
-    scores = [
-        _query_score(name, workload, truth, ours, beside)
-        for name, workload in workloads.items()
-        if workload
-    ]
+    scores = [_query_score(name, workload, truth, ours, beside) for name, workload in workloads.items() if workload]
     for most in _TOPS:
         scores += _top_scores(most, truth, ours, beside)
     scores += _support_scores(original.domain.values("item"), truth, ours, beside)
     return [*scores, _size_score(truth, ours, beside)]
 
 
-def uniform_queries(
-    truth: Postings, rng: np.random.Generator, queries: int
-) -> dict[str, list[Itemset]]:
+def uniform_queries(truth: Postings, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
     """Draw itemsets uniformly, in five groups of growing length [1]_.
 
     Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
@@ -92,9 +86,7 @@ def uniform_queries(
     return workloads
 
 
-def drawn_queries(
-    truth: Postings, rng: np.random.Generator, queries: int
-) -> dict[str, list[Itemset]]:
+def drawn_queries(truth: Postings, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
     """Draw parts of real records, of up to four items, and sort them by selectivity."""
     if truth.records == 0:
         return {}
@@ -114,9 +106,7 @@ def drawn_queries(
     }
 
 
-def set_errors(
-    truth: Postings, released: Postings, workload: Sequence[Itemset]
-) -> NDArray[np.float64]:
+def set_errors(truth: Postings, released: Postings, workload: Sequence[Itemset]) -> NDArray[np.float64]:
     """The relative error of each query."""
     exact, ours = truth.supports(workload), released.supports(workload)
     return relative_errors(exact, ours, truth.records)
@@ -133,9 +123,7 @@ def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, 
     return 1 - sum(lost) / max(1, len(lost)), len(before.keys() - after.keys())
 
 
-def usefulness_bound(
-    *, epsilon: float, tree: Taxonomy, fanout: int, c2: float, covered: int, beta: float
-) -> float:
+def usefulness_bound(*, epsilon: float, tree: Taxonomy, fanout: int, c2: float, covered: int, beta: float) -> float:
     r"""Return $\delta$: with probability $1 - \beta$ no query errs by more under DiffPart.
 
     The printed bound, solved for $\delta$: $m (\gamma + \ln(m / \beta) / \varphi)$ for a query that
@@ -163,9 +151,7 @@ def _query_score(
     beside: Mapping[str, Postings],
 ) -> Score:
     errors = set_errors(truth, ours, workload)
-    others = {
-        other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()
-    }
+    others = {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()}
     return mean_score(
         f"mean relative error, {name}",
         errors,
@@ -175,9 +161,7 @@ def _query_score(
     )
 
 
-def _top_scores(
-    most: int, truth: Postings, ours: Postings, beside: Mapping[str, Postings]
-) -> list[Score]:
+def _top_scores(most: int, truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> list[Score]:
     utility, dropped = top_utility(truth, ours, most)
     others = {name: top_utility(truth, held, most) for name, held in beside.items()}
     loss = exact_score(

@@ -82,18 +82,13 @@ def measure_trajectories(
     ]
 
 
-def _frequent(
-    truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int
-) -> list[Score]:
+def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int) -> list[Score]:
     """Maximal frequent sequences: how many are lost, and how many fewer are found anew.
 
     The second may be negative: a lost sequence can leave several shorter ones behind.
     """
     before = truth.as_records()
-    found = {
-        name: count_lost(before, held.as_records(), support)
-        for name, held in {"ours": ours, **beside}.items()
-    }
+    found = {name: count_lost(before, held.as_records(), support) for name, held in {"ours": ours, **beside}.items()}
     number = found["ours"][0]
     if number == 0:
         return []
@@ -127,13 +122,9 @@ def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
     size = original.domain.size("place")
     time, place = truth.seen // size, truth.seen % size
     times, places = (
-        np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN])
-        for axis in (time, place)
+        np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN]) for axis in (time, place)
     )
-    before, after = (
-        np.bincount(held.pairs, minlength=len(truth.seen)).astype(np.int64)
-        for held in (truth, ours)
-    )
+    before, after = (np.bincount(held.pairs, minlength=len(truth.seen)).astype(np.int64) for held in (truth, ours))
     there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
     counts = {
         (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)

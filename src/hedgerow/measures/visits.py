@@ -45,9 +45,7 @@ class Visits:
         place: Integers = _recoded(data, original, "place")[pairs % data.domain.size("place")]
         codes = time * size + place
         pairs = np.searchsorted(seen, codes)
-        if len(codes) and (
-            codes.min() < 0 or pairs.max() == len(seen) or np.any(seen[pairs] != codes)
-        ):
+        if len(codes) and (codes.min() < 0 or pairs.max() == len(seen) or np.any(seen[pairs] != codes)):
             msg = (
                 "the release has visits that the data has not; "
                 "give the same --columns and --read options as for publishing"

@@ -217,11 +217,7 @@ class All(Guarantee):
         verdicts = [(part.name, part.verify(outputs)) for part in self.guarantees]
         return Verdict(
             "; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts),
-            {
-                f"{name}: {what}": number
-                for name, verdict in verdicts
-                for what, number in verdict.violations.items()
-            },
+            {f"{name}: {what}": number for name, verdict in verdicts for what, number in verdict.violations.items()},
         )
 
     def sentence(self) -> str:
@@ -235,11 +231,7 @@ class All(Guarantee):
 
     def fields(self) -> dict[str, str]:
         """The numbers of all parts."""
-        return {
-            f"{part.name}.{name}": value
-            for part in self.guarantees
-            for name, value in part.fields().items()
-        }
+        return {f"{part.name}.{name}": value for part in self.guarantees for name, value in part.fields().items()}
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -102,9 +102,7 @@ class Ledger:
         """What is not spent yet."""
         return self._budget - self._spent
 
-    def ask(
-        self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString
-    ) -> Integers:
+    def ask(self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString) -> Integers:
         """Ask one question of one or many cells; all of it costs `spend`.
 
         Parameters
@@ -206,9 +204,7 @@ class Ledger:
         parts = (left * weight / sum(weights) for weight in weights)
         return tuple(self._part(part, under=self._under) for part in parts)
 
-    def each(
-        self, pieces: Iterable[Piece], *, spend: Fraction, label: LiteralString
-    ) -> Iterator[tuple[Piece, Ledger]]:
+    def each(self, pieces: Iterable[Piece], *, spend: Fraction, label: LiteralString) -> Iterator[tuple[Piece, Ledger]]:
         """Give every piece of a partition a ledger of `spend`; together they cost `spend` once."""
         spend = to_fraction(spend)
         self._charge(spend, label)
@@ -229,9 +225,7 @@ class Ledger:
         """Return what was asked so far, summed by label, in terms of the unit of the promise."""
         return self._book.evidence()
 
-    def _part(
-        self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] | None = None
-    ) -> Ledger:
+    def _part(self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] | None = None) -> Ledger:
         return Ledger(
             budget,
             self._answers,

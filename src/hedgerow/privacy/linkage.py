@@ -207,10 +207,7 @@ def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
 
 def _require_one_record_each(data: Trajectories) -> None:
     if "person" in data.rows.names and data.count_units("person") != len(data):
-        msg = (
-            "a person owns several records, and (K,C)_L-privacy counts records; "
-            "make one record of each person"
-        )
+        msg = "a person owns several records, and (K,C)_L-privacy counts records; make one record of each person"
         raise DomainError(msg)
 
 
@@ -218,8 +215,7 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
     """Count, by length, the sequences in too few records, and those with too frequent values."""
     starts, pairs, traits = data.arrays()
     flags = np.stack(
-        [data.holders(traits, column, value) for column, value in promise.sensitive]
-        or [np.zeros(len(data), np.bool_)]
+        [data.holders(traits, column, value) for column, value in promise.sensitive] or [np.zeros(len(data), np.bool_)]
     )
     sizes = np.diff(starts)
     total = _count_sequences(sizes, promise.l)
@@ -232,8 +228,7 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
         for size in range(1, min(promise.l, len(records) - 1) + 1)
     }
     return {
-        size: _count(starts, pairs, flags, promise, size, -(-number // _AT_ONCE))
-        for size, number in numbers.items()
+        size: _count(starts, pairs, flags, promise, size, -(-number // _AT_ONCE)) for size, number in numbers.items()
     }
 
 
@@ -271,10 +266,7 @@ def _count(
             continue
         table = pl.concat(held)
         keys = [f"p{n}" for n in range(size)]
-        marks = [
-            pl.Series(f"s{number}", flag[table["record"].to_numpy()])
-            for number, flag in enumerate(flags)
-        ]
+        marks = [pl.Series(f"s{number}", flag[table["record"].to_numpy()]) for number, flag in enumerate(flags)]
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
         counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
         few += counted.filter(pl.col("len") < min(promise.k, _MOST)).height

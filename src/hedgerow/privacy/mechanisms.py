@@ -208,10 +208,7 @@ def _require_positive(what: str, value: object) -> None:
 
 def _require_integers(exact: Integers, *, axes: int) -> None:
     if exact.dtype != np.int64 or exact.ndim != axes:
-        msg = (
-            f"exact answers must be int64 in {axes} dimension{'s' * (axes > 1)}; "
-            f"got {exact.dtype} in {exact.ndim}"
-        )
+        msg = f"exact answers must be int64 in {axes} dimension{'s' * (axes > 1)}; got {exact.dtype} in {exact.ndim}"
         raise InternalError(msg)
     if exact.size and (int(exact.max()) >= _LARGEST or int(exact.min()) <= -_LARGEST):
         msg = "an exact answer is beyond 2**60"

@@ -135,9 +135,7 @@ class Thresholded:
         """Sum `|moved| * share / l1` over all candidates; the answer does not matter."""
         del answer
         same = _same(self, other)
-        return survivor_loss(
-            self.mechanism, self.families, self.exact, same.families, same.exact, self.shares
-        )
+        return survivor_loss(self.mechanism, self.families, self.exact, same.families, same.exact, self.shares)
 
     def moved(self, other: Question) -> bool:
         """Say whether a count differs."""

@@ -74,9 +74,7 @@ def first(rivals: list[tuple[int, int]], factor: Fraction, source: Bits) -> int:
         if len(ahead) == 1:
             return ahead[0]
         more = source.words(len(rivals)).tolist()
-        rivals = [
-            (top << 64 | word, behind) for (top, behind), word in zip(rivals, more, strict=True)
-        ]
+        rivals = [(top << 64 | word, behind) for (top, behind), word in zip(rivals, more, strict=True)]
         size += 64
 
 

@@ -38,8 +38,7 @@ def restore_options(given: Mapping[str, Any]) -> Guarantee:
     if len(fitting) != 1:
         asked = " ".join(f"--{name}" for name in given)
         listed = "; or ".join(
-            f"{name}: {' '.join(f'--{option}' for option in _find(name).options)}"
-            for name in GUARANTEES
+            f"{name}: {' '.join(f'--{option}' for option in _find(name).options)}" for name in GUARANTEES
         )
         msg = f"no guarantee has just {asked}; there are {listed}"
         raise UnsupportedGuarantee(msg)

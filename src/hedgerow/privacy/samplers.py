@@ -187,9 +187,7 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     return found[kept]
 
 
-def choose(
-    scores: Integers, factors: Sequence[Fraction], which: Integers, source: Bits
-) -> Integers:
+def choose(scores: Integers, factors: Sequence[Fraction], which: Integers, source: Bits) -> Integers:
     r"""Draw a column of each row with probability proportional to $e^{c s}$ for score $s$.
 
     A race: column $j$ arrives at $-\ln W_j \, e^{-c s_j}$ and the first one wins. The logarithms of

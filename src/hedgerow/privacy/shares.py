@@ -129,9 +129,7 @@ class Shares:
         totals: list[int] = sums.tolist()
         return sum((share * n for share, n in zip(self.table, totals, strict=True)), Fraction(0))
 
-    def _combine(
-        self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]
-    ) -> Shares:
+    def _combine(self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]) -> Shares:
         if len(others) != len(self):
             msg = f"shares of {len(self)} cells met numbers for {len(others)}"
             raise ParameterError(msg)
@@ -140,9 +138,7 @@ class Shares:
         pairs, inverse = np.unique(self.codes * len(values) + coded, return_inverse=True)
         held: list[int] = pairs.tolist()
         distinct: list[int] = values.tolist()
-        combined = [
-            rule(self.table[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in held
-        ]
+        combined = [rule(self.table[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in held]
         return Shares.of(combined)[inverse.astype(np.int64)] if combined else self
 
 

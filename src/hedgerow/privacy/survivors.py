@@ -123,9 +123,7 @@ class Families:
             raise InternalError(msg)
 
 
-def draw_survivors(
-    mechanism: Laplace, families: Families, exact: Integers, shares: Shares, source: Bits
-) -> Survivors:
+def draw_survivors(mechanism: Laplace, families: Families, exact: Integers, shares: Shares, source: Bits) -> Survivors:
     """Draw who survives, one share and one cutoff a family."""
     noisy = mechanism.draw(exact, shares[families.at], source)
     kept = noisy >= families.cutoffs[families.at]
@@ -196,10 +194,7 @@ def _place_huge(
     taken: dict[int, list[int]] = {}
     for family, code in zip(families.at.tolist(), families.codes.tolist(), strict=True):
         taken.setdefault(family, []).append(int(code))
-    gaps = {
-        family: [code - number for number, code in enumerate(sorted(codes))]
-        for family, codes in taken.items()
-    }
+    gaps = {family: [code - number for number, code in enumerate(sorted(codes))] for family, codes in taken.items()}
     at: list[int] = []
     found: list[int] = []
     for rank in ranks.tolist():

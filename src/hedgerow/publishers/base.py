@@ -33,9 +33,7 @@ def param(
 ) -> Any:
     """State a parameter once: default, help and range; validation, CLI and docs read it here."""
     limits = {"ge": ge, "gt": gt, "le": le, "lt": lt}
-    return dataclasses.field(
-        default=default, metadata={"help": help, "limits": limits, "choices": choices}
-    )
+    return dataclasses.field(default=default, metadata={"help": help, "limits": limits, "choices": choices})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +88,7 @@ class Publisher(ABC, Generic[Kind]):
         return publish_with(self, data, guarantee, answers)
 
 
-def publish_with(
-    method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
-) -> Release:
+def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release:
     """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
     require_support(method, data, guarantee)
     private = any(isinstance(part, PureDP) for part in guarantee.parts())
@@ -114,9 +110,7 @@ def publish_with(
         outputs = {name: output.narrowed() for name, output in outputs.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
-        broken = ", ".join(
-            f"{number} x {what}" for what, number in verdict.violations.items() if number
-        )
+        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items() if number)
         msg = f"{method.name} did not keep {guarantee.name} ({broken}); nothing was released"
         raise NotSatisfied(msg)
     return Release(

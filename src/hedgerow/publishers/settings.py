@@ -70,9 +70,7 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
     fitting = [kept for kept in method.keeps if fits(kept, given)]
     if len(fitting) == 1:
         return cast("Any", fitting[0])(**given)
-    keeps = "; or ".join(
-        f"{kept.name}: {' '.join(f'--{name}' for name in kept.options)}" for kept in method.keeps
-    )
+    keeps = "; or ".join(f"{kept.name}: {' '.join(f'--{name}' for name in kept.options)}" for kept in method.keeps)
     asked = " ".join(f"--{name}" for name in given) or "nothing"
     missing = [
         f"--{name}"

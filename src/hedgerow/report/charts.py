@@ -64,9 +64,7 @@ def score_charts(scores: Sequence[Score]) -> list[Chart]:
 def _drawn(name: str, scores: Sequence[Score]) -> list[Chart]:
     if scores[0].across:
         return _maps(name, scores)
-    return [
-        _pairs(name, scores) if _ORIGINAL in dict(scores[0].controls) else _groups(name, scores)
-    ]
+    return [_pairs(name, scores) if _ORIGINAL in dict(scores[0].controls) else _groups(name, scores)]
 
 
 def _maps(name: str, scores: Sequence[Score]) -> list[Chart]:
@@ -184,9 +182,7 @@ def _pairs(name: str, scores: Sequence[Score]) -> Chart:
     )
 
 
-def _points(
-    rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark: dict[str, Any]
-) -> dict[str, Any]:
+def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark: dict[str, Any]) -> dict[str, Any]:
     return {
         "transform": [{"filter": {"field": "series", "equal": series}}],
         "mark": {"type": "point", "opacity": 1, **mark},
@@ -230,8 +226,7 @@ def _bars(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Char
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
         height=20 * len(rows),
         encoding={
-            "y": {"field": name, "type": "nominal", "sort": None, "title": None}
-            | {"axis": {"labelLimit": 150}},
+            "y": {"field": name, "type": "nominal", "sort": None, "title": None} | {"axis": {"labelLimit": 150}},
             "x": {"field": value, "type": "quantitative", "title": value},
             "tooltip": [{"field": name}, {"field": value}],
         },

@@ -37,9 +37,7 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
     import jinja2  # noqa: PLC0415 - only a report needs it
 
     if scores and len(scores) != len(releases):
-        msg = (
-            f"{len(releases)} releases need as many score files, in their order; got {len(scores)}"
-        )
+        msg = f"{len(releases)} releases need as many score files, in their order; got {len(scores)}"
         raise ParameterError(msg)
     charts: list[Chart] = []
     pages = [
@@ -107,9 +105,7 @@ def _title(releases: Sequence[tuple[str, Release]]) -> str:
     return f"A release of {release.kind} by {release.recipe.method}"
 
 
-def _page(
-    name: str, release: Release, scores: Sequence[Score], charts: list[Chart]
-) -> dict[str, Any]:
+def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
     """Gather what the page says of one release; its pictures are added to `charts`."""
     private = [part for part in release.guarantee.parts() if isinstance(part, PureDP)]
     figures = [("promise", release.guarantee.name)]
@@ -124,9 +120,7 @@ def _page(
     ]
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = bool(score_charts(scores))
-    public = [
-        chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)
-    ]
+    public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)]
     budget = budget_chart(release.evidence)
     plain = [score for score in scores if not score.chart or score.better != "neither"]
     return {

@@ -60,9 +60,7 @@ def shopping_baskets(baskets: int = 60_000, *, seed: int = 2024) -> Baskets:
     customers = -(-baskets // _VISITS)
     usual = draw.choice(len(share), customers, p=share)
     who = draw.integers(0, customers, baskets)
-    errand = np.where(
-        draw.random(baskets) < _LOYAL, usual[who], draw.choice(len(share), baskets, p=share)
-    )
+    errand = np.where(draw.random(baskets) < _LOYAL, usual[who], draw.choice(len(share), baskets, p=share))
     taken = draw.random((baskets, len(items))) < chances[errand]
     nothing = ~taken.any(axis=1)
     taken[nothing, draw.integers(0, len(items), int(nothing.sum()))] = True

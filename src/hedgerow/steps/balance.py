@@ -131,9 +131,7 @@ def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other
     return _Flows(members, rows[: len(members)], core, rows[len(members) : ends], ending, keys)
 
 
-def _rows_of(
-    tree: Contexts, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats
-) -> Floats:
+def _rows_of(tree: Contexts, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats) -> Floats:
     """The balanced rows of known contexts of any level; 0 is an item of which nothing is known."""
     share = tree.counts[0, item] / max(float(other.sum()), _LEAST)
     rows = share[:, None] * other
@@ -179,9 +177,7 @@ def _chained(tree: Contexts, levels: list[_Flows], other: Floats) -> Chain:
     return Chain(start / start.sum(), first, own / own.sum(axis=1, keepdims=True), onward)
 
 
-def _with_starts(
-    tree: Contexts, states: States, levels: list[_Flows], begin: Integers
-) -> tuple[Integers, Integers]:
+def _with_starts(tree: Contexts, states: States, levels: list[_Flows], begin: Integers) -> tuple[Integers, Integers]:
     """Add the starts: each ends in its core, and leads to a longer start or where that leads."""
     size = tree.size
     shorter, onward = [states.shorter], [states.onward]

@@ -83,9 +83,7 @@ def _visits(chain: Chain, longest: int) -> tuple[Floats, Floats]:
     return through, mass
 
 
-def written(
-    chain: Chain, number: int, longest: int, coins: np.random.Generator
-) -> tuple[Integers, Integers]:
+def written(chain: Chain, number: int, longest: int, coins: np.random.Generator) -> tuple[Integers, Integers]:
     """Write so many sequences of up to `longest` items; return the sequence of each item, and it.
 
     All sequences in one state are dealt out systematically, in random order: every count of what

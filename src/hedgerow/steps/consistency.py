@@ -16,9 +16,7 @@ Floats: TypeAlias = NDArray[np.float64]
 _SURE = 2.0
 
 
-def share_out(
-    mass: Floats, spread: Floats, parent: Integers, noisy: Integers, noise: Floats
-) -> Floats:
+def share_out(mass: Floats, spread: Floats, parent: Integers, noisy: Integers, noise: Floats) -> Floats:
     """Scale the noisy counts of the children of each parent towards the mass of the parent.
 
     A child below its threshold is lost, and with it what it held; a spurious one adds what nobody

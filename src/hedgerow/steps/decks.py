@@ -56,9 +56,7 @@ class Deck(NamedTuple):
         weight = np.diff(self.upto) * factor[self.label]
         return self._replace(upto=np.append(0.0, np.cumsum(weight)))
 
-    def deal(
-        self, state: Integers, coins: np.random.Generator, least: Integers | None = None
-    ) -> Integers:
+    def deal(self, state: Integers, coins: np.random.Generator, least: Integers | None = None) -> Integers:
         """Deal a label to each: the `j`-th of `n` in a state gets that at `(j + u) / n`.
 
         All counts are within one of what is expected, and unbiased. With `least`, each gets one of

@@ -78,9 +78,7 @@ class Follow:
     doubt: float
 
     @classmethod
-    def of(
-        cls, tree: Prefixes, counts: Floats, left: Floats, starts: Floats, habits: Habits
-    ) -> Follow:
+    def of(cls, tree: Prefixes, counts: Floats, left: Floats, starts: Floats, habits: Habits) -> Follow:
         """Learn from the consistent counts of a tree.
 
         Parameters
@@ -136,9 +134,7 @@ class Follow:
         label = self.early.deal(root, coins) * self.places + drawn.found
         return label[drawn.found < self.places]
 
-    def ending(
-        self, contexts: Integers, items: int, part: float, coins: np.random.Generator
-    ) -> Flags:
+    def ending(self, contexts: Integers, items: int, part: float, coins: np.random.Generator) -> Flags:
         """Say which sequences of so many items end, of those that may: `part` of all there are.
 
         As many as were counted, unless that may be noise; by their last places, some rather than
@@ -158,9 +154,7 @@ class Follow:
         ends[order] = np.floor(upto) > np.floor(upto - chance[order])
         return ends
 
-    def step(
-        self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator
-    ) -> Integers:
+    def step(self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator) -> Integers:
         """Draw the next place of sequences of so many items: -1 where nothing else is left.
 
         What was too rare to be counted after many places is drawn as after fewer, but is none of

@@ -44,9 +44,7 @@ class Prefixes:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def add(
-        self, parent: Integers, label: Integers, noisy: Integers | Floats, weight: Floats
-    ) -> Integers:
+    def add(self, parent: Integers, label: Integers, noisy: Integers | Floats, weight: Floats) -> Integers:
         """Add a level of nodes, sorted by parent and label; return their numbers."""
         first = len(self)
         above = self.level[parent[parent >= 0]]

@@ -171,9 +171,7 @@ class Timing:
             popular = popular * np.clip(ratio, 0.2, 5.0)
         return popular
 
-    def _between(
-        self, journeys: Journeys, last: Integers, popular: Floats
-    ) -> tuple[Integers, Integers]:
+    def _between(self, journeys: Journeys, last: Integers, popular: Floats) -> tuple[Integers, Integers]:
         """Draw all times between, in order: the journey of each, and the time.
 
         Once `gap` is taken off for every visit before, times at least `gap` apart are any times.

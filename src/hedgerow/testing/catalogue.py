@@ -61,9 +61,7 @@ def trajectories_of(
     """
     held = [[(f"p{(hour + n) % places}", hour) for hour in r] for n, r in enumerate(records)]
     if several:
-        held = [
-            [visit for place, hour in r for visit in ((place, hour), ("p0", hour))] for r in held
-        ]
+        held = [[visit for place, hour in r for visit in ((place, hour), ("p0", hour))] for r in held]
     marked = set(ill)
     values = ["flu" if number in marked else "well" for number in range(len(held))]
     hours = 1 + max((hour for record in held for _, hour in record), default=0)

@@ -131,9 +131,7 @@ def _check_order_blind(method: Publisher[Any], data: Dataset, guarantee: Guarant
 
 
 def _check_refusals(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
-    inferred = dataclasses.replace(
-        data, domain=dataclasses.replace(data.domain, source=Source.INFERRED)
-    )
+    inferred = dataclasses.replace(data, domain=dataclasses.replace(data.domain, source=Source.INFERRED))
     if any(isinstance(part, PureDP) for part in guarantee.parts()):
         _require_refusal(method, inferred, guarantee, UndeclaredDomain)
     _require_refusal(method, data, _Unheard(), UnsupportedGuarantee)
@@ -142,9 +140,7 @@ def _check_refusals(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
             _require_refusal(method, data, PureDP(epsilon=1, unit=unit), UnsupportedGuarantee)
 
 
-def _require_refusal(
-    method: Publisher[Any], data: Dataset, guarantee: Guarantee, error: type[Exception]
-) -> None:
+def _require_refusal(method: Publisher[Any], data: Dataset, guarantee: Guarantee, error: type[Exception]) -> None:
     try:
         method.publish(data, guarantee)
     except error:

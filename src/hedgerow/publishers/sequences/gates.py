@@ -90,8 +90,7 @@ class Gates:
     def _listed(self) -> tuple[Integers, Integers]:
         """All children by parent, groups first; and where those of a parent and kind start."""
         held = [
-            sorted(group, key=lambda child: (child < self.places, self.rank[child]))
-            for group in self.tree.children
+            sorted(group, key=lambda child: (child < self.places, self.rank[child])) for group in self.tree.children
         ]
         sizes = self.many.ravel()
         flat = np.array([child for group in held for child in group], np.int64)
@@ -301,8 +300,7 @@ class _Question:
 def _joined(found: list[Asked]) -> Asked:
     """All labels in one, by parent and label."""
     nodes, at, label, noisy = (
-        np.concatenate([getattr(part, name) for part in found])
-        for name in ("nodes", "at", "label", "noisy")
+        np.concatenate([getattr(part, name) for part in found]) for name in ("nodes", "at", "label", "noisy")
     )
     table = tuple(share for part in found for share in part.spend.table)
     shift = np.cumsum([0, *(len(part.spend.table) for part in found)])

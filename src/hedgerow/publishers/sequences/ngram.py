@@ -78,29 +78,19 @@ class NGram(Publisher[Sequences]):
 
     l_max: int = param(20, "items of a sequence that are used, the first", ge=1, le=1_000)
     n_max: int = param(5, "items of the longest gram", ge=1, le=100)
-    budget: str = param(
-        "adaptive", "a level's share by expected height, or even", choices=("adaptive", "uniform")
-    )
-    fill: str = param(
-        "backoff", "what grams below the threshold get", choices=("backoff", "paper", "nothing")
-    )
+    budget: str = param("adaptive", "a level's share by expected height, or even", choices=("adaptive", "uniform"))
+    fill: str = param("backoff", "what grams below the threshold get", choices=("backoff", "paper", "nothing"))
     leaf_threshold: bool = param(True, "test the last level of a branch, too")
     generator: str = param("flow", "how sequences are written", choices=("flow", "markov", "join"))
-    publish_rule: str = param(
-        "clip", "how join takes grams off", choices=("clip", "skip", "literal")
-    )
+    publish_rule: str = param("clip", "how join takes grams off", choices=("clip", "skip", "literal"))
 
     def run(self, data: Sequences, ledger: Ledger) -> Mapping[str, Dataset]:
         """Count grams level by level below what passed, and write sequences like them."""
         if self.n_max > self.l_max + 1:
-            warnings.warn(
-                "no gram is longer than l_max and an end: n_max is too large", stacklevel=4
-            )
+            warnings.warn("no gram is longer than l_max and an end: n_max is too large", stacklevel=4)
         self._require_few(data.domain.size("item"), float(ledger.budget))
         tree = self.explore(data, ledger)
-        row, item, counts = write_sequences(
-            tree, self.l_max, self.generator, self.publish_rule, ledger.coins()
-        )
+        row, item, counts = write_sequences(tree, self.l_max, self.generator, self.publish_rule, ledger.coins())
         domain = data.domain
         sequences = Sequences.from_columns(row=row, item=item, counts=counts, domain=domain)
         return {"": sequences, "ngrams": grams_as_data(tree, domain)}
@@ -131,9 +121,7 @@ class NGram(Publisher[Sequences]):
             live = _Live(nodes, at, label, noisy, cutoff[at])
         return tree
 
-    def _single_items(
-        self, paths: Paths, counted: Continued, size: int, spend: Fraction
-    ) -> tuple[Contexts, _Live]:
+    def _single_items(self, paths: Paths, counted: Continued, size: int, spend: Fraction) -> tuple[Contexts, _Live]:
         """Ask for every item, occurring or not; all of them are kept.
 
         The end is no gram by itself: it would be one more token of every sequence.

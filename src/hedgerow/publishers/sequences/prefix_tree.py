@@ -116,21 +116,13 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         "ask for groups of places first, or for all places; auto: groups from 2,000 labels on",
         choices=("auto", "hybrid", "simple"),
     )
-    taxonomy: str = param(
-        "fan-out", "groups by fan-out, or the declared paths", choices=("fan-out", "declared")
-    )
+    taxonomy: str = param("fan-out", "groups by fan-out, or the declared paths", choices=("fan-out", "declared"))
     fanout: int = param(0, "places in a group; 0: the root of their number", ge=0)
-    gate_share: float = param(
-        0.5, "part of a level's budget for groups; 0: two over the size of a group", ge=0, lt=1
-    )
+    gate_share: float = param(0.5, "part of a level's budget for groups; 0: two over the size of a group", ge=0, lt=1)
     a_gate: float = param(4.0, "noise standard deviations a group must reach", ge=0)
     a_place: float = param(5.0, "noise standard deviations a place must reach", ge=0)
-    tau_split: float = param(
-        0.5, "empty ones that may be expected to pass below a node; 0: no bound", ge=0
-    )
-    budget: str = param(
-        "adaptive", "a level's share by expected height, or even", choices=("adaptive", "uniform")
-    )
+    tau_split: float = param(0.5, "empty ones that may be expected to pass below a node; 0: no bound", ge=0)
+    budget: str = param("adaptive", "a level's share by expected height, or even", choices=("adaptive", "uniform"))
     inference: str = param(
         "project",
         "how counts are made to agree",
@@ -314,24 +306,16 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         """Refuse settings whose noise alone may make more sequences than anybody wants to write."""
         noise = _TAIL * max(1 / (budget * float(_NUMBER)), self.a_place * self.height / budget)
         if noise > _MOST:
-            msg = (
-                f"noise may make about {noise:.1g} sequences; take a larger epsilon, or a smaller "
-                "height"
-            )
+            msg = f"noise may make about {noise:.1g} sequences; take a larger epsilon, or a smaller height"
             raise ParameterError(msg)
 
     def _require_few(self, nodes: int) -> None:
         if nodes > self.most:
-            msg = (
-                f"more than {self.most:,} prefixes are alive (PrefixTree.most); take "
-                "mode=hybrid, or set tau_split"
-            )
+            msg = f"more than {self.most:,} prefixes are alive (PrefixTree.most); take mode=hybrid, or set tau_split"
             raise ParameterError(msg)
 
 
-def _as_data(
-    table: Table, many: Integers, data: Sequences | Trajectories
-) -> Sequences | Trajectories:
+def _as_data(table: Table, many: Integers, data: Sequences | Trajectories) -> Sequences | Trajectories:
     """Hold sequences that are rows of a table, filled up with -1, so many of each."""
     domain = data.domain
     if isinstance(data, Sequences):

@@ -24,9 +24,7 @@ _PART = Fraction(3, 100)
 _CELL = 6
 
 
-def ask_times(
-    positions: Positions, gates: Gates, number: int, height: int, ledger: Ledger
-) -> Times:
+def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledger: Ledger) -> Times:
     """Ask for times of visits, for first times, and for durations.
 
     `number` is the noisy number of records: it says into how many blocks the times are cut.
@@ -65,9 +63,7 @@ def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
     return exact
 
 
-def _durations(
-    positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers
-) -> Integers:
+def _durations(positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers) -> Integers:
     """Count records by size, block of the first time, and duration: each is in one cell (L1 = 1).
 
     Those of one visit take no time, and are left out.

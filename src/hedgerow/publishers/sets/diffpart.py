@@ -87,17 +87,13 @@ class DiffPart(Publisher[Sets]):
         ge=0,
         le=30,
     )
-    longest: int = param(
-        20, "items of a record that are used; the first in the domain's order", ge=1
-    )
+    longest: int = param(20, "items of a record that are used; the first in the domain's order", ge=1)
     taxonomy: str = param(
         "fan-out",
         "cut the items by fan-out, or use the declared paths",
         choices=("fan-out", "declared"),
     )
-    leaf_mode: str = param(
-        "merged", "count leaves at once, or test them first", choices=("merged", "two-stage")
-    )
+    leaf_mode: str = param("merged", "count leaves at once, or test them first", choices=("merged", "two-stage"))
     c1: float = param(2.0, "noise standard deviations a leaf must reach", ge=0)
     c2: float = param(1.0, "noise standard deviations a split must reach, a level", ge=0)
     tau_split: float = param(
@@ -239,10 +235,7 @@ class DiffPart(Publisher[Sets]):
 
     def _bounded(self, cuts: Cuts) -> Cuts:
         if len(cuts) > self.most:
-            msg = (
-                f"more than {self.most:,} partitions are alive (DiffPart.most); "
-                "raise c2, or set tau_split"
-            )
+            msg = f"more than {self.most:,} partitions are alive (DiffPart.most); raise c2, or set tau_split"
             raise ParameterError(msg)
         return cuts
 

@@ -37,9 +37,7 @@ _NEARLY = 0.9
 _AT_ONCE = 1 << 18
 
 
-def suppress_in_batches(
-    records: Records, mined: Mined, promise: KCL, metric: Metric, *, local: bool
-) -> Flags:
+def suppress_in_batches(records: Records, mined: Mined, promise: KCL, metric: Metric, *, local: bool) -> Flags:
     """Suppress until no MVS is left; return which visits are kept."""
     state = _State(records, mined, promise, metric)
     total = state.left

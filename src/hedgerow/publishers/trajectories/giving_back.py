@@ -112,9 +112,7 @@ def _sequences(records: Records, alive: Flags, holders: Integers, longest: int) 
     return _Sequences(np.concatenate(all_holders), np.concatenate(all_at), length)
 
 
-def _violating(
-    sequences: _Sequences, held: Flags, kept: Flags, flags: Flags, limits: _Limits
-) -> Flags:
+def _violating(sequences: _Sequences, held: Flags, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
     """Holders to drop: all of a sequence that too few have, else all of one beyond C.
 
     Of sequences beyond C the longest go first: without their holders shorter ones may be within.

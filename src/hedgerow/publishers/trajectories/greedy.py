@@ -46,17 +46,13 @@ class Board:
         ends = itertools.pairwise(records.starts.tolist())
         pairs: list[int] = records.pairs.tolist()
         self.records = [set(pairs[start:end]) for start, end in ends]
-        self._visits = {
-            key: visit for visit, key in enumerate(zip(records.record.tolist(), pairs, strict=True))
-        }
+        self._visits = {key: visit for visit, key in enumerate(zip(records.record.tolist(), pairs, strict=True))}
         self.flags: list[list[bool]] = records.flags.T.tolist() or [[] for _ in self.records]
         self.holders: dict[int, set[int]] = {}
         for number, held in enumerate(self.records):
             for pair in held:
                 self.holders.setdefault(pair, set()).add(number)
-        self.listed = {
-            key: rows for level in mined.violating for key, rows in occurring(records, level)
-        }
+        self.listed = {key: rows for level in mined.violating for key, rows in occurring(records, level)}
         self.having: dict[int, set[Pairs]] = {}
         for key in self.listed:
             for pair in key:
@@ -87,9 +83,7 @@ class Board:
 
     def is_valid(self, pair: int, rows: set[int]) -> bool:
         """Whether no clean sequence would violate without these records."""
-        return all(
-            self._is_clean(self.counts[key], gone) for key, gone in self.lost(pair, rows).items()
-        )
+        return all(self._is_clean(self.counts[key], gone) for key, gone in self.lost(pair, rows).items())
 
     def delete(self, pair: int, rows: set[int]) -> set[Pairs]:
         """Delete a pair from records; return the listed sequences whose records changed."""

@@ -80,9 +80,7 @@ class LocalSuppression(Publisher[Trajectories]):
         choices=("auto", "greedy", "batch", "grow"),
     )
     give_back: bool = param(True, "give back what need not be suppressed; in mode local")
-    pre_suppress_singletons: bool = param(
-        False, "delete pairs that violate by themselves before anything else"
-    )
+    pre_suppress_singletons: bool = param(False, "delete pairs that violate by themselves before anything else")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,7 +183,6 @@ def _warn(records: Records, promise: KCL) -> None:
     for (column, _), flags in zip(promise.sensitive, records.flags, strict=True):
         if int(flags.sum()) * promise.c.denominator > promise.c.numerator * rows:
             warnings.warn(
-                f"a sensitive value of {column!r} is more frequent than c in all of the data; "
-                "much will be suppressed",
+                f"a sensitive value of {column!r} is more frequent than c in all of the data; much will be suppressed",
                 stacklevel=2,
             )
