@@ -42,7 +42,7 @@ slow: .venv/.test browser  ## real data (HEDGEROW_DATA), real components, minute
 	$(RUN) pytest -q -n auto -m slow
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
-	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/test_golden.py tests/test_cli.py
+	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/spine/test_golden.py tests/spine/test_golden_releases.py tests/cli/test_cli.py
 	git diff --stat -- tests/golden
 
 bench: .venv/.test  ## ratios measured in one run
@@ -55,7 +55,7 @@ bench: .venv/.test  ## ratios measured in one run
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents
-	$(RUN) pytest -q tests/test_docs.py tests/test_adding_a_method.py
+	$(RUN) pytest -q tests/house/test_docs.py tests/house/test_adding_a_method.py
 
 demo: .venv/.core  ## the main job on built-in data
 	$(BIN)/hedgerow demo --out out/demo

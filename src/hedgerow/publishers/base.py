@@ -44,6 +44,8 @@ class Publisher(ABC, Generic[Kind]):
     kinds: ClassVar[tuple[type[Dataset], ...]]
     keeps: ClassVar[tuple[type[Guarantee], ...]]
     units: ClassVar[tuple[str, ...]]
+    #: for whom this is the method to take, in a few words; empty if another one is better for everybody
+    recommended: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -55,6 +57,11 @@ class Publisher(ABC, Generic[Kind]):
     @abstractmethod
     def run(self, data: Kind, ledger: Ledger) -> Dataset | Mapping[str, Dataset]:
         """Turn private data into publishable data; private numbers go through the ledger only."""
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """What measures must know of the parameters: how many items of a record are used (`longest`), and the like."""
+        return {}
 
     @final
     def publish(

@@ -1,0 +1,253 @@
+"""The command line as a console shows it: transcripts rewritten by `make golden` only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from project import GOLDEN
+from terminal import run
+
+from hedgerow.cli import app
+from hedgerow.samples import shopping_baskets
+
+TRANSCRIPTS = GOLDEN / "cli"
+PUBLISH = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R"
+
+PERSONS = (
+    "publish b.csv --kind sets --method flat-laplace --epsilon 0.5 --unit person "
+    "--assert-public-domain --columns unit=basket"
+)
+
+#: what is typed, one transcript each; files are those of `desk`
+SESSIONS = {
+    "help": ["", "publish --help", "--version", "sing"],
+    "methods": [
+        "methods",
+        "methods flat-laplace",
+        "methods --kind graphs",
+        "methods magic",
+        "methods noisy-singletons --json",
+    ],
+    "describe": [
+        "describe a.dat --kind sets",
+        "describe a.dat --kind sets --draft-domain draft.toml --json",
+        "describe a.dat --kind sets --draft-domain draft.toml",
+        "describe b.csv --kind sets --columns unit=basket,person=customer",
+        "describe a.dat",
+    ],
+    "publish": [
+        PUBLISH,
+        f"{PUBLISH} --assert-public-domain --seed 3 --dry-run",
+        f"{PUBLISH} --domain d.toml --seed 3",
+        f"{PUBLISH} --domain d.toml --seed 3",
+        "verify R",
+        f"{PUBLISH} --domain d.toml --overwrite --json",
+        "verify R",
+        "verify R --epsilon 1 --unit record --json",
+        "verify R --epsilon 0.1 --unit record",
+    ],
+    "owner": [
+        f"{PUBLISH} --domain d.toml --seed 3 --save-recipe recipe.toml",
+        "evaluate R --against a.dat --scores scores.json --seed 1",
+        "evaluate R --against a.dat --scores R/scores.json",
+        "report R --html public.html",
+        "report R --scores scores.json --html owner.html --json",
+        "report R --scores scores.json --html R/owner.html",
+        "report R R --scores scores.json --html owner.html",
+        "publish --recipe recipe.toml --overwrite --json",
+    ],
+    "persons": [
+        f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
+        f"{PERSONS},person=customer --out S",
+        f"{PERSONS} --records-per-person 2 --out S",
+    ],
+    "account": [
+        f"{PUBLISH} --domain d.toml --account account.toml",
+        f"{PUBLISH} --domain d.toml --account account.toml --overwrite",
+        f"{PUBLISH} --domain d.toml --account none.toml --overwrite",
+        "account new.toml --total 2 --unit person",
+        "account new.toml --json",
+        "account new.toml --total 2 --unit person",
+    ],
+    "bad-promises": [
+        f"{PUBLISH.replace('--epsilon 1', '--epsilon ' + text)} --domain d.toml"
+        for text in ("-1", "0", "nan", "inf", "much", "1e-30", "1e99")
+    ]
+    + [
+        "publish a.dat --kind sets --method diffpart --out R --domain d.toml",
+        "publish a.dat --kind sets --method diffpart --epsilon 1 --out R --domain d.toml",
+        f"{PUBLISH.replace('--unit record', '--unit town')} --domain d.toml",
+    ],
+    "bad-input": [
+        f"{PUBLISH.replace('a.dat', name)} --domain d.toml"
+        for name in (
+            "unknown.dat",
+            "empty.jsonl",
+            "binary.dat",
+            "cut.dat.gz",
+            "none.dat",
+            "folder.dat",
+        )
+    ]
+    + [
+        f"{PUBLISH.replace('a.dat', 'b.csv')} --domain d.toml",
+        f"{PUBLISH} --domain none.toml",
+        f"{PUBLISH} --domain d.toml --set threshold=-1",
+        f"{PUBLISH} --domain d.toml --set threshold",
+        f"{PUBLISH} --domain d.toml --read on_unknown=maybe",
+        f"{PUBLISH.replace('a.dat', 'bomb.dat.gz')} --domain d.toml --read most_bytes=100000",
+        "publish --kind sets",
+        "verify none",
+        "verify a.dat",
+        "verify a.dat --kind sets --epsilon 1 --unit record",
+        "report none --html x.html",
+        "evaluate none --against a.dat --scores s.json --json",
+    ],
+}
+
+
+@pytest.fixture
+def desk(tmp_path):
+    import gzip
+
+    (tmp_path / "a.dat").write_text("tea milk\n" * 70 + "bread\n" * 40)
+    (tmp_path / "b.csv").write_text("basket,customer,item\n1,x,tea\n1,x,milk\n2,x,tea\n3,y,tea\n")
+    (tmp_path / "d.toml").write_text('[item]\nvalues = ["bread", "milk", "tea"]\n')
+    (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')
+    (tmp_path / "unknown.dat").write_text("tea\nSECRET tea\n")
+    (tmp_path / "empty.jsonl").write_text('["tea"]\n[]\n["tea"]\n')
+    (tmp_path / "binary.dat").write_bytes(bytes(range(256)))
+    (tmp_path / "cut.dat.gz").write_bytes(gzip.compress(b"tea\n" * 999)[:-9])
+    (tmp_path / "bomb.dat.gz").write_bytes(gzip.compress(b"tea\n" * 999_999))
+    (tmp_path / "folder.dat").mkdir()
+    return tmp_path
+
+
+def transcript(lines, folder):
+    parts = []
+    for line in lines:
+        code, out, err = run(line, folder)
+        assert "SECRET" not in out + err
+        assert "Traceback" not in err
+        assert code == 0 or len(err.splitlines()) == 1 or not err
+        ends = f"[exit {code}]\n" if code else ""
+        parts.append(f"$ hedgerow {line}\n{out}{err}{ends}")
+    return re.sub(r'"seconds": [0-9.]+|\([0-9.]+ s\)', "TIME", "\n".join(parts))
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_the_console_shows(name, desk, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = transcript(SESSIONS[name], desk)
+    path = TRANSCRIPTS / f"{name}.txt"
+    if os.environ.get("HEDGEROW_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert path.read_text() == text, "look at the change; make golden accepts it"
+
+
+@pytest.mark.parametrize("line", SESSIONS["bad-promises"] + SESSIONS["bad-input"])
+def test_a_refusal_leaves_no_folder(line, desk):
+    before = sorted(path.name for path in desk.iterdir())
+    code, out, err = run(line, desk)
+    assert code in {2, 3}
+    assert err.startswith("hedgerow: ")
+    assert "a bug of ours" not in err
+    assert not out or "--json" in line
+    assert sorted(path.name for path in desk.iterdir()) == before
+
+
+def test_the_demo_ends_with_what_to_do_next(tmp_path):
+    code, out, err = run("demo --out D", tmp_path)
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[-3:]] == ["open", "read", "hedgerow"]
+    names = {path.name for path in (tmp_path / "D").iterdir()}
+    assert names >= {"baskets.csv.gz", "domain.toml", "recipe.toml", "scores.json", "report.html"}
+    assert run("verify D/release", tmp_path).code == 0
+    again = run("publish --recipe D/recipe.toml --out D/again --json", tmp_path)
+    assert json.loads(again.out)["published"]
+    assert run("demo --out D --json", tmp_path).code == 0  # it may be run again
+
+
+def test_built_in_data_is_the_same_every_time():
+    assert shopping_baskets(50) == shopping_baskets(50)
+    assert shopping_baskets(50) != shopping_baskets(50, seed=1)
+
+
+def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
+    def broken(*_, **__):
+        held = "SECRET"
+        raise ZeroDivisionError(held)
+
+    monkeypatch.setattr("hedgerow.job.plan_job", broken)
+    code, out, err = run(f"{PUBLISH} --domain d.toml --json", desk)
+    assert code == 70
+    assert re.search(r"a bug of ours \(ZeroDivisionError at job.py:\d+, version .*please report", err)
+    assert json.loads(out)["error"]["exit_code"] == 70
+    assert "SECRET" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (KeyboardInterrupt, 130, "interrupted; nothing went out"),
+        (MemoryError, 4, "there is not enough memory"),
+        (OSError(28, "x"), 4, "the system refused: no space left on device"),
+    ],
+)
+def test_other_ways_out(desk, monkeypatch, error, code, message):
+    def stop(*_, **__):
+        raise error
+
+    monkeypatch.setattr("hedgerow.job.plan_job", stop)
+    ran = run(f"{PUBLISH} --domain d.toml", desk)
+    assert ran.code == code
+    assert ran.err.strip() == f"hedgerow: {message}" + (" for this data" if code == 4 and "memory" in message else "")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['hedgerow', '--help']\n"
+        "from hedgerow.cli.app import main\n"
+        "try: main()\n"
+        "except SystemExit: print([m for m in ('numpy', 'polars', 'msgspec', 'rich', 'jinja2')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_has_help_and_json(desk):
+    for name in app.COMMANDS:
+        code, out, _ = run(f"{name} --help", desk)
+        assert code == 0
+        assert "--json" in out
+
+
+def test_a_closed_pipe_is_no_error(desk):
+    command = f"{sys.executable} -m hedgerow methods | true"
+    start = time.monotonic()
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=desk)
+    assert "Traceback" not in done.stderr
+    assert time.monotonic() - start < 60
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(desk):
+    import pty
+
+    main, other = pty.openpty()
+    command = [sys.executable, "-m", "hedgerow", *PUBLISH.split(), "--domain", "d.toml"]
+    done = subprocess.run(command, stderr=other, stdout=subprocess.PIPE, check=True, cwd=desk)
+    os.close(other)
+    seen = os.read(main, 100_000).decode(errors="replace")
+    os.close(main)
+    assert "reading" in seen or "publishing" in seen or "starting" in seen
+    assert b"Published in R" in done.stdout
+    quiet = subprocess.run([*command, "--overwrite"], capture_output=True, check=True, cwd=desk)
+    assert quiet.stderr == b""

@@ -1,0 +1,73 @@
+"""Every docstring, document and example runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+from project import ROOT
+from terminal import run
+
+import hedgerow
+
+MODULES = [found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.")]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_run(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_run(path, capsys):
+    """Blocks of Python share their names; a block of text right behind one is what it prints."""
+    names: dict[str, object] = {}
+    for code, printed in BLOCK.findall(path.read_text()):
+        exec(compile(code, str(path), "exec"), names)  # noqa: S102 - our own documents
+        output = capsys.readouterr().out
+        assert not printed or output == printed
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_consoles_run(path, tmp_path):
+    """Commands of a document run one after the other in an empty folder."""
+    for block in re.findall(r"^```console\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            assert line.startswith("$ hedgerow ")
+            ran = run(line.removeprefix("$ hedgerow "), tmp_path)
+            assert (ran.code, ran.err) == (0, ""), line
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(path):
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_links_lead_somewhere():
+    for path in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
+            assert "://" in target or (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_result_pages_are_made_from_what_was_measured():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from pages import pages
+
+    for name, text in pages().items():
+        assert (ROOT / "docs" / "results" / name).read_text() == text, name
+
+
+def test_decisions_are_short():
+    for path in (ROOT / "docs" / "decisions").glob("*.md"):
+        assert path.read_text().count("\n") <= 40, path.name

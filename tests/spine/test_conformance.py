@@ -1,0 +1,65 @@
+"""Every registered method passes the one check for all methods, in every unit it protects."""
+
+from __future__ import annotations
+
+import pytest
+from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
+
+from hedgerow import METHODS, PureDP, find_method
+from hedgerow.errors import InternalError, PromiseBroken
+from hedgerow.privacy.linkage import KCL
+from hedgerow.testing import check_publisher, mutant
+
+CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
+#: syntactic methods, with a promise to be checked with
+PROMISES = {"kcl": KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"])}
+
+
+def test_every_registered_method_has_a_case():
+    """A method without units (a syntactic one) must be given a promise to be checked with."""
+    assert {name for name, _ in CASES} | set(PROMISES) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", PROMISES)
+@pytest.mark.filterwarnings("ignore:a sensitive value", "ignore:k = ")
+def test_a_registered_syntactic_method_conforms(name):
+    """It publishes the same whatever the order of its input, and what it publishes is verified."""
+    check_publisher(find_method(name)(), PROMISES[name])
+
+
+@pytest.mark.parametrize(("name", "unit"), CASES)
+def test_a_registered_method_conforms(name, unit):
+    found = find_method(name)
+    assert found.name == name
+    result = check_publisher(found(), PureDP(epsilon=1, unit=unit))
+    assert result.moved >= result.replays / 2
+    assert result.replays >= 20
+
+
+def test_toys_of_both_families_conform():
+    assert check_publisher(TokenTree(), PureDP(epsilon=1, unit="person")).moved >= 20
+    assert check_publisher(PickAndFlip(), PureDP(epsilon=1, unit="record")).moved >= 20
+    assert check_publisher(PassOn(), MinimumSupport(2)).replays == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    Privacy\n", "    Privately\n", "needs a section Privacy"),
+        ('"toy-token-tree"\n    kinds', '"Toy Tree"\n    kinds', "the name is no id"),
+        ('param(1, "noisy count a node must reach", ge=1)', "1", "cutoff must be stated by param"),
+    ],
+)
+def test_a_method_describes_itself(old, new, message):
+    with pytest.raises((PromiseBroken, InternalError), match=message):
+        check_publisher(mutant(TokenTree, old, new)(), PureDP(epsilon=1, unit="record"))
+
+
+def test_a_method_that_asks_nothing_was_not_checked():
+    silent = mutant(
+        TokenTree,
+        "tokens = count_tokens(data, most=3)",
+        "return type(data).from_masks(*[__import__('numpy').zeros(0, int)] * 2, data.domain)",
+    )
+    with pytest.raises(PromiseBroken, match="only 0 of 92 replays moved an exact answer"):
+        check_publisher(silent(), PureDP(epsilon=1, unit="record"))

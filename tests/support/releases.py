@@ -1,0 +1,200 @@
+"""The golden releases: every method, on made-up data, with seeds, in every format it is written in.
+
+A case is a publication by folder; what is kept is the SHA-256 of each data file in it. `release.json` and the
+statement are not: they have golden files of their own, for people to read. A case keeps its name when the method or
+a parameter gets another one, so that the map from old to new is this file's history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from hedgerow import Domain, Sequences, Sets, Trajectories, write_release
+from hedgerow.io.files import read_bytes
+from hedgerow.io.parquet import read_table
+from hedgerow.privacy import PureDP
+from hedgerow.privacy.linkage import KCL
+from hedgerow.publishers import find_method
+from hedgerow.samples import shopping_baskets
+from hedgerow.samples.walks import Walks, walks
+
+__all__ = ["CASES", "Case", "digest"]
+
+SEEDS = (1, 20_260)
+WORDS = ("dat", "csv", "jsonl", "parquet")
+LISTS = (*WORDS, "spmf")
+TABLES = ("csv", "parquet", "csv.gz", "parquet.zst")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One publication: of which data, by which method and settings, under which promise."""
+
+    data: str
+    method: str
+    settings: dict = field(default_factory=dict)
+    unit: str = ""
+    epsilon: str = "1"
+    promise: dict = field(default_factory=dict)
+    formats: tuple[str, ...] = ("csv",)
+
+
+@cache
+def shop() -> Sets:
+    """Baskets of eighteen items, with their owners."""
+    made = shopping_baskets(4_000)
+    names = sorted(set(made.item))
+    domain = Domain.declare(item=names, records_per_person=3)
+    baskets = {}
+    for basket, customer, item in zip(made.basket, made.customer, made.item, strict=True):
+        baskets.setdefault((basket, customer), []).append(item)
+    return Sets.from_records(list(baskets.values()), domain=domain, persons=[who for _, who in baskets])
+
+
+@cache
+def catalogue() -> Sets:
+    """Sets over ninety items, a few of them frequent together."""
+    draw = np.random.default_rng(7)
+    groups = [draw.choice(90, 4, replace=False).tolist() for _ in range(12)]
+    records = [groups[draw.integers(12)][: draw.integers(1, 5)] for _ in range(3_000)]
+    return Sets.from_records(records, domain=Domain.declare(item=range(90)))
+
+
+@cache
+def clicks() -> Sequences:
+    """Click paths over twelve pages, some of them long."""
+    draw = np.random.default_rng(11)
+    step = np.cumsum(draw.dirichlet(np.full(12, 0.3), 12), axis=1)
+    records = []
+    for _ in range(5_000):
+        path = [int(draw.integers(12))]
+        while draw.random() < 0.75 and len(path) < 40:
+            path.append(min(11, int(np.searchsorted(step[path[-1]], draw.random()))))
+        records.append(path)
+    domain = Domain.declare(item=range(12), records_per_person=2)
+    return Sequences.from_records(records, domain=domain, persons=[number // 2 for number in range(5_000)])
+
+
+@cache
+def rides() -> Trajectories:
+    """Walks through a city of ten places in twelve hours, with a diagnosis."""
+    return walks(Walks(1_500, 10, 12, 4.0))
+
+
+@cache
+def repeated() -> Trajectories:
+    """Visits of which several may be at one time."""
+    draw = np.random.default_rng(3)
+    records = [
+        [(f"p{draw.integers(5)}", int(hour)) for hour in np.sort(draw.integers(0, 8, draw.integers(1, 6)))]
+        for _ in range(1_200)
+    ]
+    domain = Domain.declare(place=[f"p{n}" for n in range(5)], time=range(8))
+    return Trajectories.from_records(records, domain=domain, several=True)
+
+
+DATA = {"shop": shop, "catalogue": catalogue, "clicks": clicks, "rides": rides, "repeated": repeated}
+KCL_PROMISES = {
+    "plain": {"k": 5, "l": 2},
+    "with a sensitive value": {"k": 5, "l": 2, "c": "40%", "sensitive": [("diagnosis", "HIV")]},
+    "three visits": {"k": 3, "l": 3, "c": "50%", "sensitive": [("diagnosis", "flu")]},
+}
+
+
+def _cases() -> dict[str, Case]:
+    cases = {
+        "flat-laplace": Case("shop", "flat-laplace", unit="record", formats=WORDS),
+        "flat-laplace, persons": Case("shop", "flat-laplace", unit="person"),
+        "noisy-singletons": Case("catalogue", "noisy-singletons", unit="record", formats=LISTS),
+        "diffpart": Case("catalogue", "diffpart", unit="record", formats=LISTS),
+        "diffpart, epsilon 1/2": Case("catalogue", "diffpart", unit="record", epsilon="0.5"),
+        "diffpart, few items": Case("shop", "diffpart", unit="record", formats=("csv", "dat")),
+        "diffpart, few items, persons": Case("shop", "diffpart", unit="person"),
+        "diffpart, few items, fan-out 3": Case("shop", "diffpart", {"fanout": 3}, unit="record"),
+        "diffpart, as printed": Case(
+            "catalogue",
+            "diffpart",
+            {"fanout": 3, "leaf_mode": "two-stage", "consistent": False, "tau_split": 0.0, "c2": 1.0},
+            unit="record",
+        ),
+        "diffpart, as printed, few items": Case(
+            "shop",
+            "diffpart",
+            {"fanout": 3, "leaf_mode": "two-stage", "consistent": False, "tau_split": 0.0, "c2": 1.0},
+            unit="record",
+        ),
+        "diffpart, consistent, two stages": Case("catalogue", "diffpart", {"leaf_mode": "two-stage"}, unit="record"),
+        "ngram": Case("clicks", "ngram", unit="sequence", formats=LISTS),
+        "ngram, persons": Case("clicks", "ngram", unit="person"),
+        "ngram, markov": Case("clicks", "ngram", {"generator": "markov"}, unit="sequence"),
+        "ngram, as printed": Case(
+            "clicks", "ngram", {"fill": "paper", "generator": "join", "leaf_threshold": False}, unit="sequence"
+        ),
+        "ngram, joined": Case("clicks", "ngram", {"generator": "join"}, unit="sequence"),
+        "ngram, even shares": Case("clicks", "ngram", {"budget": "uniform", "n_max": 3}, unit="sequence"),
+        "prefix-tree": Case("clicks", "prefix-tree", unit="sequence", formats=LISTS),
+        "prefix-tree, persons": Case("clicks", "prefix-tree", unit="person"),
+        "prefix-tree, hybrid": Case("clicks", "prefix-tree", {"mode": "hybrid"}, unit="sequence"),
+        "prefix-tree, exact": Case("clicks", "prefix-tree", {"inference": "exact"}, unit="sequence"),
+        "prefix-tree, cut": Case("clicks", "prefix-tree", {"generator": "cut"}, unit="sequence"),
+        "prefix-tree, cut, hybrid": Case(
+            "clicks", "prefix-tree", {"generator": "cut", "mode": "hybrid"}, unit="sequence"
+        ),
+        "prefix-tree, cut, even, exact": Case(
+            "clicks", "prefix-tree", {"generator": "cut", "budget": "uniform", "inference": "exact"}, unit="sequence"
+        ),
+        "prefix-tree, rides": Case("rides", "prefix-tree", unit="trajectory", formats=TABLES),
+        "prefix-tree, rides, hybrid": Case("rides", "prefix-tree", {"mode": "hybrid"}, unit="trajectory"),
+        "prefix-tree, rides, cut": Case("rides", "prefix-tree", {"generator": "cut"}, unit="trajectory"),
+        "prefix-tree, several at one time": Case("repeated", "prefix-tree", {"height": 5}, unit="trajectory"),
+    }
+    for name, promise in KCL_PROMISES.items():
+        formats = TABLES if name == "with a sensitive value" else ("csv",)
+        cases[f"kcl, {name}"] = Case("rides", "kcl", promise=promise, formats=formats)
+        cases[f"kcl, {name}, greedy alone"] = Case(
+            "rides", "kcl", {"schedule": "greedy", "give_back": False}, promise=promise
+        )
+    promise = KCL_PROMISES["with a sensitive value"]
+    cases |= {
+        "kcl, frequent sequences": Case("rides", "kcl", {"metric": "mfs", "k_prime": 20}, promise=promise),
+        "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
+        "kcl, in batches": Case("rides", "kcl", {"schedule": "batch"}, promise=promise),
+        "kcl, from nothing": Case("rides", "kcl", {"schedule": "grow"}, promise=promise),
+    }
+    return cases
+
+
+CASES = _cases()
+
+
+def digest(case: Case, folder: Path) -> dict[str, str]:
+    """Publish a case with every seed, in every format; what each data file comes to."""
+    data = DATA[case.data]()
+    guarantee = KCL(**case.promise) if case.promise else PureDP(epsilon=case.epsilon, unit=case.unit)
+    method = find_method(case.method)(**case.settings)
+    found = {}
+    for seed in SEEDS[:1] if case.promise else SEEDS:
+        release = method.publish(data, guarantee, seed=seed)
+        for ending in case.formats:
+            out = folder / f"{seed}-{ending}"
+            write_release(release, out, like=f"in.{ending}")
+            for path in sorted(out.glob("data.*")):
+                found[f"{seed}/{path.name}"] = _hash(path)
+    return found
+
+
+def _hash(path: Path) -> str:
+    """What a file comes to; a Parquet file by the table in it, whatever bytes the library packs that into."""
+    content = read_bytes(path, most=2**40)
+    if ".parquet" in path.name:
+        table = read_table(content)
+        nested = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
+        table = table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in nested)
+        content = table.write_csv().encode()
+    return hashlib.sha256(content).hexdigest()[:24]
