@@ -85,7 +85,7 @@ class NotSatisfied(GuaranteeError):
 
 
 class PromiseBroken(GuaranteeError):
-    """A check found a method that does not keep its promise."""
+    """A check shows that a method does not keep its promise."""
 
 
 class EngineError(HedgerowError):

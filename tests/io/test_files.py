@@ -103,7 +103,7 @@ def test_a_replacement_that_fails_half_way_is_taken_back_at_once(tmp_path, monke
         right(old, new, **more)
 
     monkeypatch.setattr(os, "rename", rename)
-    monkeypatch.setattr(placement_module, "exchange", lambda *_: False)  # as on other systems
+    monkeypatch.setattr(placement_module, "swap_folders", lambda *_: False)  # as on other systems
     with pytest.raises((WriteError, KeyboardInterrupt)):
         write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before

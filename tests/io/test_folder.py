@@ -28,11 +28,11 @@ from hedgerow.errors import (
 )
 from hedgerow.io import folder as folder_module
 from hedgerow.io import placement as placement_module
-from hedgerow.io.exchange import exchange
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.placement import part_of
 from hedgerow.io.scores import check_owners_file, read_scores
+from hedgerow.io.swap import swap_folders
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
 DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)
@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     code = """
         import resource, signal, sys
         from pathlib import Path
-        sys.path.insert(0, sys.argv[2])
+        sys.path[:0] = sys.argv[2].split(":")
         from test_folder import LAYOUT, release
         from hedgerow.io.folder import write_folder
         held = release()
@@ -169,7 +169,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         write_folder(held, Path(sys.argv[1]) / "out", LAYOUT)
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(TESTS / "support")],
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), f"{TESTS}/io:{TESTS}/support"],
         capture_output=True,
         text=True,
         check=False,
@@ -291,7 +291,7 @@ def test_a_folder_with_more_than_a_release_is_not_replaced(tmp_path):
 
 def test_where_folders_cannot_be_swapped_they_are_renamed(tmp_path, monkeypatch):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
-    monkeypatch.setattr(placement_module, "exchange", lambda *_: False)
+    monkeypatch.setattr(placement_module, "swap_folders", lambda *_: False)
     write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert open_folder(place)[0].recipe.parameters == (("threshold", 50.0),)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -301,9 +301,9 @@ def test_folders_are_swapped_in_one_step(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    assert exchange(tmp_path / "a", tmp_path / "b")
+    assert swap_folders(tmp_path / "a", tmp_path / "b")
     assert (tmp_path / "a" / "b").exists()
-    assert not exchange(tmp_path / "a", tmp_path / "none")
+    assert not swap_folders(tmp_path / "a", tmp_path / "none")
 
 
 @pytest.mark.parametrize("spoilt", [False, True])

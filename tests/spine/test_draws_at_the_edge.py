@@ -15,8 +15,8 @@ from scipy import stats
 from test_samplers import Scripted
 
 from hedgerow.privacy import samplers
+from hedgerow.privacy.interval_refinement import BITS
 from hedgerow.privacy.rates import RationalRate
-from hedgerow.privacy.refine import BITS
 from hedgerow.privacy.samplers import bits
 
 #: few leading bits set, or all of them: where an interval of W is widest against its logarithm
@@ -106,9 +106,9 @@ def test_successes_beyond_the_drawn_chance_are_thinned():
 @pytest.mark.parametrize("size", [2**59, 2**62])
 def test_families_beyond_a_word_together_are_placed_exactly(size):
     from hedgerow.privacy import Laplace, Shares
-    from hedgerow.privacy.survivors import Families, draw_survivors
+    from hedgerow.privacy.survivors import CandidateSets, draw_survivors
 
-    families = Families.of(size, np.arange(38, 58), np.zeros(0, np.int64), np.zeros(0, np.int64), 20)
+    families = CandidateSets.of(size, np.arange(38, 58), np.zeros(0, np.int64), np.zeros(0, np.int64), 20)
     shares = Shares.spread(Fraction(1), 20)
     found = draw_survivors(Laplace(l1=1), families, np.zeros(0, np.int64), shares, bits(seed=1))
     assert len(found.codes) > 5

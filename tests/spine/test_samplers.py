@@ -16,8 +16,8 @@ from scipy import stats
 
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Choose, Flip, Laplace, samplers
+from hedgerow.privacy.interval_refinement import exact_floor
 from hedgerow.privacy.rates import GapRate, RationalRate
-from hedgerow.privacy.refine import settle
 from hedgerow.privacy.samplers import bits
 
 BOTH_WAYS = [(1.0, True), (0.9, False), (1.1, False)]
@@ -108,8 +108,8 @@ def test_floats_decide_as_decimals_do(monkeypatch):
     scores = np.array([[0, 3, 5]] * 500)
     chosen = samplers.choose(scores, [Fraction(1, 3)], zeros(500), bits(seed=22))
     monkeypatch.setattr(samplers, "_LOG_ERROR", 1e12)
-    settled = count_calls(monkeypatch, "settle")
-    raced = count_calls(monkeypatch, "first")
+    settled = count_calls(monkeypatch, "exact_floor")
+    raced = count_calls(monkeypatch, "earliest_arrival")
     assert np.array_equal(samplers.discrete_laplace(rates, which, bits(seed=21)), fast)
     assert np.array_equal(samplers.choose(scores, [Fraction(1, 3)], zeros(500), bits(seed=22)), chosen)
     assert settled() >= 3_000
@@ -147,7 +147,7 @@ def test_a_draw_on_the_edge_is_settled_by_the_bits_that_follow(value, following,
         context.prec = 80
         edge = (-Decimal(value) * Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
         top = int(edge * 2**52)
-        drawn = settle(
+        drawn = exact_floor(
             top,
             lambda _, digits: RationalRate(rate).bounds(digits),
             0,
@@ -162,7 +162,7 @@ def test_a_draw_on_the_edge_is_settled_by_the_bits_that_follow(value, following,
 
 def test_all_zero_bits_are_no_bound():
     bounds = lambda _, digits: RationalRate(Fraction(1)).bounds(digits)  # noqa: E731
-    drawn = settle(0, bounds, 0, 2**62, Scripted([0, 0, 2**63]))
+    drawn = exact_floor(0, bounds, 0, 2**62, Scripted([0, 0, 2**63]))
     # 52 + 64 + 64 zeros and then a one: W is about 2**-181
     assert drawn == int(180.5 * math.log(2)) or drawn == int(181 * math.log(2))
 

@@ -18,7 +18,7 @@ from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import Laplace, Shares
 from hedgerow.privacy import survivors as module
 from hedgerow.privacy.samplers import bits
-from hedgerow.privacy.survivors import Families, draw_survivors, quiet_survivors
+from hedgerow.privacy.survivors import CandidateSets, draw_survivors, quiet_survivors
 from hedgerow.testing import changed
 
 COUNTS = [0, 3, 0, 1]  # of one family: candidates 1 and 3 are listed
@@ -37,7 +37,7 @@ def draw_many(rate: Fraction, *, seed: int = 51, draw=None):
     at = np.repeat(np.arange(COPIES), len(listed))
     codes = np.tile(listed, COPIES)
     exact = np.array(COUNTS)[codes]
-    families = Families.of(len(COUNTS), CUTOFF, at, codes, COPIES)
+    families = CandidateSets.of(len(COUNTS), CUTOFF, at, codes, COPIES)
     found = (draw or draw_survivors)(Laplace(l1=1), families, exact, Shares.spread(rate, COPIES), bits(seed=seed))
     outcomes = [[] for _ in range(COPIES)]
     for home, code, noisy in zip(*(part.tolist() for part in found), strict=True):
@@ -78,7 +78,7 @@ def test_noising_every_candidate_gives_the_same_sample():
 
 
 def families_of(codes, candidates, cutoff=1):
-    return Families.of(candidates, cutoff, np.zeros(len(codes), np.int64), np.array(codes), 1)
+    return CandidateSets.of(candidates, cutoff, np.zeros(len(codes), np.int64), np.array(codes), 1)
 
 
 def test_ranks_of_empty_candidates_become_codes():
@@ -98,7 +98,7 @@ def test_ranks_run_through_all_empty_candidates_of_all_families(drawn, shuffle):
     listed = [sorted(code for code in codes if code < size) for size, codes in drawn]
     at = np.array([home for home, codes in enumerate(listed) for _ in codes], np.int64)
     codes = np.array([code for codes in listed for code in codes], np.int64)
-    families = Families.of(sizes, 1, at, codes, len(sizes))
+    families = CandidateSets.of(sizes, 1, at, codes, len(sizes))
     order = list(range(len(sizes)))
     shuffle.shuffle(order)  # families are grouped by share and cutoff, in any order
     every = [(home, code) for home in order for code in range(sizes[home]) if code not in listed[home]]
@@ -115,7 +115,7 @@ def test_families_of_many_shares_and_cutoffs_are_each_what_they_are_alone():
     shares = Shares.of([share for share, _ in settings] * copies)
     cutoffs = np.array([cutoff for _, cutoff in settings] * copies)
     at = np.arange(3 * copies)
-    families = Families.of(3, cutoffs, at, at % 2, 3 * copies)
+    families = CandidateSets.of(3, cutoffs, at, at % 2, 3 * copies)
     found = draw_survivors(Laplace(l1=1), families, np.full(len(at), 2), shares, bits(seed=53))
     for number, (share, cutoff) in enumerate(settings):
         tail = math.exp(-float(share) * cutoff) / (1 + math.exp(-float(share)))
@@ -128,7 +128,7 @@ def test_families_of_many_shares_and_cutoffs_are_each_what_they_are_alone():
 def test_candidates_may_exceed_any_machine_word():
     size = 2**70
     ids = np.array([3, 2**69], object)
-    families = Families.of(size, 45, np.zeros(2, np.int64), ids, 1)
+    families = CandidateSets.of(size, 45, np.zeros(2, np.int64), ids, 1)
     exact = np.array([10_000, 10_000])
     found = draw_survivors(Laplace(l1=1), families, exact, Shares.of([Fraction(1)]), bits(seed=2))
     assert {3, 2**69} <= set(found.codes.tolist())
@@ -139,7 +139,7 @@ def test_candidates_may_exceed_any_machine_word():
 
 def test_the_order_of_survivors_tells_nothing():
     """Real survivors are listed last here, and still come sorted with the spurious ones."""
-    families = Families.of(1_000, 1, np.zeros(3, np.int64), np.array([999, 500, 2]), 1)
+    families = CandidateSets.of(1_000, 1, np.zeros(3, np.int64), np.array([999, 500, 2]), 1)
     exact = np.array([50, 50, 50])
     found = draw_survivors(Laplace(l1=1), families, exact, Shares.of([Fraction(1)]), bits(seed=3))
     assert found.codes.tolist() == sorted(found.codes.tolist())
@@ -147,7 +147,7 @@ def test_the_order_of_survivors_tells_nothing():
 
 
 def test_without_noise_the_listed_ones_that_reach_the_cutoff_survive():
-    families = Families.of(9, 3, np.zeros(3, np.int64), np.array([7, 1, 4]), 1)
+    families = CandidateSets.of(9, 3, np.zeros(3, np.int64), np.array([7, 1, 4]), 1)
     found = quiet_survivors(families, np.array([3, 2, 5]))
     assert (found.codes.tolist(), found.noisy.tolist()) == ([4, 7], [5, 3])
 
@@ -192,7 +192,7 @@ def test_one_trial_too_many_would_show():
 
 
 def test_questions_with_too_many_spurious_survivors_are_refused_by_public_numbers():
-    families = Families.of(2**40, 1, np.zeros(3, np.int64), np.array([5, 6, 7]), 1)
+    families = CandidateSets.of(2**40, 1, np.zeros(3, np.int64), np.array([5, 6, 7]), 1)
     with pytest.raises(ParameterError, match=r"about 4e\+11 of the empty candidates would reach") as caught:
         families.require_few(Laplace(l1=1), Shares.of([Fraction(1)]))
     assert "1,099,511,627,7" not in str(caught.value)

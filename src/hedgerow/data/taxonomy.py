@@ -168,17 +168,17 @@ def _nest(leaves: Iterable[int], paths: Sequence[tuple[str, ...]], depth: int, f
 
 def _numbered(nested: Nested, leaves: int) -> tuple[tuple[int, ...], ...]:
     """Number the inner nodes by height, then from left to right, so that the root is last."""
-    found: list[tuple[int, int, list[Nested]]] = []
+    subtrees: list[tuple[int, int, list[Nested]]] = []
 
     def height(node: Nested) -> int:
         if isinstance(node, int):
             return 0
         tall = 1 + max(height(child) for child in node)
-        found.append((tall, len(found), node))
+        subtrees.append((tall, len(subtrees), node))
         return tall
 
     height(nested)
-    order = sorted(found, key=lambda item: item[:2])
+    order = sorted(subtrees, key=lambda item: item[:2])
     number = {id(node): leaves + place for place, (_, _, node) in enumerate(order)}
     return tuple(
         tuple(child if isinstance(child, int) else number[id(child)] for child in node) for _, _, node in order

@@ -1,4 +1,4 @@
-"""Reading and writing: one file a format, one reader for every kind."""
+"""Reading and writing: one file per format, one reader for every kind."""
 
 from hedgerow.io.domains import read_domain
 from hedgerow.io.folder import read_release, write_release

@@ -61,8 +61,8 @@ def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Ser
         return pl.Series(values, dtype=pl.Int64), np.zeros(len(values), np.bool_)
     texts = [None if value is None else text_of(value, fractions=fractions) for value in values]
     empty = np.array([value is None for value in values], np.bool_)
-    held = pl.Series(texts, dtype=pl.String)
-    return held, held.is_null().to_numpy() & ~empty
+    column = pl.Series(texts, dtype=pl.String)
+    return column, column.is_null().to_numpy() & ~empty
 
 
 def lists_of(records: Sequence[Any]) -> pl.Series:

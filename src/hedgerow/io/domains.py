@@ -24,24 +24,24 @@ def read_domain(path: str | Path) -> Domain:
     """Read a declared domain.
 
     A section an axis. Its values are listed (`values`), or stand in a text file beside the domain
-    (`file`, one a line), or are whole numbers (`low`, `high`, `step`). A taxonomy is a path a
+    (`file`, one per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is a path a
     value: a list `paths` of texts such as `"food/dairy"`, or further columns of the file, split by
     tabs.
     `records_per_person` before the sections declares how many records one person may own.
     """
     path = Path(path)
-    held = read_toml(path, DomainError)
-    if _DRAFT in held:
+    sections = read_toml(path, DomainError)
+    if _DRAFT in sections:
         msg = (
             f"{path} is a draft that was read from private data; make sure that every value in it "
             f"is public knowledge, add what could occur but does not, then remove {_DRAFT}"
         )
         raise UndeclaredDomain(msg)
-    most = held.pop("records_per_person", None)
-    if not held:
+    most = sections.pop("records_per_person", None)
+    if not sections:
         msg = f"{path} declares no axis; write a section such as [item] with values = [...]"
         raise DomainError(msg)
-    axes = tuple((name, _axis(path, name, section)) for name, section in held.items())
+    axes = tuple((name, _axis(path, name, section)) for name, section in sections.items())
     return Domain(axes, Source.DECLARED, most)
 
 
@@ -84,7 +84,7 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
     if "file" in given:
         return _from_file(path.parent / str(given["file"]))
     values, paths = _values(given, f"{path}: section [{name}]"), given.get("paths", [])
-    if not isinstance(paths, list) or not all(isinstance(held, str) for held in cast("Any", paths)):
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in cast("Any", paths)):
         msg = f"{path}: section [{name}]: paths must be a list of texts such as 'food/dairy'"
         raise DomainError(msg)
     return Axis(values, tuple(tuple(text.split("/")) for text in cast("list[str]", paths)))
@@ -108,7 +108,7 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
 
 
 def _from_file(path: Path) -> Axis:
-    """Read values, one a line; further columns, split by tabs, are the path of a value."""
+    """Read values, one per line; further columns, split by tabs, are the path of a value."""
     try:
         lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

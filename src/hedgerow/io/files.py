@@ -173,17 +173,17 @@ def write_all(opened: int, content: bytes) -> None:
 
 def share(opened: int, like: Path) -> None:
     """Let a new file be opened by those who may open another one, its own owner among them."""
-    held = like.stat()
-    mode = stat.S_IMODE(held.st_mode)
+    status = like.stat()
+    mode = stat.S_IMODE(status.st_mode)
     try:
-        os.fchown(opened, held.st_uid, held.st_gid)
+        os.fchown(opened, status.st_uid, status.st_gid)
     except PermissionError:
         # it will be ours; who had it still writes it as everybody does, or as its group does
         if not mode & stat.S_IWOTH:
             if not mode & stat.S_IWGRP:
                 msg = f"{like} belongs to somebody else; let its group write it (chmod g+w)"
                 raise WriteError(msg) from None
-            os.fchown(opened, -1, held.st_gid)
+            os.fchown(opened, -1, status.st_gid)
     os.fchmod(opened, mode)
     if sys.platform == "linux":
         try:
@@ -220,11 +220,11 @@ def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int | None
     packed = os.fstat(raw.fileno()).st_size
     if packed == 0:
         raise EOFError
-    held = io.BytesIO()
+    content = io.BytesIO()
     with _OPEN[compression](raw) as file:
         while chunk := file.read(_CHUNK):
-            held.write(chunk)
-            size = held.tell()
+            content.write(chunk)
+            size = content.tell()
             bomb = most is None and size > max(_SUSPICIOUS, _RATIO * packed)
             if bomb or size > (MOST_BYTES if most is None else most):
                 msg = (
@@ -232,7 +232,7 @@ def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int | None
                     "if that is meant, allow more by the reading option most_bytes"
                 )
                 raise ReadError(msg)
-    return held.getvalue()
+    return content.getvalue()
 
 
 #: how a compressed stream is opened: something that has `read`

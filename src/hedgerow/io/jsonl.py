@@ -37,8 +37,8 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     for line, text in enumerate(lines.content.split(b"\n"), start=lines.before + 1):
         if not text.strip():
             continue
-        held, owner = _parts(text, values, wanted.columns["person"])
-        if not _is_record(held) or (owned and not _is_value(owner)):
+        record, owner = _parts(text, values, wanted.columns["person"])
+        if not _is_record(record) or (owned and not _is_value(owner)):
             if wanted.drop:
                 progress.count("lines that cannot be read", 1)
                 continue
@@ -48,11 +48,11 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
                 f"one under {values!r}{beside}; correct it, or leave out such lines by on_bad=drop"
             )
             raise ReadError(msg)
-        records.append(held)
+        records.append(record)
         owners.append(owner)
         places.append(line)
-    sizes = np.array([len(held) for held in records], np.int64)
-    flat, _ = series_of([value for held in records for value in held])
+    sizes = np.array([len(record) for record in records], np.int64)
+    flat, _ = series_of([value for record in records for value in record])
     beside = {"person": series_of(owners)[0]} if owned else {}
     return Long.of_records(where, wanted, flat, sizes, np.array(places, np.int64), **beside)
 
@@ -71,10 +71,10 @@ def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
 def _parts(text: bytes, values: str, owner: str) -> tuple[Any, Any]:
     """Take a line apart; what cannot be read has no values."""
     try:
-        held = _RECORD.decode(text)
+        record = _RECORD.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None, None
-    return (held.get(values), held.get(owner)) if isinstance(held, dict) else (held, None)
+    return (record.get(values), record.get(owner)) if isinstance(record, dict) else (record, None)
 
 
 def _is_record(values: Any) -> bool:

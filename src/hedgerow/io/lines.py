@@ -92,15 +92,15 @@ def _are_comments(lines: Lines, starts: Integers, sizes: Integers, marks: bytes)
 def _are_spmf(lines: Lines) -> Flags:
     """Say which lines have -1 after each value and -2 at the end."""
     texts: list[Any] = lines.content.split(b"\n")[:-1]
-    held = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
-    return held.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
+    lines = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
+    return lines.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
 
 
 def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:
     if _are_numbers(content, text, starts):
         return pl.Series(_numbers(text, starts))
-    found: list[Any] = content.split()
-    return pl.Series(found, dtype=pl.Binary).cast(pl.String)
+    words: list[Any] = content.split()
+    return pl.Series(words, dtype=pl.Binary).cast(pl.String)
 
 
 def _numbers(text: Bytes, starts: Integers) -> Integers:

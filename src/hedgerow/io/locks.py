@@ -20,7 +20,7 @@ from hedgerow.errors import EngineError
 
 __all__ = ["abandoned", "locked", "make_locked", "remove", "remove_abandoned"]
 
-#: how long somebody else is waited for, in seconds; a lock is held for milliseconds
+#: how long somebody else is waited for, in seconds; a lock lasts milliseconds
 PATIENCE = 60.0
 _PAUSE = 0.02
 
@@ -30,7 +30,7 @@ def make_locked(folder: Path, prefix: str, suffix: str) -> tuple[Path, int]:
 
     Returns
     -------
-    Its path, and the open file: the lock is held until that is closed.
+    Its path, and the open file: the lock lasts until that is closed.
     """
     while True:
         opened, name = tempfile.mkstemp(suffix, prefix, folder)
@@ -50,7 +50,7 @@ def make_locked(folder: Path, prefix: str, suffix: str) -> tuple[Path, int]:
 def abandoned(path: Path) -> Generator[bool]:
     """Say whether nobody alive holds the lock of a file, and keep it so meanwhile.
 
-    A file that is not there is held by nobody; one that cannot be opened is not ours to judge.
+    Nobody locks a file that is not there; one that cannot be opened is not ours to judge.
     """
     try:
         opened = os.open(path, os.O_RDWR | os.O_NOFOLLOW)

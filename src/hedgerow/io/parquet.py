@@ -1,4 +1,4 @@
-"""Parquet: a long table, or one row a record with its values in a list."""
+"""Parquet: a long table, or one row per record with its values in a list."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def check(values: Sequence[Value]) -> None:
 
 def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
     """Write a long table with fresh unit numbers, and no metadata of its own."""
-    held = io.BytesIO()
-    rows.frame(columns).write_parquet(held, compression="zstd", statistics=False)
-    return held.getvalue()
+    content = io.BytesIO()
+    rows.frame(columns).write_parquet(content, compression="zstd", statistics=False)
+    return content.getvalue()

@@ -67,15 +67,15 @@ def _pages(content: bytes, footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
                 at = reader.at + _whole(page, _PAGE_PACKED)
 
 
-def _structures(held: Any) -> list[dict[int, Any]]:
-    if not isinstance(held, list) or not all(isinstance(x, dict) for x in cast("Any", held)):
+def _structures(value: Any) -> list[dict[int, Any]]:
+    if not isinstance(value, list) or not all(isinstance(x, dict) for x in cast("Any", value)):
         raise ValueError
-    return cast("list[dict[int, Any]]", held)
+    return cast("list[dict[int, Any]]", value)
 
 
-def _whole(held: Any, field: int) -> int:
+def _whole(structure: Any, field: int) -> int:
     """Take a number that is not negative."""
-    value = cast("dict[int, Any]", held).get(field) if isinstance(held, dict) else None
+    value = cast("dict[int, Any]", structure).get(field) if isinstance(structure, dict) else None
     if type(value) is not int or value < 0:
         raise ValueError
     return value
@@ -91,13 +91,13 @@ class _Reader:
         """Read fields up to the end of the structure."""
         if depth > _DEEPEST:
             raise ValueError
-        held: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         field = 0
         while head := self._byte():
             step = head >> 4
             field = field + step if step else self._integer()
-            held[field] = self._value(head & 15, depth, inside=False)
-        return held
+            fields[field] = self._value(head & 15, depth, inside=False)
+        return fields
 
     def _value(self, kind: int, depth: int, *, inside: bool) -> Any:
         if kind in {_TRUE, _FALSE}:

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hedgerow.errors import WriteError
-from hedgerow.io.exchange import exchange
 from hedgerow.io.locks import abandoned, make_locked, remove
+from hedgerow.io.swap import swap_folders
 
 __all__ = ["Placement", "part_of", "put_in_place", "remove_leftovers"]
 
@@ -99,7 +99,7 @@ def put_in_place(part: Path, placement: Placement, *, overwrite: bool) -> None:
     placement.expect(part)
     try:
         if overwrite and folder.exists():
-            if not exchange(part, folder):
+            if not swap_folders(part, folder):
                 _replace(part, folder)
         else:
             part.rename(folder)
@@ -123,4 +123,4 @@ def _replace(part: Path, folder: Path) -> None:
             old.rename(folder)
         raise
     with suppress(OSError):
-        old.rename(part)  # which is removed at last, as it is after an exchange
+        old.rename(part)  # which is removed at last, as it is after a swap

@@ -34,7 +34,7 @@ class Laid(ABC):
     """What is written: as a table, and by some kinds as lines."""
 
     def lines(self, write: Callable[[Value], bytes], marks: Marks) -> bytes:
-        """Write one record a line; `write` says how a value is written, or refuses it."""
+        """Write one record per line; `write` says how a value is written, or refuses it."""
         del write, marks
         msg = "this kind is written as a table; use the format csv or parquet"
         raise ParameterError(msg)
@@ -58,7 +58,7 @@ class Rows(Laid):
     counts: Integers
 
     def lines(self, write: Callable[[Value], bytes], marks: Marks) -> bytes:
-        """Write one record a line, not too many values at a time."""
+        """Write one record per line, not too many values at a time."""
         pool = _Pool.of([write(value) for value in self.values], marks)
         parts = (
             pool.joined(*self._repeated(self.starts[begin : end + 1], counts)) * copies

@@ -32,7 +32,7 @@ class Evidence:
 
 @dataclass
 class Book:
-    """Where a ledger and its parts write; never one entry a question."""
+    """Where a ledger and its parts write; never one entry per question."""
 
     spends: dict[str, Fraction] = field(default_factory=dict[str, Fraction])
     asked: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])

@@ -35,7 +35,7 @@ from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.paths import Paths
 from hedgerow.privacy.questions import Answers, Cells, Coins, Thresholded
 from hedgerow.privacy.shares import Shares, to_fraction
-from hedgerow.privacy.survivors import Families
+from hedgerow.privacy.survivors import CandidateSets
 
 __all__ = ["Ledger"]
 
@@ -108,7 +108,7 @@ class Ledger:
         Parameters
         ----------
         exact
-            The private answers: int64, one a cell, or a row of scores a choice.
+            The private answers: int64, one per cell, or a row of scores per choice.
         mechanism
             How to answer, with the sensitivity of the *whole* array to one record.
         spend
@@ -156,14 +156,14 @@ class Ledger:
         spend = to_fraction(spend)
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
         home = np.zeros(len(ids), np.int64)
-        families = Families.of(candidates, cutoff, home, ids, 1)
+        families = CandidateSets.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
         families.require_few(mechanism, Shares.spread(spend, 1))
         question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
-        found = self._answers.answer(question)
-        return found.codes, found.noisy
+        survivors = self._answers.answer(question)
+        return survivors.codes, survivors.noisy
 
     def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> Paths:
         """Reserve `spend` for a forest of cells: see `Paths`.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import samplers
+from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.rates import RationalRate
-from hedgerow.privacy.refine import Bits
 from hedgerow.privacy.shares import Shares, Spend
 
 __all__ = ["Choose", "Flip", "Laplace", "Mechanism", "require_known"]
@@ -40,7 +40,7 @@ class Mechanism(Protocol):
         ...
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
-        """Answer, one share a row."""
+        """Answer, one share per row."""
         ...
 
     def quiet(self, exact: Integers) -> Integers:
@@ -78,7 +78,7 @@ class Laplace:
             raise ParameterError(msg)
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
-        """Add noise, one share a cell."""
+        """Add noise, one share per cell."""
         shares = Shares.spread(spend, len(exact))
         return exact + samplers.discrete_laplace(self.rates(shares), shares.codes, source)
 

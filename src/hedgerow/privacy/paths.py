@@ -32,7 +32,7 @@ from hedgerow.errors import BudgetExceeded, InternalError
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, Cells, Thresholded
 from hedgerow.privacy.shares import Shares, Spend
-from hedgerow.privacy.survivors import Families
+from hedgerow.privacy.survivors import CandidateSets
 
 __all__ = ["Grown", "Paths"]
 
@@ -93,13 +93,13 @@ class Paths:
         Parameters
         ----------
         exact
-            The private answers, one a cell (or a row of scores a choice).
+            The private answers, one per cell (or a row of scores per choice).
         mechanism
             How to answer, with the sensitivity to *one token*.
         under
             The parent of each cell; cells of one parent are siblings and share no token.
         spend
-            One share for all, or one a cell.
+            One share for all, or one per cell.
         """
         if len(under) != len(exact):
             msg = f"each cell needs its parent: got {len(under)} for {len(exact)}"
@@ -138,9 +138,9 @@ class Paths:
             The parent of each family. All parents belong here, also those with no child that
             occurs. A parent may have several families that share no token.
         candidates, cutoff, spend
-            One for all, or one a family.
+            One for all, or one per family.
         """
-        families = Families.of(candidates, cutoff, at, codes, len(under))
+        families = CandidateSets.of(candidates, cutoff, at, codes, len(under))
         shares = Shares.spread(spend, len(under))
         stretched = require_known(mechanism).over(self._touches)
         stretched.check(exact, shares)
@@ -149,8 +149,8 @@ class Paths:
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
         question = Thresholded(label, stretched, shares, exact, families, under)
-        found = self._answers.answer(question)
-        return Grown(self._add(total[found.at]), found.at, found.codes, found.noisy)
+        survivors = self._answers.answer(question)
+        return Grown(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
 
     def left(self, nodes: Integers) -> Shares:
         """Return what may still be spent below each node; it depends on answers only."""

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
+from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace, Mechanism
-from hedgerow.privacy.refine import Bits
 from hedgerow.privacy.samplers import bits
 from hedgerow.privacy.shares import Shares
 from hedgerow.privacy.survivors import (
-    Families,
+    CandidateSets,
     Survivors,
     draw_survivors,
     quiet_survivors,
@@ -77,7 +77,7 @@ class Question(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """Exact answers, one a cell (or a row of scores a choice), and a share each."""
+    """Exact answers, one per cell (or a row of scores per choice), and a share each."""
 
     label: str
     mechanism: Mechanism
@@ -108,13 +108,13 @@ class Cells:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Thresholded:
-    """Listed candidates of huge families, a share and a cutoff a family."""
+    """Listed candidates of huge families, a share and a cutoff per family."""
 
     label: str
     mechanism: Laplace
     shares: Shares
     exact: Integers
-    families: Families
+    families: CandidateSets
     where: Integers = field(default_factory=_nowhere)
 
     def public(self) -> tuple[object, ...]:

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
+from hedgerow.privacy.interval_refinement import BITS, Bits, Exact, earliest_arrival, exact_floor
 from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
-from hedgerow.privacy.refine import BITS, Bits, Exact, first, settle
 
 __all__ = [
     "THINNED",
@@ -118,7 +118,7 @@ class _Laws:
 
 
 def discrete_laplace(rates: Sequence[Rate], which: Integers, source: Bits) -> Integers:
-    r"""Draw two-sided geometric noise, $P(z) \propto e^{-\lambda |z|}$, one a cell.
+    r"""Draw two-sided geometric noise, $P(z) \propto e^{-\lambda |z|}$, one per cell.
 
     A sign and a magnitude are drawn, and drawn again if they say "minus zero".
 
@@ -144,7 +144,7 @@ def discrete_laplace(rates: Sequence[Rate], which: Integers, source: Bits) -> In
 
 
 def geometric(rates: Sequence[Rate], which: Integers, source: Bits) -> Integers:
-    r"""Draw $G \ge 0$ with $P(G \ge g) = e^{-\lambda g}$, one a cell."""
+    r"""Draw $G \ge 0$ with $P(G \ge g) = e^{-\lambda g}$, one per cell."""
     laws = _Laws.of(rates, which)
     drawn = np.empty(len(which), np.int64)
     for start in range(0, len(which), _CHUNK):
@@ -154,12 +154,12 @@ def geometric(rates: Sequence[Rate], which: Integers, source: Bits) -> Integers:
 
 
 def bernoulli_exp(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.bool_]:
-    r"""Draw true with probability $e^{-\lambda}$, one a cell."""
+    r"""Draw true with probability $e^{-\lambda}$, one per cell."""
     return _accepted(_Laws.of(rates, which), np.ones(len(which), np.int64), source)
 
 
 def parity(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.bool_]:
-    r"""Draw true with probability $1 / (1 + e^{\lambda})$, one a cell: is a geometric draw odd."""
+    r"""Draw true with probability $1 / (1 + e^{\lambda})$, one per cell: is a geometric draw odd."""
     return (geometric(rates, which, source) & 1).astype(np.bool_)
 
 
@@ -179,12 +179,12 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     exponent = min(rate * cutoff, THINNED)
     if trials == 0:
         return np.zeros(0, np.int64)
-    found = _hits(trials, GapRate(exponent), source)
-    which = np.zeros(len(found), np.int64)
+    hits = _hits(trials, GapRate(exponent), source)
+    which = np.zeros(len(hits), np.int64)
     kept = ~parity([RationalRate(rate)], which, source)
     if rate * cutoff > exponent:
         kept &= bernoulli_exp([RationalRate(rate * cutoff - exponent)], which, source)
-    return found[kept]
+    return hits[kept]
 
 
 def choose(scores: Integers, factors: Sequence[Fraction], which: Integers, source: Bits) -> Integers:
@@ -196,7 +196,7 @@ def choose(scores: Integers, factors: Sequence[Fraction], which: Integers, sourc
     Parameters
     ----------
     scores
-        One row a choice.
+        One row per choice.
     factors
         The distinct values of $c$.
     which
@@ -218,12 +218,12 @@ def choose(scores: Integers, factors: Sequence[Fraction], which: Integers, sourc
     for row in np.flatnonzero(open_.sum(axis=1) > 1).tolist():
         columns = np.flatnonzero(open_[row]).tolist()
         rivals = [(int(top[row, column]), int(behind[row, column])) for column in columns]
-        winner[row] = columns[first(rivals, factors[int(which[row])], source)]
+        winner[row] = columns[earliest_arrival(rivals, factors[int(which[row])], source)]
     return winner.astype(np.int64)
 
 
 def _geometric(laws: _Laws, source: Bits) -> tuple[Integers, NDArray[np.uint64]]:
-    """Draw one a cell, and return the words whose low bits were not used.
+    """Draw one per cell, and return the words whose low bits were not used.
 
     A draw of a tiny rate is `high * 2**shift + low`: the two are independent, the high part is
     geometric of the doubled rate, and the low part is uniform, accepted with `exp(-rate * low)`.
@@ -256,7 +256,7 @@ def _low_part(laws: _Laws, source: Bits) -> Integers:
 
 
 def _accepted(laws: _Laws, times: Integers, source: Bits) -> NDArray[np.bool_]:
-    """Draw true with probability `exp(-rate * times)`, one a cell."""
+    """Draw true with probability `exp(-rate * times)`, one per cell."""
     rate = laws.upper() * (times * np.exp2(-laws.shifts[laws.which].astype(np.float64)))
     certain = times == 0
     rate = np.where(certain, 1.0, rate)
@@ -289,7 +289,7 @@ def _floor_log(
     high = np.minimum(np.floor(value + slack), most)
     drawn = low.astype(np.int64)
     for cell in np.flatnonzero((low != high) | (top == 0)).tolist():
-        drawn[cell] = settle(int(top[cell]), exact, cell, int(most), source)
+        drawn[cell] = exact_floor(int(top[cell]), exact, cell, int(most), source)
     return drawn
 
 
@@ -298,7 +298,7 @@ def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[Any]:
     if trials >= _VECTOR_TRIALS or rate.shift > _VECTOR_SHIFT:
         return _rare_hits(trials, rate, source)
     chance = math.exp(-rate.exponent)
-    found: list[Integers] = []
+    hits: list[Integers] = []
     last = -1
     while last < trials:
         more = (trials - last) * chance
@@ -308,20 +308,20 @@ def _hits(trials: int, rate: GapRate, source: Bits) -> NDArray[Any]:
         # cut where the float sum is surely past the end, so that the integer sum cannot overflow
         past = int(np.searchsorted(np.cumsum(steps.astype(np.float64)), 2.0 * (trials + 1))) + 1
         positions = last + np.cumsum(steps[:past])
-        found.append(positions[positions < trials])
+        hits.append(positions[positions < trials])
         last = int(positions[-1])
-    return np.concatenate(found)
+    return np.concatenate(hits)
 
 
 def _rare_hits(trials: int, rate: GapRate, source: Bits) -> NDArray[Any]:
     """Draw the same in Python integers, one by one: for numbers beyond int64."""
-    found: list[int] = []
+    hits: list[int] = []
     position = -1
     while True:
         position += 1 + _long_gap(rate, source)
         if position >= trials:
-            return np.array(found, np.int64 if trials < 2**63 else np.object_)
-        found.append(position)
+            return np.array(hits, np.int64 if trials < 2**63 else np.object_)
+        hits.append(position)
 
 
 def _long_gap(rate: GapRate, source: Bits) -> int:

@@ -1,4 +1,4 @@
-"""Exact shares of a budget, one a cell: few distinct fractions, many cells."""
+"""Exact shares of a budget, one per cell: few distinct fractions, many cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Shares", "Spend", "to_fraction"]
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """An array of fractions, held as a table of distinct values and a code a cell.
+    """An array of fractions, stored as a table of distinct values and a code per cell.
 
     A budget is never a float: thirds must add up. A million Fractions would be slow, so arithmetic
     is done once a distinct value.
@@ -47,7 +47,7 @@ class Shares:
                 return cls((to_fraction(spend),), np.zeros(cells, np.int64))
             spend = cls.of(spend)
         if len(spend) != cells:
-            msg = f"spend must be one share, or one a cell: got {len(spend)} shares for {cells}"
+            msg = f"spend must be one share, or one per cell: got {len(spend)} shares for {cells}"
             raise ParameterError(msg)
         return spend
 
@@ -104,8 +104,8 @@ class Shares:
     def packed(self) -> Shares:
         """Hold equal values once, and no value that no cell has."""
         codes, inverse = np.unique(self.codes, return_inverse=True)
-        held: list[int] = codes.tolist()
-        kept = Shares.of(self.table[code] for code in held)
+        used: list[int] = codes.tolist()
+        kept = Shares.of(self.table[code] for code in used)
         return kept[inverse.astype(np.int64)]
 
     def used(self) -> list[Fraction]:
@@ -113,11 +113,11 @@ class Shares:
         return [self.table[code] for code in np.unique(self.codes).tolist()]
 
     def fractions(self) -> list[Fraction]:
-        """List one Fraction a cell."""
+        """List one Fraction per cell."""
         return [self.table[code] for code in self.codes.tolist()]
 
     def floats(self) -> NDArray[np.float64]:
-        """One float a cell, for thresholds; never for accounting."""
+        """One float per cell, for thresholds; never for accounting."""
         return np.array([float(share) for share in self.table], np.float64)[self.codes]
 
     def weigh(self, amounts: NDArray[np.int64]) -> Fraction:
@@ -136,9 +136,9 @@ class Shares:
         # the other numbers are coded first, so that a pair of codes fits a word
         values, coded = np.unique(others, return_inverse=True)
         pairs, inverse = np.unique(self.codes * len(values) + coded, return_inverse=True)
-        held: list[int] = pairs.tolist()
+        coded_pairs: list[int] = pairs.tolist()
         distinct: list[int] = values.tolist()
-        combined = [rule(self.table[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in held]
+        combined = [rule(self.table[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in coded_pairs]
         return Shares.of(combined)[inverse.astype(np.int64)] if combined else self
 
 

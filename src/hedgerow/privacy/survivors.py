@@ -1,6 +1,6 @@
 r"""Survivors of a threshold over candidate sets too large to enumerate.
 
-Families of candidates, each with a code from 0: those that occur are listed with their exact
+CandidateSets of candidates, each with a code from 0: those that occur are listed with their exact
 counts, the rest are empty. The result is distributed exactly as if noise had been added to every
 candidate, empty or not, and those below the cutoff thrown away:
 
@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import samplers
+from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace
-from hedgerow.privacy.refine import Bits
 from hedgerow.privacy.shares import Shares
 
-__all__ = ["Families", "Survivors", "draw_survivors", "quiet_survivors", "survivor_loss"]
+__all__ = ["CandidateSets", "Survivors", "draw_survivors", "quiet_survivors", "survivor_loss"]
 
 Integers: TypeAlias = NDArray[np.int64]
 #: int64 codes, or Python integers where a family has more than 2**63 candidates
-Candidates: TypeAlias = NDArray[Any]
+CandidateCodes: TypeAlias = NDArray[Any]
 
 _VECTOR = 1 << 60
 _MOST = 1 << 24
@@ -47,28 +47,28 @@ class Survivors(NamedTuple):
     """Who reached the cutoff: the family, the code within it, and the noisy count; sorted."""
 
     at: Integers
-    codes: Candidates
+    codes: CandidateCodes
     noisy: Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Families:
-    """Candidates in families: how many each has (public), and which ones are listed (private)."""
+class CandidateSets:
+    """CandidateCodes in families: how many each has (public), and which ones are listed (private)."""
 
-    candidates: Candidates
+    candidates: CandidateCodes
     cutoffs: Integers
     at: Integers
-    codes: Candidates
+    codes: CandidateCodes
 
     @classmethod
     def of(
         cls,
-        candidates: int | Candidates,
+        candidates: int | CandidateCodes,
         cutoffs: int | Integers,
         at: Integers,
-        codes: Candidates,
+        codes: CandidateCodes,
         size: int,
-    ) -> Families:
+    ) -> CandidateSets:
         """Describe `size` families; one number stands for all of them."""
         counts = _spread("candidates", candidates, size)
         limits = _spread("cutoff", cutoffs, size)
@@ -87,7 +87,7 @@ class Families:
         return cls(counts, limits, at, codes)
 
     def require_few(self, mechanism: Laplace, shares: Shares) -> None:
-        """Refuse questions whose spurious survivors could not be held; public numbers only."""
+        """Refuse questions whose spurious survivors would not fit in memory; public numbers only."""
         rates = shares.floats() / float(mechanism.l1)
         if self.candidates.dtype == np.object_:
             logs = np.array([math.log(max(1, number)) for number in self.candidates.tolist()])
@@ -99,7 +99,7 @@ class Families:
         if expected > _MOST:
             msg = (
                 f"about {expected:.2g} of the empty candidates would reach the cutoff, and at most "
-                f"{_MOST:,} can be held; raise the threshold, or take a method for larger domains"
+                f"{_MOST:,} fit in memory; raise the threshold, or take a method for larger domains"
             )
             raise ParameterError(msg)
 
@@ -123,8 +123,10 @@ class Families:
             raise InternalError(msg)
 
 
-def draw_survivors(mechanism: Laplace, families: Families, exact: Integers, shares: Shares, source: Bits) -> Survivors:
-    """Draw who survives, one share and one cutoff a family."""
+def draw_survivors(
+    mechanism: Laplace, families: CandidateSets, exact: Integers, shares: Shares, source: Bits
+) -> Survivors:
+    """Draw who survives, one share and one cutoff per family."""
     noisy = mechanism.draw(exact, shares[families.at], source)
     kept = noisy >= families.cutoffs[families.at]
     at, codes = _empty_survivors(mechanism, families, shares, source)
@@ -136,37 +138,37 @@ def draw_survivors(mechanism: Laplace, families: Families, exact: Integers, shar
     )
 
 
-def quiet_survivors(families: Families, exact: Integers) -> Survivors:
+def quiet_survivors(families: CandidateSets, exact: Integers) -> Survivors:
     """Keep the listed candidates that reach the cutoff without noise."""
     kept = exact >= families.cutoffs[families.at]
     return _sorted(families.at[kept], families.codes[kept], exact[kept])
 
 
 def _empty_survivors(
-    mechanism: Laplace, families: Families, shares: Shares, source: Bits
-) -> tuple[Integers, Candidates]:
+    mechanism: Laplace, families: CandidateSets, shares: Shares, source: Bits
+) -> tuple[Integers, CandidateCodes]:
     """Draw which empty candidates survive: one draw for all families of one share and cutoff."""
     counts = np.bincount(families.at, minlength=len(families.candidates))
     groups = _alike(shares.codes, families.cutoffs)
     order = np.concatenate([*groups, np.zeros(0, np.int64)])
     empties = (families.candidates - counts)[order]
     rates = mechanism.rates(shares)
-    found: list[Candidates] = [np.zeros(0, np.int64)]
+    drawn: list[CandidateCodes] = [np.zeros(0, np.int64)]
     passed = start = 0
     for members in groups:
         total = _sum(empties[start : start + len(members)])
         rate, cutoff = rates[int(shares.codes[members[0]])], int(families.cutoffs[members[0]])
-        hits: Candidates = samplers.successes(total, rate.value, cutoff, source)
+        hits: CandidateCodes = samplers.successes(total, rate.value, cutoff, source)
         fits = passed + total < _VECTOR
-        found.append((hits if fits else hits.astype(np.object_)) + passed)
+        drawn.append((hits if fits else hits.astype(np.object_)) + passed)
         passed, start = passed + total, start + len(members)
     place = _place_many if passed < _VECTOR else _place_huge
-    return place(np.concatenate(found), order, empties, families)
+    return place(np.concatenate(drawn), order, empties, families)
 
 
 def _place_many(
-    ranks: Candidates, order: Integers, empties: Candidates, families: Families
-) -> tuple[Integers, Candidates]:
+    ranks: CandidateCodes, order: Integers, empties: CandidateCodes, families: CandidateSets
+) -> tuple[Integers, CandidateCodes]:
     """Turn ranks among the empty candidates, families in this order, into family and code.
 
     Within a family the `i`-th listed code `c` has `c - i` empty codes before it. So the code of
@@ -187,30 +189,30 @@ def _place_many(
 
 
 def _place_huge(
-    ranks: Candidates, order: Integers, empties: Candidates, families: Families
-) -> tuple[Integers, Candidates]:
+    ranks: CandidateCodes, order: Integers, empties: CandidateCodes, families: CandidateSets
+) -> tuple[Integers, CandidateCodes]:
     """Do the same in Python integers, for candidates beyond int64."""
     ends: list[int] = list(itertools.accumulate(int(size) for size in empties.tolist()))
     taken: dict[int, list[int]] = {}
     for family, code in zip(families.at.tolist(), families.codes.tolist(), strict=True):
         taken.setdefault(family, []).append(int(code))
-    gaps = {family: [code - number for number, code in enumerate(sorted(codes))] for family, codes in taken.items()}
+    gaps = {family: [code - number for number, code in enumerate(sorted(used))] for family, used in taken.items()}
     at: list[int] = []
-    found: list[int] = []
+    codes: list[int] = []
     for rank in ranks.tolist():
         home = bisect_right(ends, rank)
         local = rank - (ends[home - 1] if home else 0)
         at.append(int(order[home]))
-        found.append(local + bisect_right(gaps.get(at[-1], []), local))
-    return np.array(at, np.int64), np.array(found, np.object_)
+        codes.append(local + bisect_right(gaps.get(at[-1], []), local))
+    return np.array(at, np.int64), np.array(codes, np.object_)
 
 
-def _sorted(at: Integers, codes: Candidates, noisy: Integers) -> Survivors:
+def _sorted(at: Integers, codes: CandidateCodes, noisy: Integers) -> Survivors:
     order = _order(at, codes)
     return Survivors(at[order], codes[order], noisy[order])
 
 
-def _order(at: Integers, codes: Candidates) -> NDArray[np.intp]:
+def _order(at: Integers, codes: CandidateCodes) -> NDArray[np.intp]:
     """Sort by family, then by code; `lexsort` cannot sort Python integers."""
     if codes.dtype != np.object_:
         return np.lexsort((codes, at))
@@ -227,17 +229,17 @@ def _alike(first: Integers, second: Integers) -> list[Integers]:
     return np.split(order.astype(np.int64), np.flatnonzero(new) + 1)
 
 
-def _spread(what: str, numbers: int | Candidates, size: int) -> Candidates:
-    """Return one whole number a family: int64 where they fit, Python integers where not."""
+def _spread(what: str, numbers: int | CandidateCodes, size: int) -> CandidateCodes:
+    """Return one whole number per family: int64 where they fit, Python integers where not."""
     if isinstance(numbers, int):
         return np.full(size, numbers, np.int64 if abs(numbers) < _VECTOR else np.object_)
     if len(numbers) != size:
-        msg = f"{what} must be one number, or one a family: got {len(numbers)} for {size}"
+        msg = f"{what} must be one number, or one per family: got {len(numbers)} for {size}"
         raise ParameterError(msg)
     return numbers if numbers.dtype == np.object_ else numbers.astype(np.int64)
 
 
-def _sum(numbers: Candidates) -> int:
+def _sum(numbers: CandidateCodes) -> int:
     """Add up exactly: in int64 only if no sum can overflow it."""
     largest = max(abs(int(numbers.max(initial=0))), 1)
     if numbers.dtype == np.object_ or largest > _VECTOR // max(1, len(numbers)):
@@ -247,16 +249,16 @@ def _sum(numbers: Candidates) -> int:
 
 def survivor_loss(
     mechanism: Laplace,
-    families: Families,
+    families: CandidateSets,
     exact: Integers,
-    other_families: Families,
+    other_families: CandidateSets,
     other: Integers,
     shares: Shares,
 ) -> Fraction:
     """Bound the log-ratio of any answer: `|moved| * share / l1`, summed over all candidates."""
     moved: dict[tuple[int, int], int] = {}
-    for held, counts, sign in ((families, exact, 1), (other_families, other, -1)):
-        for at, code, count in zip(held.at.tolist(), held.codes.tolist(), counts, strict=True):
+    for side, counts, sign in ((families, exact, 1), (other_families, other, -1)):
+        for at, code, count in zip(side.at.tolist(), side.codes.tolist(), counts, strict=True):
             moved[at, code] = moved.get((at, code), 0) + sign * int(count)
     cells = np.array([at for at, _ in moved], np.int64)
     amounts = np.array([abs(amount) for amount in moved.values()], np.int64)

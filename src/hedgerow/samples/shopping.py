@@ -45,8 +45,8 @@ def shopping_baskets(baskets: int = 60_000, *, seed: int = 2024) -> Baskets:
 
     Examples
     --------
-    >>> held = shopping_baskets(3)
-    >>> len(set(held.basket)), len(held.item) == len(held.customer)
+    >>> baskets = shopping_baskets(3)
+    >>> len(set(baskets.basket)), len(baskets.item) == len(baskets.customer)
     (3, True)
     """
     draw = np.random.default_rng(seed)

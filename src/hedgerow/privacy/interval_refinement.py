@@ -1,4 +1,4 @@
-"""Settle what floats could not: read more bits and compute with more digits, without end.
+"""Decide what floats could not: read more bits of a uniform number until intervals no longer overlap.
 
 A uniform number is an infinite sequence of fair bits. What has been read of it is `top`, its first
 `size` bits, so it lies between `top` and `top + 1` over `2**size`.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow.privacy.rates import Bounds
 
-__all__ = ["BITS", "Bits", "Exact", "first", "settle"]
+__all__ = ["BITS", "Bits", "Exact", "earliest_arrival", "exact_floor"]
 
 #: how many bits of a uniform number are read at first: a float holds them and half of the next
 BITS = 52
@@ -33,7 +33,7 @@ class Bits(Protocol):
         ...
 
 
-def settle(top: int, exact: Exact, cell: int, most: int, source: Bits) -> int:
+def exact_floor(top: int, exact: Exact, cell: int, most: int, source: Bits) -> int:
     """Read bits until the floor is certain."""
     size = BITS
     while True:
@@ -63,7 +63,7 @@ def _wait(top: int, size: int, digits: int) -> tuple[Decimal, Decimal | None]:
         return least, None if longest is None else longest.next_plus()
 
 
-def first(rivals: list[tuple[int, int]], factor: Fraction, source: Bits) -> int:
+def earliest_arrival(rivals: list[tuple[int, int]], factor: Fraction, source: Bits) -> int:
     """Return which rival arrives first, reading bits of all of them until it is certain."""
     size = BITS
     while True:

@@ -7,13 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["exchange"]
+__all__ = ["swap_folders"]
 
 _HERE = -100
 _EXCHANGE = 2
 
 
-def exchange(one: Path, other: Path) -> bool:
+def swap_folders(one: Path, other: Path) -> bool:
     """Swap two folders; say whether the system could. If not, nothing was changed."""
     name = "renamex_np" if sys.platform == "darwin" else "renameat2"
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
