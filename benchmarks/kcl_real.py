@@ -17,7 +17,7 @@ from floor import data_folder
 
 from hedgerow import KCL, Trajectories, find_method, read
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.linkage import truly_beyond
+from hedgerow.measures.record_linkage import truly_beyond
 from hedgerow.measures.visits import Visits
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-real.json"

@@ -19,10 +19,10 @@ from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.job import Job, run_job
-from hedgerow.measures.gapped import top_gapped
-from hedgerow.measures.grams import Paths
+from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.scoring import relative_errors
 from hedgerow.measures.sequences import drawn_queries, uniform_queries
+from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.privacy.questions import Noisy
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.writing import write_sequences
@@ -69,12 +69,12 @@ class Truth:
     """The original, whole and cut, what is frequent in it, and queries with their answers."""
 
     def __init__(self, data: Sequences) -> None:
-        self.whole, self.cut = Paths.of(data), Paths.of(data.truncated(LONGEST))
+        self.whole, self.cut = SequenceIndex.of(data), SequenceIndex.of(data.truncated(LONGEST))
         most = max(TOPS)
         self.top = {
             "whole": self.whole.top(most),
             "cut": self.cut.top(most),
-            "with gaps": top_gapped(self.cut, most),
+            "with gaps": top_sequential_patterns(self.cut, most),
         }
         rng = np.random.default_rng(1)
         self.work = {
@@ -87,9 +87,9 @@ class Truth:
 
     def score(self, data: Sequences) -> dict[str, Any]:
         """Compare one release."""
-        held = Paths.of(data)
+        held = SequenceIndex.of(data)
         grams = list(held.top(max(TOPS)))
-        mine = {"whole": grams, "cut": grams, "with gaps": list(top_gapped(held, max(TOPS)))}
+        mine = {"whole": grams, "cut": grams, "with gaps": list(top_sequential_patterns(held, max(TOPS)))}
         errors = relative_errors(self.exact, held.counted(self.asked)[0], self.whole.records)
         ends = np.cumsum([len(queries) for queries in self.work.values()])[:-1]
         parts = dict(zip(self.work, np.split(errors, ends), strict=True))

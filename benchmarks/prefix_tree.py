@@ -24,12 +24,12 @@ from plans import growth_plans, run_plans, summed
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.io.lines import write
 from hedgerow.io.lists import rows_of
-from hedgerow.measures.containment import postings_of
-from hedgerow.measures.gapped import top_gapped
-from hedgerow.measures.grams import Paths
+from hedgerow.measures.containment import itemset_index_of
 from hedgerow.measures.journeys import measure_journeys
+from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.scoring import relative_errors
 from hedgerow.measures.sequences import drawn_queries
+from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.measures.sets import set_errors
 
 TOPS = (100, 150, 200, 250, 300)
@@ -65,8 +65,8 @@ class Truth:
     """The original, what is frequent in it, and queries with their answers."""
 
     def __init__(self, data: Sequences, height: int = 12) -> None:
-        self.paths, self.sets, self.height = Paths.of(data), postings_of(data), height
-        self.top = list(top_gapped(self.paths, max(TOPS)))
+        self.paths, self.sets, self.height = SequenceIndex.of(data), itemset_index_of(data), height
+        self.top = list(top_sequential_patterns(self.paths, max(TOPS)))
         self.lengths = self.paths.lengths(height) / max(1, self.paths.records)
         rng = np.random.default_rng(1)
         self.queries = {
@@ -82,8 +82,8 @@ class Truth:
 
     def score(self, data: Sequences) -> dict[str, float]:
         """Compare one release."""
-        held, sets = Paths.of(data), postings_of(data)
-        top = list(top_gapped(held, max(TOPS)))
+        held, sets = SequenceIndex.of(data), itemset_index_of(data)
+        top = list(top_sequential_patterns(held, max(TOPS)))
         lengths = held.lengths(self.height) / max(1, held.records)
         errors = relative_errors(self.exact, held.counted(self.asked)[0], self.paths.records)
         ends = np.cumsum([len(queries) for queries in self.parts.values()])[:-1]

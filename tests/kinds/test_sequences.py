@@ -13,7 +13,7 @@ from hedgerow import Domain, PureDP, Sequences, find_method
 from hedgerow.errors import ParameterError, ReadError, UndeclaredDomain
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
-from hedgerow.measures.grams import Paths
+from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.report import report
 
 PATHS = [["a", "b", "a"], ["b"], ["b"]]
@@ -91,7 +91,7 @@ def test_persons_are_bounded_by_what_is_declared():
 )
 @settings(max_examples=200)
 def test_grams_are_counted_as_by_hand(records, queries):
-    held = Paths.of(Sequences.from_records(records, domain=Domain.declare(item=range(3))))
+    held = SequenceIndex.of(Sequences.from_records(records, domain=Domain.declare(item=range(3))))
     asked = [tuple(query) for query in queries]
     found = [
         [tuple(record[i : i + len(query)]) == query for record in records for i in range(len(record))]

@@ -12,7 +12,7 @@ from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, write_folder
-from hedgerow.measures.containment import containment_scores, postings_of
+from hedgerow.measures.containment import containment_scores, itemset_index_of
 from hedgerow.measures.journeys import as_sequences, measure_journeys
 from hedgerow.privacy.linkage import KCL
 
@@ -115,7 +115,7 @@ def test_journeys_are_measured_as_by_hand():
 def test_sets_of_places_are_counted_whatever_their_order():
     domain = Domain.declare(item=["a", "b", "c"])
     data = Sequences.from_records(map(list, ["aba", "bab", "c", "cab"]), domain=domain)
-    held = postings_of(data)
+    held = itemset_index_of(data)
     assert held.supports([(0, 1), (2,), (0, 1, 2)]).tolist() == [3, 2, 1]
     nothing = Sequences.from_records([], domain=domain)
     rng = np.random.default_rng(1)

@@ -13,7 +13,7 @@ from project import VECTORS
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.itemsets import Postings
+from hedgerow.measures.itemset_index import ItemsetIndex
 from hedgerow.measures.sets import drawn_queries, set_errors, top_utility, uniform_queries
 from hedgerow.testing import sets_of, strategies
 
@@ -21,7 +21,7 @@ VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
 
 
 def postings(records):
-    return Postings.of(Sets.from_records(records, domain=Domain.declare(item=[1, 2, 3, 4])))
+    return ItemsetIndex.of(Sets.from_records(records, domain=Domain.declare(item=[1, 2, 3, 4])))
 
 
 def test_counting_queries_on_the_printed_table():
@@ -45,7 +45,7 @@ def test_the_printed_figures_of_the_top_itemsets(most, utility, dropped):
 
 @given(data=strategies.sets(items=5), most=st.integers(1, 40))
 def test_the_miner_finds_what_brute_force_finds(data, most):
-    held = Postings.of(data)
+    held = ItemsetIndex.of(data)
     items = range(data.domain.size("item"))
     every = [q for size in items for q in itertools.combinations(items, size + 1)]
     counted = [(-int(n), len(q), q) for q, n in zip(every, held.supports(every), strict=True) if n]
@@ -55,7 +55,7 @@ def test_the_miner_finds_what_brute_force_finds(data, most):
 
 
 def test_workloads_are_what_they_say():
-    held = Postings.of(sets_of([[0, 1, 2], [3], [0, 3]] * 30, 6))
+    held = ItemsetIndex.of(sets_of([[0, 1, 2], [3], [0, 3]] * 30, 6))
     rng = np.random.default_rng(1)
     for name, queries in uniform_queries(held, rng, 50).items():
         longest = int(name.split()[-2])
@@ -63,7 +63,7 @@ def test_workloads_are_what_they_say():
         assert all(1 <= len(query) <= longest and list(query) == sorted(set(query)) for query in queries)
     for queries in drawn_queries(held, rng, 50).values():
         assert (held.supports(queries) > 0).all()  # parts of real records occur
-    assert drawn_queries(Postings.of(sets_of([], 3)), rng, 50) == {}
+    assert drawn_queries(ItemsetIndex.of(sets_of([], 3)), rng, 50) == {}
 
 
 def test_scores_are_for_the_owner_and_stand_beside_controls():

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 import numpy as np
 
 from hedgerow.data import Sequences, Sets
-from hedgerow.measures.itemsets import Postings
+from hedgerow.measures.itemset_index import ItemsetIndex
 from hedgerow.measures.scoring import mean_score
 from hedgerow.measures.sets import drawn_queries, set_errors, uniform_queries
 from hedgerow.score import Score
 
-__all__ = ["containment_scores", "postings_of"]
+__all__ = ["containment_scores", "itemset_index_of"]
 
 _QUERIES = 200
 _DRAWN = 1_000
 
 
-def postings_of(data: Sequences) -> Postings:
+def itemset_index_of(data: Sequences) -> ItemsetIndex:
     """The items of each record, order and repeats forgotten."""
     starts, items, weights = data.arrays()
     row = np.repeat(np.arange(len(weights)), np.diff(starts))
-    return Postings.of(Sets.from_counts(row=row, item=items, counts=weights, domain=data.domain))
+    return ItemsetIndex.of(Sets.from_counts(row=row, item=items, counts=weights, domain=data.domain))
 
 
 def containment_scores(
@@ -38,8 +38,8 @@ def containment_scores(
     .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data
        publication: a case study on the Montreal transportation system". KDD 2012.
     """
-    truth, ours = postings_of(original), postings_of(released)
-    beside = {name: postings_of(held) for name, held in controls.items()}
+    truth, ours = itemset_index_of(original), itemset_index_of(released)
+    beside = {name: itemset_index_of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, _QUERIES),
         **drawn_queries(truth, rng, _DRAWN),
@@ -48,7 +48,7 @@ def containment_scores(
         mean_score(
             f"mean relative error of sets of items, {name}",
             set_errors(truth, ours, workload),
-            {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()},
+            {other: float(set_errors(truth, control, workload).mean()) for other, control in beside.items()},
             chart="mean relative error of sets of items, by workload",
             at=name,
         )

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences, Value
-from hedgerow.measures.gapped import top_gapped
-from hedgerow.measures.grams import Gram, Paths
+from hedgerow.measures.ngram_index import Gram, SequenceIndex
 from hedgerow.measures.scoring import Better, exact_score, mean_score, relative_errors
-from hedgerow.measures.tops import top_scores
+from hedgerow.measures.sequential_patterns import top_sequential_patterns
+from hedgerow.measures.top_patterns import top_scores
 from hedgerow.score import Score
 
 __all__ = ["drawn_queries", "measure_sequences", "uniform_queries"]
@@ -62,8 +62,8 @@ def measure_sequences(
     queries
         How many queries a group of the uniform workload has; the drawn one has five times that.
     """
-    truth, ours = Paths.of(original), Paths.of(released)
-    beside = {name: Paths.of(control) for name, control in controls.items()}
+    truth, ours = SequenceIndex.of(original), SequenceIndex.of(released)
+    beside = {name: SequenceIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries, longest),
         **drawn_queries(truth, rng, _GROUPS * queries),
@@ -81,7 +81,9 @@ def measure_sequences(
     ]
 
 
-def uniform_queries(truth: Paths, rng: np.random.Generator, queries: int, longest: int) -> dict[str, list[Gram]]:
+def uniform_queries(
+    truth: SequenceIndex, rng: np.random.Generator, queries: int, longest: int
+) -> dict[str, list[Gram]]:
     """Draw lists of items uniformly, in five groups of growing length [1]_.
 
     Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
@@ -101,7 +103,7 @@ def uniform_queries(truth: Paths, rng: np.random.Generator, queries: int, longes
     return workloads
 
 
-def drawn_queries(truth: Paths, rng: np.random.Generator, queries: int) -> dict[str, list[Gram]]:
+def drawn_queries(truth: SequenceIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Gram]]:
     """Draw parts of real records, of up to eight items, and sort them by how common they are."""
     if truth.records == 0:
         return {}
@@ -127,10 +129,10 @@ def _share(low: float, high: float) -> str:
     return f"{100 * low:g}% to {100 * high:g}%" if high < math.inf else f"over {100 * low:g}%"
 
 
-def _frequent(truth: Paths, all_: Mapping[str, Paths]) -> list[Score]:
+def _frequent(truth: SequenceIndex, all_: Mapping[str, SequenceIndex]) -> list[Score]:
     """Grams by their occurrences, and patterns with gaps by the records that hold them."""
     scores: list[Score] = []
-    for what, top in (("grams", Paths.top), ("patterns with gaps", top_gapped)):
+    for what, top in (("grams", SequenceIndex.top), ("patterns with gaps", top_sequential_patterns)):
         before = top(truth, max(_TOPS))
         after = {name: top(held, max(_TOPS)) for name, held in all_.items()}
         for most in _TOPS:
@@ -139,7 +141,7 @@ def _frequent(truth: Paths, all_: Mapping[str, Paths]) -> list[Score]:
 
 
 def _query_scores(
-    workloads: Mapping[str, list[Gram]], truth: Paths, ours: Paths, beside: Mapping[str, Paths]
+    workloads: Mapping[str, list[Gram]], truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]
 ) -> list[Score]:
     """Count all queries in one go, by occurrence and by record."""
     asked = [query for workload in workloads.values() for query in workload]
@@ -169,7 +171,7 @@ def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
     )
 
 
-def _sizes(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int) -> list[Score]:
+def _sizes(truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex], longest: int) -> list[Score]:
     """The number of sequences, and how far their lengths are from the original, cut alike."""
     all_ = {"": ours, **beside}
     whole = max(1, truth.records)
@@ -188,14 +190,14 @@ def _sizes(truth: Paths, ours: Paths, beside: Mapping[str, Paths], longest: int)
     ]
 
 
-def _prediction(truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> Score:
+def _prediction(truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]) -> Score:
     """How often the likeliest next symbol, as learnt from a release, is the right one."""
     taught = {"": ours, **beside, "original": truth}
     right = {name: _hits(truth, held) for name, held in taught.items()}
     return _fact("next symbols foretold by the symbol before", right, "higher")
 
 
-def _hits(truth: Paths, learnt: Paths) -> float:
+def _hits(truth: SequenceIndex, learnt: SequenceIndex) -> float:
     """Guess the likeliest symbol after each item; item 0 where nothing was learnt."""
     exact, held = _pairs(truth), _pairs(learnt)
     guess = np.zeros(truth.size, np.int64)
@@ -223,14 +225,16 @@ class _Pairs(NamedTuple):
         return held
 
 
-def _pairs(held: Paths) -> _Pairs:
+def _pairs(held: SequenceIndex) -> _Pairs:
     first = held.positions().count(1)
     inner = first.codes < held.size
     pairs = first.move(first.at[inner], first.codes[inner]).count(int(inner.sum()))
     return _Pairs(first.codes[inner][pairs.at], pairs.codes, pairs.counts)
 
 
-def _shown(values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> list[Score]:
+def _shown(
+    values: Sequence[Value], truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]
+) -> list[Score]:
     top = truth.top(_SHOWN)
     counts = ours.counted(list(top))[0]
     others = {name: held.counted(list(top))[0] for name, held in beside.items()}
@@ -246,7 +250,7 @@ def _shown(values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[s
     ]
 
 
-def _lengths(truth: Paths, ours: Paths, longest: int) -> list[Score]:
+def _lengths(truth: SequenceIndex, ours: SequenceIndex, longest: int) -> list[Score]:
     before, after = truth.lengths(longest), ours.lengths(longest)
     return [
         exact_score(
@@ -260,7 +264,7 @@ def _lengths(truth: Paths, ours: Paths, longest: int) -> list[Score]:
     ]
 
 
-def _transitions(values: Sequence[Value], truth: Paths, ours: Paths) -> list[Score]:
+def _transitions(values: Sequence[Value], truth: SequenceIndex, ours: SequenceIndex) -> list[Score]:
     """What follows what, for the most frequent items."""
     before, after = _pairs(truth), _pairs(ours)
     total = np.bincount(before.first, before.counts, truth.size)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sets, Taxonomy, Value
-from hedgerow.measures.itemsets import Itemset, Postings
+from hedgerow.measures.itemset_index import Itemset, ItemsetIndex
 from hedgerow.measures.scoring import exact_score, mean_score, relative_errors
 from hedgerow.score import Score
 
@@ -53,8 +53,8 @@ def measure_sets(
     queries
         How many queries a group of the uniform workload has; the drawn one has five times that.
     """
-    truth, ours = Postings.of(original), Postings.of(released)
-    beside = {name: Postings.of(control) for name, control in controls.items()}
+    truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(released)
+    beside = {name: ItemsetIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries),
         **drawn_queries(truth, rng, _GROUPS * queries),
@@ -66,7 +66,7 @@ def measure_sets(
     return [*scores, _size_score(truth, ours, beside)]
 
 
-def uniform_queries(truth: Postings, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
+def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
     """Draw itemsets uniformly, in five groups of growing length [1]_.
 
     Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
@@ -86,7 +86,7 @@ def uniform_queries(truth: Postings, rng: np.random.Generator, queries: int) -> 
     return workloads
 
 
-def drawn_queries(truth: Postings, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
+def drawn_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
     """Draw parts of real records, of up to four items, and sort them by selectivity."""
     if truth.records == 0:
         return {}
@@ -106,13 +106,13 @@ def drawn_queries(truth: Postings, rng: np.random.Generator, queries: int) -> di
     }
 
 
-def set_errors(truth: Postings, released: Postings, workload: Sequence[Itemset]) -> NDArray[np.float64]:
+def set_errors(truth: ItemsetIndex, released: ItemsetIndex, workload: Sequence[Itemset]) -> NDArray[np.float64]:
     """The relative error of each query."""
     exact, ours = truth.supports(workload), released.supports(workload)
     return relative_errors(exact, ours, truth.records)
 
 
-def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, int]:
+def top_utility(truth: ItemsetIndex, released: ItemsetIndex, most: int) -> tuple[float, int]:
     """Return how well the most frequent itemsets are kept, and how many are no longer among them.
 
     One minus the mean relative error of their supports, a set that is no longer among the most
@@ -146,9 +146,9 @@ def usefulness_bound(*, epsilon: float, tree: Taxonomy, fanout: int, c2: float, 
 def _query_score(
     name: str,
     workload: Sequence[Itemset],
-    truth: Postings,
-    ours: Postings,
-    beside: Mapping[str, Postings],
+    truth: ItemsetIndex,
+    ours: ItemsetIndex,
+    beside: Mapping[str, ItemsetIndex],
 ) -> Score:
     errors = set_errors(truth, ours, workload)
     others = {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()}
@@ -161,7 +161,7 @@ def _query_score(
     )
 
 
-def _top_scores(most: int, truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> list[Score]:
+def _top_scores(most: int, truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]) -> list[Score]:
     utility, dropped = top_utility(truth, ours, most)
     others = {name: top_utility(truth, held, most) for name, held in beside.items()}
     loss = exact_score(
@@ -180,7 +180,7 @@ def _top_scores(most: int, truth: Postings, ours: Postings, beside: Mapping[str,
 
 
 def _support_scores(
-    values: Sequence[Value], truth: Postings, ours: Postings, beside: Mapping[str, Postings]
+    values: Sequence[Value], truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]
 ) -> list[Score]:
     """How many records hold each of the most frequent itemsets, before and after."""
     before = truth.top(_SHOWN)
@@ -202,7 +202,7 @@ def _support_scores(
     return scores
 
 
-def _size_score(truth: Postings, ours: Postings, beside: Mapping[str, Postings]) -> Score:
+def _size_score(truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]) -> Score:
     whole = max(1, truth.records)
     others = {name: held.records / whole for name, held in beside.items()}
     return exact_score("released records over original ones", ours.records / whole, others)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
-from hedgerow.measures.linkage import measure_limit, measure_linkage
+from hedgerow.measures.record_linkage import measure_limit, measure_linkage
 from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score

@@ -76,10 +76,10 @@ class Visits:
         """The records that hold all of these visits."""
         lists = [self.rows[self.firsts[pair] : self.firsts[pair + 1]] for pair in known]
         lists.sort(key=len)
-        found = lists[0]
+        rows = lists[0]
         for other in lists[1:]:
-            found = np.intersect1d(found, other, assume_unique=True)
-        return found
+            rows = np.intersect1d(rows, other, assume_unique=True)
+        return rows
 
 
 def _recoded(data: Trajectories, original: Trajectories, axis: str) -> Integers:

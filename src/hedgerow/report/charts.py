@@ -196,7 +196,7 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
 
 
 def _sets_charts(data: Sets) -> list[Chart]:
-    from hedgerow.measures.itemsets import Postings  # noqa: PLC0415 - a measure of the release
+    from hedgerow.measures.itemset_index import Postings  # noqa: PLC0415 - a measure of the release
 
     held = Postings.of(data)
     values = data.domain.values("item")

@@ -13,7 +13,7 @@ from kcl_cases import databases, held_by, trajectories
 
 from hedgerow.data import Trajectories
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.linkage import _Informed, truly_beyond
+from hedgerow.measures.record_linkage import _Informed, truly_beyond
 from hedgerow.measures.visits import Visits
 from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.trajectories import giving_back

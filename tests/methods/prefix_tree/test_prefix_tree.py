@@ -16,7 +16,7 @@ from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.measures.containment import postings_of
+from hedgerow.measures.containment import itemset_index_of
 from hedgerow.measures.sets import set_errors
 from hedgerow.privacy import NoiseOff
 from hedgerow.privacy.mechanisms import Laplace
@@ -308,7 +308,7 @@ def test_the_count_queries_of_the_run_without_noise():
     """Of how many records hold both places: before, after, and the error over the true number."""
     held = VECTOR["noise off"]
     release = publish_with(PrefixTree(**held["parameters"]), PAPER, PureDP(epsilon=6, unit="sequence"), NoiseOff())
-    before, after = postings_of(PAPER), postings_of(release.data)
+    before, after = itemset_index_of(PAPER), itemset_index_of(release.data)
     queries = [(0, 1), (0, 2), (1, 3)]
     assert before.supports(queries).tolist() == [6, 4, 2]
     assert after.supports(queries).tolist() == [5, 2, 2]

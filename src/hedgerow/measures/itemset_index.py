@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Sets
 
-__all__ = ["Itemset", "Postings"]
+__all__ = ["Itemset", "ItemsetIndex"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Itemset: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Postings:
+class ItemsetIndex:
     """Distinct itemsets with weights, by row and by item.
 
     `items[row_starts[r] : row_starts[r + 1]]` are the items of row `r`, ascending; `rows` and
@@ -30,8 +30,8 @@ class Postings:
     --------
     >>> from hedgerow import Domain
     >>> domain = Domain.declare(item=["a", "b", "c"])
-    >>> held = Postings.of(Sets.from_records(map(list, ["ab", "b", "abc"]), domain=domain))
-    >>> held.supports([(0,), (0, 1), (0, 1, 2)]).tolist(), held.top(2)
+    >>> index = ItemsetIndex.of(Sets.from_records(map(list, ["ab", "b", "abc"]), domain=domain))
+    >>> index.supports([(0,), (0, 1), (0, 1, 2)]).tolist(), index.top(2)
     ([2, 2, 1], {(1,): 3, (0,): 2})
     """
 
@@ -41,7 +41,7 @@ class Postings:
     row_starts: Integers
 
     @classmethod
-    def of(cls, data: Sets) -> Postings:
+    def of(cls, data: Sets) -> ItemsetIndex:
         """Gather the records of a data set, equal ones as one row."""
         plain = data.canonical()
         rows = plain.engine.collect(plain.rows, order=["row"])
@@ -80,16 +80,16 @@ class Postings:
         Best first: no extension of an itemset has a larger support, so the next best itemset is
         always among the extensions of those already taken.
         """
-        found: dict[Itemset, int] = {}
+        best: dict[Itemset, int] = {}
         singles = np.bincount(self.items, self.weights[self._row_of], self.size)
         queue: list[tuple[int, int, Itemset]] = [(-int(n), 1, (item,)) for item, n in enumerate(singles) if n > 0]
         heapq.heapify(queue)
-        while queue and len(found) < most:
+        while queue and len(best) < most:
             support, size, itemset = heapq.heappop(queue)
-            found[itemset] = -support
+            best[itemset] = -support
             for item, extended in self._extensions(itemset):
                 heapq.heappush(queue, (-extended, size + 1, (*itemset, item)))
-        return found
+        return best
 
     @cached_property
     def _row_of(self) -> Integers:

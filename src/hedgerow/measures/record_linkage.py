@@ -54,36 +54,36 @@ def measure_linkage(
         known = rng.choice(visits, min(knows, len(visits)), replace=False).tolist()
         original.append(_learned(_matching(truth, known), marks["original"]))
         attackers = (_matching(ours, known), informed.weights(known))
-        for found, weights in zip(learned.values(), attackers, strict=True):
-            found.append(_learned(weights, marks["ours"]))
+        for sureness, weights in zip(learned.values(), attackers, strict=True):
+            sureness.append(_learned(weights, marks["ours"]))
     guess = _learned(np.ones(truth.records), marks["original"])
     return [
         mean_score(
             f"{what} linkage by {knows} visits{how}",
-            np.array([held[place] for held in found]),
+            np.array([sure[place] for sure in sureness]),
             {
-                "original": float(np.mean([held[place] for held in original])),
+                "original": float(np.mean([sure[place] for sure in original])),
                 "guessing": guess[place],
             },
         )
-        for how, found in learned.items()
+        for how, sureness in learned.items()
         for place, what in enumerate(("identity", "attribute") if sensitive else ("identity",))
     ]
 
 
-def _matching(held: Visits, known: Sequence[int]) -> Weights:
+def _matching(release: Visits, known: Sequence[int]) -> Weights:
     """Weigh records that match as many as possible of the known visits; the fewest, if several do.
 
     Where none matches anything, all are equally likely.
     """
     for size in range(len(known), 0, -1):
-        tried = (held.matching(some) for some in itertools.combinations(known, size))
+        tried = (release.matching(some) for some in itertools.combinations(known, size))
         matches = [rows for rows in tried if len(rows)]
         if matches:
-            weights = np.zeros(held.records)
+            weights = np.zeros(release.records)
             weights[min(matches, key=len)] = 1
             return weights
-    return np.ones(held.records)
+    return np.ones(release.records)
 
 
 class _Informed:
@@ -115,9 +115,9 @@ class _Informed:
         return weights if weights.any() else np.ones(self._ours.records)
 
 
-def _counts(held: Visits) -> Integers:
+def _counts(visits: Visits) -> Integers:
     """How many records have each visit of the original."""
-    return np.diff(held.firsts)
+    return np.diff(visits.firsts)
 
 
 def _learned(weights: Weights, marks: Sequence[Flags]) -> tuple[float, float]:
@@ -162,6 +162,6 @@ def truly_beyond(
     return np.concatenate(at), np.concatenate(others)
 
 
-def _rows(held: Visits) -> Integers:
+def _rows(visits: Visits) -> Integers:
     """The record of each visit."""
-    return np.repeat(np.arange(held.records), np.diff(held.starts))
+    return np.repeat(np.arange(visits.records), np.diff(visits.starts))

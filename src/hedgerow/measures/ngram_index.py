@@ -1,4 +1,4 @@
-"""Occurrences of grams in sequences, and the most frequent ones: what measures count by."""
+"""Occurrences of n-grams in sequences, and the most frequent ones: what measures count by."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 from hedgerow.data import Positions, Sequences
 from hedgerow.engines.sorting import distinct_rows
 
-__all__ = ["Gram", "Paths"]
+__all__ = ["Gram", "SequenceIndex"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Gram: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Paths:
+class SequenceIndex:
     """Distinct sequences with weights, and every position in them.
 
     Examples
     --------
     >>> from hedgerow import Domain
     >>> domain = Domain.declare(item=["a", "b"])
-    >>> held = Paths.of(Sequences.from_records(map(list, ["aba", "ab", "b"]), domain=domain))
-    >>> occurrences, records = held.counted([(0, 1), (0,)])
+    >>> index = SequenceIndex.of(Sequences.from_records(map(list, ["aba", "ab", "b"]), domain=domain))
+    >>> occurrences, records = index.counted([(0, 1), (0,)])
     >>> occurrences.tolist(), records.tolist()
     ([2, 3], [2, 2])
-    >>> held.top(2)
+    >>> index.top(2)
     {(0, 1): 2, (0, 1, 0): 1}
     """
 
@@ -40,7 +40,7 @@ class Paths:
     weights: Integers
 
     @classmethod
-    def of(cls, data: Sequences) -> Paths:
+    def of(cls, data: Sequences) -> SequenceIndex:
         """Gather the records of a data set, equal ones as one row."""
         starts, items, weights = data.canonical().arrays()
         return cls(data.domain.size("item"), starts, items, weights)
@@ -61,7 +61,7 @@ class Paths:
         All positions walk down the tree of the grams at once; a position that no gram continues
         from is left behind.
         """
-        found = np.zeros((2, len(grams)), np.int64)
+        totals = np.zeros((2, len(grams)), np.int64)
         table = _as_table(grams)
         lengths = np.array([len(gram) for gram in grams], np.int64)
         positions = self.positions()
@@ -78,13 +78,13 @@ class Paths:
             if not len(positions.active):
                 break
             ends = open_[lengths[open_] == place + 1]
-            found[0, ends] = self._totals(positions, row, len(keys), once=False)[node[ends]]
-            found[1, ends] = self._totals(positions, row, len(keys), once=True)[node[ends]]
-        return found[0], found[1]
+            totals[0, ends] = self._totals(positions, row, len(keys), once=False)[node[ends]]
+            totals[1, ends] = self._totals(positions, row, len(keys), once=True)[node[ends]]
+        return totals[0], totals[1]
 
     def top(self, most: int) -> dict[Gram, int]:
         """The most frequent grams of two items and more, ties by their items."""
-        found: dict[Gram, int] = {}
+        best: dict[Gram, int] = {}
         counted = self.positions().count(1)
         inner = counted.codes < self.size
         names: list[Gram] = [(code,) for code in counted.codes[inner].tolist()]
@@ -95,15 +95,15 @@ class Paths:
             at, label, counts = counted.at[good], counted.codes[good], counted.counts[good]
             ends: list[tuple[int, int]] = list(zip(at.tolist(), label.tolist(), strict=True))
             grams: list[Gram] = [(*names[a], b) for a, b in ends]
-            found |= zip(grams, counts.tolist(), strict=True)
-            if len(found) > most:
-                least = sorted(found.values())[-most]
-                found = {gram: n for gram, n in found.items() if n >= least}
+            best |= zip(grams, counts.tolist(), strict=True)
+            if len(best) > most:
+                least = sorted(best.values())[-most]
+                best = {gram: n for gram, n in best.items() if n >= least}
             # a longer gram is no more frequent: what is rarer now need not go on
             on = counts >= least
             names = [gram for gram, kept in zip(grams, on.tolist(), strict=True) if kept]
             at, label = at[on], label[on]
-        ranked = sorted(found.items(), key=lambda held: (-held[1], held[0]))
+        ranked = sorted(best.items(), key=lambda counted: (-counted[1], counted[0]))
         return dict(ranked[:most])
 
     def positions(self) -> Positions:
@@ -119,7 +119,7 @@ class Paths:
 
 
 def _as_table(grams: Sequence[Gram]) -> Integers:
-    """One gram a line, filled up with -1."""
+    """One n-gram per row, filled up with -1."""
     table = np.full((len(grams), max(map(len, grams), default=0)), -1, np.int64)
     for number, gram in enumerate(grams):
         table[number, : len(gram)] = gram

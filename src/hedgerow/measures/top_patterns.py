@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from hedgerow.measures.grams import Gram
+from hedgerow.measures.ngram_index import Gram
 from hedgerow.measures.scoring import Better, exact_score
 from hedgerow.score import Score
 
@@ -29,9 +29,9 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
         How many of them count.
     """
     true = dict(list(before.items())[:most])
-    tops = {name: dict(list(held.items())[:most]) for name, held in after.items()}
-    kept = {name: len(true.keys() & held.keys()) for name, held in tops.items()}
-    found: list[tuple[str, dict[str, float], Better]] = [
+    tops = {name: dict(list(counts.items())[:most]) for name, counts in after.items()}
+    kept = {name: len(true.keys() & counts.keys()) for name, counts in tops.items()}
+    measured: list[tuple[str, dict[str, float], Better]] = [
         (
             f"share of the top {most} {what} kept",
             {name: n / max(1, len(true)) for name, n in kept.items()},
@@ -49,7 +49,7 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
         ),
         (
             f"mean relative error of the top {most} {what}, lost ones as 1",
-            {name: _loss(true, held) for name, held in tops.items()},
+            {name: _loss(true, counts) for name, counts in tops.items()},
             "lower",
         ),
     ]
@@ -60,10 +60,10 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
             {control: value for control, value in values.items() if control},
             better=better,
         )
-        for name, values, better in found
+        for name, values, better in measured
     ]
 
 
-def _loss(true: Top, held: Top) -> float:
-    errors = [abs(n - held.get(pattern, 0)) / n for pattern, n in true.items()]
+def _loss(true: Top, released: Top) -> float:
+    errors = [abs(n - released.get(pattern, 0)) / n for pattern, n in true.items()]
     return sum(errors) / max(1, len(errors))

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
-from hedgerow.measures import gapped
-from hedgerow.measures.gapped import top_gapped
-from hedgerow.measures.grams import Paths
+from hedgerow.measures import sequential_patterns
+from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.sequences import measure_sequences
-from hedgerow.measures.tops import top_scores
+from hedgerow.measures.sequential_patterns import top_sequential_patterns
+from hedgerow.measures.top_patterns import top_scores
 from hedgerow.privacy import NoiseOff
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sequences.ngram import NGram
 
 
 def paths(records, size):
-    return Paths.of(Sequences.from_records(records, domain=Domain.declare(item=range(size))))
+    return SequenceIndex.of(Sequences.from_records(records, domain=Domain.declare(item=range(size))))
 
 
 def by_hand(records, most):
@@ -49,15 +49,15 @@ def by_hand(records, most):
 def test_patterns_with_gaps_are_mined_as_by_hand(records, most, chunk):
     """Also where little is looked at in one go."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gapped, "_CHUNK", chunk)
-        assert list(top_gapped(paths(records, 4), most).items()) == by_hand(records, most)
+        patch.setattr(sequential_patterns, "_CHUNK", chunk)
+        assert list(top_sequential_patterns(paths(records, 4), most).items()) == by_hand(records, most)
 
 
 def test_patterns_of_the_sample_database():
     """The supports the specification of the prefix tree gives for the paper's eight records."""
     records = [[1, 2, 3], [1, 2], [3, 2, 1], [1, 2, 4], [1, 2, 3], [3, 2], [1, 2, 4, 1], [3, 1]]
     two = [(1, 3), (1, 4), (2, 1), (2, 3), (2, 4), (3, 1), (3, 2), (1, 2, 3), (1, 2, 4)]
-    assert top_gapped(paths(records, 5), 10) == {(1, 2): 5, **dict.fromkeys(two, 2)}
+    assert top_sequential_patterns(paths(records, 5), 10) == {(1, 2): 5, **dict.fromkeys(two, 2)}
 
 
 def test_the_top_100_are_100():
@@ -92,7 +92,7 @@ def test_a_large_universe_is_measured_in_little_memory():
 
 def test_one_long_record_has_too_many_patterns_to_try():
     """Once the top is full, longer patterns that are no more frequent are not grown."""
-    assert len(top_gapped(paths([list(range(60)) * 3], 60), 50)) == 50
+    assert len(top_sequential_patterns(paths([list(range(60)) * 3], 60), 50)) == 50
 
 
 def test_frequent_patterns_are_compared_as_by_hand():

@@ -4,7 +4,7 @@ References
 ----------
 .. [1] J. Pei et al. "PrefixSpan: mining sequential patterns efficiently by prefix-projected pattern
    growth". ICDE 2001. The projections are those of that paper; all patterns of a length are grown
-   at once here, and what is too rare for the top is found from a small run first.
+   at once here, and what is too rare for the top is learnt from a small run first.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.measures.grams import Gram, Paths
+from hedgerow.measures.ngram_index import Gram, SequenceIndex
 
-__all__ = ["top_gapped"]
+__all__ = ["top_sequential_patterns"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -26,7 +26,7 @@ Integers: TypeAlias = NDArray[np.int64]
 _CHUNK = 1 << 23
 
 
-def top_gapped(paths: Paths, most: int) -> dict[Gram, int]:
+def top_sequential_patterns(index: SequenceIndex, most: int) -> dict[Gram, int]:
     """The patterns of two items and more that most records hold, gaps allowed.
 
     Ties are settled by length, then by items.
@@ -35,11 +35,11 @@ def top_gapped(paths: Paths, most: int) -> dict[Gram, int]:
     --------
     >>> from hedgerow import Domain, Sequences
     >>> domain = Domain.declare(item=["a", "b", "c"])
-    >>> held = Sequences.from_records(map(list, ["abc", "acc", "cab"]), domain=domain)
-    >>> top_gapped(Paths.of(held), 3)
+    >>> data = Sequences.from_records(map(list, ["abc", "acc", "cab"]), domain=domain)
+    >>> top_sequential_patterns(SequenceIndex.of(data), 3)
     {(0, 1): 2, (0, 2): 2, (1, 2): 1}
     """
-    places = _Places.of(paths)
+    places = _Places.of(index)
     supports = places.supports()
     frequent = np.argsort(-supports, kind="stable")
     # patterns of the most frequent items alone say how rare one in the top may be; then all items
@@ -51,28 +51,29 @@ def top_gapped(paths: Paths, most: int) -> dict[Gram, int]:
 
 def _grown(places: _Places, most: int, least: int) -> dict[Gram, int]:
     """Grow all patterns by an item at a time; those too rare for the top are left behind."""
-    found: dict[Gram, int] = {}
+    best: dict[Gram, int] = {}
     state = places.first()
     while state.names:
         grown, counts, state = places.longer(state, least)
         numbers: list[int] = counts.tolist()
-        found |= dict(zip(grown, numbers, strict=True))
-        ranked = sorted(found.items(), key=_rank)
-        found = dict(ranked[:most])
-        if len(found) == most:
+        best |= dict(zip(grown, numbers, strict=True))
+        ranked = sorted(best.items(), key=_rank)
+        best = dict(ranked[:most])
+        if len(best) == most:
             # a longer pattern is in no more records, and comes later than a shorter one in as many
             least = max(least, ranked[most - 1][1] + 1)
         state = state.only(counts >= least)
-    return found
+    return best
 
 
-def _rank(held: tuple[Gram, int]) -> tuple[int, int, Gram]:
-    return -held[1], len(held[0]), held[0]
+def _rank(counted: tuple[Gram, int]) -> tuple[int, int, Gram]:
+    pattern, count = counted
+    return -count, len(pattern), pattern
 
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """Records that hold a pattern: which, from which spot on the rest of it may be found."""
+    """Records that hold a pattern: which, from which spot on the rest of it may follow."""
 
     names: list[Gram]
     pattern: Integers
@@ -81,9 +82,9 @@ class _Projected:
 
     def only(self, kept: NDArray[np.bool_]) -> _Projected:
         number = np.cumsum(kept) - 1
-        held = kept[self.pattern]
+        stays = kept[self.pattern]
         names = [name for name, keep in zip(self.names, kept.tolist(), strict=True) if keep]
-        return _Projected(names, number[self.pattern[held]], self.row[held], self.spot[held])
+        return _Projected(names, number[self.pattern[stays]], self.row[stays], self.spot[stays])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +105,15 @@ class _Places:
     begins: Integers
 
     @classmethod
-    def of(cls, paths: Paths) -> _Places:
-        row = np.repeat(np.arange(len(paths.weights)), np.diff(paths.starts))
-        key = row * paths.size + paths.items
+    def of(cls, index: SequenceIndex) -> _Places:
+        row = np.repeat(np.arange(len(index.weights)), np.diff(index.starts))
+        key = row * index.size + index.items
         spots = np.argsort(key, kind="stable")
         new = np.flatnonzero(np.diff(key[spots], prepend=-1))
-        row, item = np.divmod(key[spots[new]], paths.size)
+        row, item = np.divmod(key[spots[new]], index.size)
         starts = np.append(new, len(spots))
-        begins = np.searchsorted(row, np.arange(len(paths.weights) + 1))
-        return cls(np.arange(paths.size), paths.weights, item, row, starts, spots, begins)
+        begins = np.searchsorted(row, np.arange(len(index.weights) + 1))
+        return cls(np.arange(index.size), index.weights, item, row, starts, spots, begins)
 
     def supports(self) -> Integers:
         """How many records hold each item."""
@@ -140,17 +141,17 @@ class _Places:
     def longer(self, state: _Projected, least: int) -> tuple[list[Gram], Integers, _Projected]:
         """Grow by one item: the patterns that are frequent enough, their counts and projections."""
         keys, row, spot = self._steps(state)
-        found, place = np.unique(keys, return_inverse=True)
-        counts = np.bincount(place, self.weights[row], len(found))
+        distinct, place = np.unique(keys, return_inverse=True)
+        counts = np.bincount(place, self.weights[row], len(distinct))
         good = np.flatnonzero(counts >= max(1, least))
-        number = np.full(len(found), -1, np.int64)
+        number = np.full(len(distinct), -1, np.int64)
         number[good] = np.arange(len(good))
-        at, label = np.divmod(found[good], len(self.codes))
+        at, label = np.divmod(distinct[good], len(self.codes))
         ends: list[int] = self.codes[label].tolist()
         names: list[Gram] = [(*state.names[a], b) for a, b in zip(at.tolist(), ends, strict=True)]
         pattern = number[place]
-        held = pattern >= 0
-        grown = _Projected(names, pattern[held], row[held], spot[held])
+        frequent = pattern >= 0
+        grown = _Projected(names, pattern[frequent], row[frequent], spot[frequent])
         return names, counts[good].astype(np.int64), grown
 
     def _steps(self, state: _Projected) -> tuple[Integers, Integers, Integers]:
