@@ -196,9 +196,9 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
 
 
 def _sets_charts(data: Sets) -> list[Chart]:
-    from hedgerow.measures.itemset_index import Postings  # noqa: PLC0415 - a measure of the release
+    from hedgerow.measures.itemset_index import ItemsetIndex  # noqa: PLC0415 - a measure of the release
 
-    held = Postings.of(data)
+    held = ItemsetIndex.of(data)
     values = data.domain.values("item")
     top = [
         {"item": ", ".join(str(values[code]) for code in itemset), "records": support}
