@@ -18,7 +18,8 @@ from floor import best, data_folder, floor
 from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
-from hedgerow.job import Job, run_job
+from hedgerow.jobs.publish import run_job
+from hedgerow.jobs.recipe import Job
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Paths
 from hedgerow.measures.scoring import relative_errors

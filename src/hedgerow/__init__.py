@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
-    from hedgerow.privacy.linkage import KCL
+    from hedgerow.privacy.kcl import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.release import Release
@@ -54,7 +54,7 @@ _HOMES = {
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
-    "hedgerow.privacy.linkage": ("KCL",),
+    "hedgerow.privacy.kcl": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),

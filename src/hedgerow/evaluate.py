@@ -12,7 +12,7 @@ from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sets import measure_sets
 from hedgerow.measures.trajectories import measure_trajectories
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.prefix_tree import PrefixTree
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons

@@ -38,7 +38,7 @@ from hedgerow.io import locks
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
 from hedgerow.io.charge import Charge, settle_account
 from hedgerow.io.placement import Placement
-from hedgerow.job import run_job
+from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import Laplace, NoiseOff
 from hedgerow.privacy.questions import Announced
 from hedgerow.publishers import Publisher
@@ -298,7 +298,7 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
     code = """
         import os, sys
         from pathlib import Path
-        sys.path.insert(0, sys.argv[2])
+        sys.path[:0] = [f"{sys.argv[2]}/{room}" for room in ("support", "io")]
         from test_account import charge
         folder, moment = Path(sys.argv[1]), sys.argv[3]
         made = charge(folder / "account.toml")
@@ -313,7 +313,7 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
             (folder / "out" / "release.json").write_text("{ }")
         os._exit(0)
     """
-    here = str(TESTS / "support")
+    here = str(TESTS)
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), here, moment]
     subprocess.run(command, check=True)
     assert states(account) == [PENDING]

@@ -135,8 +135,7 @@ def test_a_person_charged_as_one_record_is_caught():
     """The group privacy of the ledger left out."""
     from hedgerow.privacy import guarantee
 
-    old = "Ledger(self.epsilon / records, answers, records=records, promises=(self,))"
-    with changed(guarantee.PureDP, "open", old, "Ledger(self.epsilon, answers)"):
+    with changed(guarantee.PureDP, "records_per_unit", "data.records_per(self.unit)", "1"):
         with pytest.raises(GuaranteeError, match="loses 2 between neighbours"):
             check_publisher(FlatLaplace(), PERSON)
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
-from hedgerow.privacy import Guarantee, Noisy, PureDP
+from hedgerow.privacy import Guarantee, Noisy
 from hedgerow.privacy.questions import Answers, Question
 from hedgerow.publishers.base import Publisher, publish_with
 from hedgerow.release import Release
@@ -127,11 +127,10 @@ def check_replay(
 
 def epsilon_of(guarantee: Guarantee) -> Fraction:
     """Return the epsilon of a differentially private promise."""
-    for part in guarantee.parts():
-        if isinstance(part, PureDP):
-            return part.epsilon
-    msg = f"{guarantee.name} has no epsilon; the replay law is for differential privacy"
-    raise ParameterError(msg)
+    if guarantee.budget is None:
+        msg = f"{guarantee.name} has no epsilon; the replay law is for differential privacy"
+        raise ParameterError(msg)
+    return guarantee.budget
 
 
 def release_bytes(release: Release) -> bytes:

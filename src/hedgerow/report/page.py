@@ -12,8 +12,6 @@ from typing import Any
 import msgspec
 
 from hedgerow.errors import EngineError, ParameterError
-from hedgerow.privacy import PureDP
-from hedgerow.privacy.guarantee import show
 from hedgerow.release import Release
 from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.score import Score
@@ -107,17 +105,7 @@ def _title(releases: Sequence[tuple[str, Release]]) -> str:
 
 def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
     """Gather what the page says of one release; its pictures are added to `charts`."""
-    private = [part for part in release.guarantee.parts() if isinstance(part, PureDP)]
-    figures = [("promise", release.guarantee.name)]
-    figures += [("epsilon", show(part.epsilon)) for part in private]
-    figures += [("unit", unit) for unit in release.guarantee.units]
-    others = [part for part in release.guarantee.parts() if not isinstance(part, PureDP)]
-    figures += [
-        (name, value)
-        for part in others
-        for name, value in part.fields().items()
-        if name != "sensitive"  # said in the sentence
-    ]
+    promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = bool(score_charts(scores))
     public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)]
@@ -127,7 +115,7 @@ def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Cha
         # a name of a file may be no text
         "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
-        "figures": figures,
+        "figures": [("promise", promises), *release.guarantee.figures()],
         "sentence": release.guarantee.sentence(),
         "limits": limits_of(release.guarantee, release.domain),
         "budget": _numbered(budget, charts) if budget else None,
