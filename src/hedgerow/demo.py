@@ -38,7 +38,7 @@ report.html     the same to look at; for the owner only
 class Shown(NamedTuple):
     """What a demo made."""
 
-    release: Release
+    release: Release[Any]
     scores: list[Score]
     folder: Path
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -23,6 +23,8 @@ __all__ = ["SCHEMA", "Recipe", "Release", "Written", "version"]
 
 #: the version of `release.json`; another one has other fields, whatever the version of the package
 SCHEMA = 2
+
+Kind = TypeVar("Kind", bound=Dataset)
 
 _LONGEST_LABEL = 400
 _MOST_SHARE = 10**12
@@ -72,9 +74,9 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     domain: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Release:
-    """A publication.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release(Generic[Kind]):
+    """A publication, of data of a kind: `Release[Sets]`.
 
     It holds no exact count, no fingerprint, path or seed of its input; rows are in canonical
     order and numbered afresh.
@@ -94,14 +96,17 @@ class Release:
         used = {name for data in self.outputs.values() for name in data.axes}
         object.__setattr__(self, "domain", self.domain.only(used))
 
+    def __repr__(self) -> str:
+        return f"<Release of {self.kind} by {self.recipe.method}: {self.guarantee!r}>"
+
     @property
-    def data(self) -> Any:
+    def data(self) -> Kind:
         """The published data set; `outputs` has what is published beside it, by name."""
         if "" not in self.outputs:
             names = ", ".join(self.outputs)
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
-        return self.outputs[""]
+        return cast("Kind", self.outputs[""])
 
     @property
     def kind(self) -> str:
@@ -131,14 +136,13 @@ class Release:
             domain=self.domain.to_plain(),
         )
 
-    @classmethod
+    @staticmethod
     def restored(
-        cls,
         held: Written,
         domain: Domain,
         outputs: Mapping[str, Dataset],
         effort: int | None = None,
-    ) -> Release:
+    ) -> Release[Any]:
         """Put a release together again from what was written; its promise is checked again.
 
         Parameters
@@ -156,7 +160,7 @@ class Release:
         entries = tuple(
             Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in held.questions
         )
-        return cls(
+        return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,

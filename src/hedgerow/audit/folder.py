@@ -77,7 +77,7 @@ def verify_folder(
     return checks | _checked(folder, release, held, statement) | _promised(release, expected)
 
 
-def _checked(folder: Path, release: Release, held: Written, statement: bytes) -> dict[str, bool | None]:
+def _checked(folder: Path, release: Release[Any], held: Written, statement: bytes) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
         "the files are those that were published": (sha256(statement).hexdigest() == held.statement_sha256),
@@ -100,7 +100,7 @@ def _checked(folder: Path, release: Release, held: Written, statement: bytes) ->
     }
 
 
-def _made(release: Release) -> dict[str, bool | None]:
+def _made(release: Release[Any]) -> dict[str, bool | None]:
     """Check that the method can have made it: its parameters, kind, promise, unit and questions."""
     what = "method, parameters, kind, promise and questions go together"
     try:
@@ -125,7 +125,7 @@ def _is_alone(folder: Path, held: Written) -> bool:
     return there | {SIGNATURE} == names_of(held)
 
 
-def _promised(release: Release, expected: Guarantee | None) -> dict[str, bool | None]:
+def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:
     checks: dict[str, bool | None] = {f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied}
     budget = release.guarantee.budget
     if budget is not None:

@@ -133,7 +133,7 @@ def epsilon_of(guarantee: Guarantee) -> Fraction:
     return guarantee.budget
 
 
-def release_bytes(release: Release) -> bytes:
+def release_bytes(release: Release[Any]) -> bytes:
     """Everything a receiver sees, in the order they see it."""
     parts = [release.to_json(), release.statement().encode()]
     parts += [name.encode() + output.to_bytes() for name, output in release.outputs.items()]
@@ -174,7 +174,7 @@ def _replay(
 
 def _publish(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
-) -> tuple[Release, list[str]]:
+) -> tuple[Release[Any], list[str]]:
     """Publish, and return what was warned of: a warning is read by people too."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -57,7 +58,7 @@ class _Version(msgspec.Struct):
     schema: int = 1
 
 
-def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release, Written]:
+def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], Written]:
     """Read a release folder: the release, and what its `release.json` says.
 
     Every file must be the one that `release.json` names by its SHA-256; the promise is checked

@@ -60,7 +60,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     return Plan(data, method, guarantee, layout, key)
 
 
-def run_job(job: Job, recipe: Path | None = None) -> tuple[Release, Path]:
+def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     """Charge, publish, verify and write; the recipe, if wanted, before anything is asked."""
     plan = plan_job(job, recipe)
     if recipe is not None:

@@ -72,7 +72,7 @@ class Publisher(ABC, Generic[Kind]):
         *,
         seed: int | None = None,
         before_asking: Callable[[], None] | None = None,
-    ) -> Release:
+    ) -> Release[Kind]:
         """Publish data under a promise.
 
         Parameters
@@ -96,7 +96,7 @@ class Publisher(ABC, Generic[Kind]):
         return publish_with(self, data, guarantee, answers)
 
 
-def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release:
+def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release[Any]:
     """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
     require_support(method, data, guarantee)
     if guarantee.needs_public_domain:

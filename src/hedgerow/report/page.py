@@ -22,7 +22,7 @@ __all__ = ["report"]
 _SCRIPTS = ("vega", "vega-lite", "vega-embed")
 
 
-def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Score]] = ()) -> str:
+def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequence[Score]] = ()) -> str:
     """Make the page.
 
     Parameters
@@ -96,14 +96,14 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")
 
 
-def _title(releases: Sequence[tuple[str, Release]]) -> str:
+def _title(releases: Sequence[tuple[str, Release[Any]]]) -> str:
     if len(releases) > 1:
         return f"{len(releases)} releases compared"
     _, release = releases[0]
     return f"A release of {release.kind} by {release.recipe.method}"
 
 
-def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
+def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
     """Gather what the page says of one release; its pictures are added to `charts`."""
     promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
