@@ -19,7 +19,7 @@ from hedgerow.errors import (
     UnknownMethod,
     UnsupportedGuarantee,
 )
-from hedgerow.io.files import ending_of, is_plainly_packed, read_bytes
+from hedgerow.io.files import UNLIMITED, ending_of, is_plainly_packed, read_bytes
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
 from hedgerow.io.parquet import read_table
 from hedgerow.io.read import any_kind, format_of
@@ -32,8 +32,6 @@ from hedgerow.release import Release, Written, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
-
-_ANY = 2**50
 
 
 def verify_folder(
@@ -167,7 +165,7 @@ def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     """Whether the file holds just what we would write for its data."""
     _, layout = format_of(file.format, ending_of(path))
     wanted = layout.write(any_kind(data.kind).rows(data), file.columns)
-    there = read_bytes(path, most=_ANY)  # it was read before, within its limit
+    there = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
     if not is_plainly_packed(path):
         return False
     if wanted != there and file.format == "parquet":

@@ -18,7 +18,7 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
-from hedgerow.io.files import ending_of, read_bytes, reason
+from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import FORMATS, any_kind, read
 from hedgerow.release import SCHEMA, Release, Written, version
@@ -40,7 +40,6 @@ _FEW_VALUES, _VALUE = 20_000, 4
 _MOST_FILES = 8
 #: no `release.json` has a higher version than this
 _MOST_SCHEMA = 10_000
-_ANY = 2**50
 
 #: what a writer says of how its data is read (`Kind.again`); whatever else a reader can be told
 #: would be told by a stranger
@@ -81,7 +80,7 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
     outputs: dict[str, Dataset] = {}
     for file in held.files:
         size = _check_content(folder / file.file, file.sha256, trusted=trusted)
-        most_bytes = _ANY if trusted else max(_SMALL, _RATIO * size)
+        most_bytes = UNLIMITED if trusted else max(_SMALL, _RATIO * size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
         most = None if most is None else most + _EFFORT_PER_BYTE * size
     domain = domain or next(iter(outputs.values())).domain
@@ -224,7 +223,7 @@ def _check_content(path: Path, sha256: str, *, trusted: bool) -> int:
 
 def _read_output(path: Path, file: File, domain: Domain | None, most: int) -> Dataset:
     """Read one data set, which may grow to so many bytes."""
-    if file.format == "parquet" and most < _ANY:
+    if file.format == "parquet" and most < UNLIMITED:
         _check_pages(path, most)
     try:
         return read(

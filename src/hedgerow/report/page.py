@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from hedgerow.errors import EngineError, ParameterError
-from hedgerow.release import Release
+from hedgerow.release import Release, version
 from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.score import Score
 from hedgerow.statement import limits_of
@@ -52,7 +52,7 @@ def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequen
         title=_title(releases),
         owner=owner,
         pages=pages,
-        version=releases[0][1].version,
+        version=version(),
         style=_Safe(held.joinpath("page.css").read_text("utf-8")),
         scripts=[_Safe(script) for script in scripts],
         allowed=_Safe(" ".join(map(_hashed, scripts))),
@@ -115,6 +115,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
         # a name of a file may be no text
         "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
+        "unchecked": _unchecked(release),
         "figures": [("promise", promises), *release.guarantee.figures()],
         "sentence": release.guarantee.sentence(),
         "limits": limits_of(release.guarantee, release.domain),
@@ -131,6 +132,16 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
             ("verification", release.verdict.checked),
         ],
     }
+
+
+def _unchecked(release: Release[Any]) -> str:
+    """Say that another version made it: what that one writes is not known to this one."""
+    if release.version == version():
+        return ""
+    return (
+        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the data, "
+        "as far as it can be; that the folder is just what that version wrote was not. Verify it with that version."
+    )
 
 
 def _numbered(chart: Chart, charts: list[Chart]) -> dict[str, Any]:
