@@ -13,7 +13,8 @@ from pathlib import Path
 
 from floor import best, data_folder, floor
 
-from hedgerow.job import Job, run_job
+from hedgerow.jobs.publish import run_job
+from hedgerow.jobs.recipe import Job
 
 FILE = "msnbc/msnbc990928.seq.gz"
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.privacy.linkage import KCL, count_violations
+from hedgerow.privacy.kcl import KCL, count_violations
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
 from hedgerow.publishers.trajectories.giving_back import give_back
 from hedgerow.publishers.trajectories.greedy import Board, suppress_greedily

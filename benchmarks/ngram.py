@@ -18,7 +18,8 @@ from floor import best, data_folder, floor
 from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
-from hedgerow.job import Job, run_job
+from hedgerow.jobs.publish import run_job
+from hedgerow.jobs.recipe import Job
 from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.scoring import relative_errors
 from hedgerow.measures.sequences import drawn_queries, uniform_queries

@@ -13,11 +13,18 @@ if TYPE_CHECKING:
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
-    from hedgerow.privacy.linkage import KCL
+    from hedgerow.privacy.kcl import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
+    from hedgerow.publishers.sequences.ngram import NGram
+    from hedgerow.publishers.sequences.prefix_tree import PrefixTree
+    from hedgerow.publishers.sets.diffpart import DiffPart
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
+    from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
+    from hedgerow.publishers.trajectories.kcl import LocalSuppression
     from hedgerow.release import Release
     from hedgerow.score import Score
+
+__version__: str
 
 __all__ = [
     "KCL",
@@ -25,6 +32,7 @@ __all__ = [
     "All",
     "Choose",
     "Criterion",
+    "DiffPart",
     "Domain",
     "FlatLaplace",
     "Flip",
@@ -33,6 +41,10 @@ __all__ = [
     "InputError",
     "Laplace",
     "Ledger",
+    "LocalSuppression",
+    "NGram",
+    "NoisySingletons",
+    "PrefixTree",
     "Publisher",
     "PureDP",
     "Release",
@@ -54,7 +66,7 @@ _HOMES = {
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
-    "hedgerow.privacy.linkage": ("KCL",),
+    "hedgerow.privacy.kcl": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),
@@ -62,10 +74,13 @@ _HOMES = {
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    registry = import_module("hedgerow.publishers.registry")
+    return sorted({*__all__, *(place.partition(":")[2] for place in registry.METHODS.values())})
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("hedgerow")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

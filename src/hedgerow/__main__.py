@@ -7,9 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from hedgerow.errors import INTERRUPTED
+
 __all__ = ["main"]
 
-_INTERRUPTED, _STDERR = 130, 2
+_STDERR = 2
 #: whoever ends us by one of these is answered like whoever presses Ctrl-C
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -25,7 +27,7 @@ def main() -> None:
         run()
     except SystemExit as end:
         _on_signals(signal.SIG_IGN)  # it is over, and everything was said
-        if end.code == _INTERRUPTED:
+        if end.code == INTERRUPTED:
             _end_interrupted()
         raise
     except KeyboardInterrupt:  # while something is loaded, or while the end is told
@@ -41,7 +43,7 @@ def main() -> None:
 
 def _end_interrupted() -> NoReturn:
     """End at once, with our code: Python ends by a signal if one came while a library loaded."""
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)
 
 
 def _on_signals(action: Callable[..., Any] | signal.Handlers) -> None:

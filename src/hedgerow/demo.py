@@ -11,7 +11,10 @@ import polars as pl
 from hedgerow import progress
 from hedgerow.errors import ParameterError
 from hedgerow.io.files import pack, write_file
-from hedgerow.job import Job, Reading, run_evaluation, run_job, run_report
+from hedgerow.jobs.evaluate import run_evaluation
+from hedgerow.jobs.publish import run_job
+from hedgerow.jobs.recipe import Job, Reading
+from hedgerow.jobs.report import run_report
 from hedgerow.release import Release
 from hedgerow.samples import shopping_baskets
 from hedgerow.samples.shopping import SHELVES
@@ -35,7 +38,7 @@ report.html     the same to look at; for the owner only
 class Shown(NamedTuple):
     """What a demo made."""
 
-    release: Release
+    release: Release[Any]
     scores: list[Score]
     folder: Path
 

@@ -5,6 +5,7 @@ never what the data holds: an error is read by people who may not see the data.
 """
 
 __all__ = [
+    "INTERRUPTED",
     "BudgetExceeded",
     "DomainError",
     "EngineError",
@@ -24,6 +25,10 @@ __all__ = [
     "UnsupportedGuarantee",
     "WriteError",
 ]
+
+
+#: what the command line returns when somebody stops it
+INTERRUPTED = 130
 
 
 class HedgerowError(Exception):

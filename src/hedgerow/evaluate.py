@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sets import measure_sets
 from hedgerow.measures.trajectories import measure_trajectories
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.prefix_tree import PrefixTree
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
@@ -28,7 +30,7 @@ _CUT = 20
 _LONGEST, _COUNT = 1_000, 10**12
 
 
-def evaluate(release: Release, original: Dataset, *, seed: int | None = None) -> list[Score]:
+def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = None) -> list[Score]:
     """Compare a release with the original; the scores are for the owner only.
 
     Parameters
@@ -60,7 +62,7 @@ def evaluate(release: Release, original: Dataset, *, seed: int | None = None) ->
     raise ParameterError(msg)
 
 
-def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
+def _sets(release: Release[Any], original: Sets, seed: int | None) -> list[Score]:
     nothing = np.zeros(0, np.int64)
     singletons = NoisySingletons().publish(original, release.guarantee, seed=seed)
     controls = {
@@ -70,7 +72,7 @@ def _sets(release: Release, original: Sets, seed: int | None) -> list[Score]:
     return measure_sets(original, release.data, controls, np.random.default_rng(seed))
 
 
-def _sequences(release: Release, original: Sequences, seed: int | None) -> list[Score]:
+def _sequences(release: Release[Any], original: Sequences, seed: int | None) -> list[Score]:
     """Stand beside nothing, single items, and the original cut as the method cuts it."""
     longest = _longest(release)
     nothing = np.zeros(0, np.int64)
@@ -85,7 +87,7 @@ def _sequences(release: Release, original: Sequences, seed: int | None) -> list[
     return [*scores, *containment_scores(original, release.data, controls, rng)]
 
 
-def _longest(release: Release) -> int:
+def _longest(release: Release[Any]) -> int:
     """How many items of a sequence the method used."""
     said = dict(release.recipe.parameters)
     return min(_LONGEST, _whole(said.get("l_max")) or _whole(said.get("height")) or _CUT)
@@ -96,20 +98,20 @@ def _whole(said: object) -> int:
     return said if type(said) is int and 0 < said <= _COUNT else 0
 
 
-def _journeys(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
+def _journeys(release: Release[Any], original: Trajectories, seed: int | None) -> list[Score]:
     """Stand beside nothing, first visits alone, and the original cut as the method cuts it."""
     longest = _longest(release)
     first = PrefixTree(height=1, generator="cut")
     controls = {
         "empty release": original.truncated(0),
-        "first visits": first.publish(original, release.guarantee, seed=seed).data,
+        "first visits": cast("Trajectories", first.publish(original, release.guarantee, seed=seed).data),
         f"original, cut at {longest}": original.truncated(longest),
     }
     rng = np.random.default_rng(seed)
     return measure_journeys(original, release.data, controls, rng, longest=longest)
 
 
-def _trajectories(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
+def _trajectories(release: Release[Any], original: Trajectories, seed: int | None) -> list[Score]:
     """Stand beside no visits, one visit a record, and suppression everywhere at once."""
     promises = [part for part in release.guarantee.parts() if isinstance(part, KCL)]
     if not promises:
@@ -133,7 +135,7 @@ def _trajectories(release: Release, original: Trajectories, seed: int | None) ->
     )
 
 
-def _frequent(release: Release, original: Trajectories, promise: KCL) -> int:
+def _frequent(release: Release[Any], original: Trajectories, promise: KCL) -> int:
     """In how many records a sequence is frequent: as the recipe says, or one in a hundred."""
     said = _whole(dict(release.recipe.parameters).get("k_prime"))
     return said or max(2, promise.k, len(original) // 100)

@@ -8,24 +8,26 @@ from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError, TooMuch
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
-from hedgerow.privacy.guarantee import read_number
-from hedgerow.privacy.restoring import restore
+from hedgerow.privacy.building import from_plain
+from hedgerow.privacy.numbers import read_number
 from hedgerow.statement import File, statement_of
 
-__all__ = ["Recipe", "Release", "Written", "version"]
+__all__ = ["SCHEMA", "Recipe", "Release", "Written", "version"]
 
+#: the version of `release.json`; another one has other fields, whatever the version of the package
+SCHEMA = 2
+
+Kind = TypeVar("Kind", bound=Dataset)
 
 _LONGEST_LABEL = 400
 _MOST_SHARE = 10**12
-#: a fraction of the numbers that a promise may have
-_LONGEST = 1_000
 
 
 @cache
@@ -57,10 +59,11 @@ class _Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `release.json`, in its order."""
 
+    schema: int
     hedgerow: str
     kind: str
     for_publication: bool
-    guarantee: dict[str, str]
+    guarantee: dict[str, Any]
     method: str
     parameters: dict[str, int | float | str | bool]
     questions: tuple[_Question, ...]
@@ -71,9 +74,9 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     domain: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Release:
-    """A publication.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Release(Generic[Kind]):
+    """A publication, of data of a kind: `Release[Sets]`.
 
     It holds no exact count, no fingerprint, path or seed of its input; rows are in canonical
     order and numbered afresh.
@@ -93,14 +96,17 @@ class Release:
         used = {name for data in self.outputs.values() for name in data.axes}
         object.__setattr__(self, "domain", self.domain.only(used))
 
+    def __repr__(self) -> str:
+        return f"<Release of {self.kind} by {self.recipe.method}: {self.guarantee!r}>"
+
     @property
-    def data(self) -> Any:
+    def data(self) -> Kind:
         """The published data set; `outputs` has what is published beside it, by name."""
         if "" not in self.outputs:
             names = ", ".join(self.outputs)
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
-        return self.outputs[""]
+        return cast("Kind", self.outputs[""])
 
     @property
     def kind(self) -> str:
@@ -114,10 +120,11 @@ class Release:
             for entry in self.evidence.entries
         )
         return Written(
+            schema=SCHEMA,
             hedgerow=self.version,
             kind=self.kind,
             for_publication=self.publishable,
-            guarantee={"name": self.guarantee.name, **self.guarantee.fields()},
+            guarantee=self.guarantee.to_plain(),
             method=self.recipe.method,
             parameters=dict(self.recipe.parameters),
             questions=tuple(questions),
@@ -129,14 +136,13 @@ class Release:
             domain=self.domain.to_plain(),
         )
 
-    @classmethod
+    @staticmethod
     def restored(
-        cls,
         held: Written,
         domain: Domain,
         outputs: Mapping[str, Dataset],
         effort: int | None = None,
-    ) -> Release:
+    ) -> Release[Any]:
         """Put a release together again from what was written; its promise is checked again.
 
         Parameters
@@ -144,9 +150,9 @@ class Release:
         effort
             How many cases that may look at.
         """
-        fields = dict(held.guarantee)
-        _require_numbers(fields)
-        guarantee = restore(fields.pop("name", ""), fields)
+        guarantee = from_plain(held.guarantee)
+        for data in outputs.values():
+            guarantee.require(data)
         if effort is not None and guarantee.effort(outputs) > effort:
             msg = f"to check its promise more than {effort:,} cases would have to be looked at"
             raise TooMuch(msg)
@@ -154,7 +160,7 @@ class Release:
         entries = tuple(
             Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in held.questions
         )
-        return cls(
+        return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
@@ -182,13 +188,6 @@ class Release:
             publishable=self.publishable,
             files=files,
         )
-
-
-def _require_numbers(fields: Mapping[str, str]) -> None:
-    """Refuse numbers so long that reading them is work."""
-    if any(len(text) > _LONGEST for name, text in fields.items() if name != "sensitive"):
-        msg = "a number of the promise is too long"
-        raise ParameterError(msg)
 
 
 def _require_lines(labels: Sequence[str]) -> None:

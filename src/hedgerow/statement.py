@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from hedgerow.data import Domain, Source
-from hedgerow.privacy import Evidence, Guarantee, PureDP, Verdict
-from hedgerow.privacy.guarantee import show
+from hedgerow.privacy import Evidence, Guarantee, Verdict
+from hedgerow.privacy.numbers import show
 
 __all__ = ["File", "limits_of", "statement_of"]
 
@@ -105,8 +105,7 @@ def _unit(guarantee: Guarantee, domain: Domain) -> str:
 def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
     if not evidence.entries:
         return ""
-    budgets = [part.epsilon for part in guarantee.parts() if isinstance(part, PureDP)]
-    of = f" of {show(budgets[0])}" if budgets else ""
+    of = "" if guarantee.budget is None else f" of {show(guarantee.budget)}"
     lines = [
         f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"
         for entry in evidence.entries

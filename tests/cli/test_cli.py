@@ -185,10 +185,10 @@ def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
         held = "SECRET"
         raise ZeroDivisionError(held)
 
-    monkeypatch.setattr("hedgerow.job.plan_job", broken)
+    monkeypatch.setattr("hedgerow.jobs.publish.plan_job", broken)
     code, out, err = run(f"{PUBLISH} --domain d.toml --json", desk)
     assert code == 70
-    assert re.search(r"a bug of ours \(ZeroDivisionError at job.py:\d+, version .*please report", err)
+    assert re.search(r"a bug of ours \(ZeroDivisionError at publish.py:\d+, version .*please report", err)
     assert json.loads(out)["error"]["exit_code"] == 70
     assert "SECRET" not in out + err
 
@@ -205,7 +205,7 @@ def test_other_ways_out(desk, monkeypatch, error, code, message):
     def stop(*_, **__):
         raise error
 
-    monkeypatch.setattr("hedgerow.job.plan_job", stop)
+    monkeypatch.setattr("hedgerow.jobs.publish.plan_job", stop)
     ran = run(f"{PUBLISH} --domain d.toml", desk)
     assert ran.code == code
     assert ran.err.strip() == f"hedgerow: {message}" + (" for this data" if code == 4 and "memory" in message else "")

@@ -38,7 +38,7 @@ from hedgerow.io import locks
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
 from hedgerow.io.charge import Charge, settle_account
 from hedgerow.io.placement import Placement
-from hedgerow.job import run_job
+from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import Laplace, NoiseOff
 from hedgerow.privacy.questions import Announced
 from hedgerow.publishers import Publisher

@@ -33,6 +33,7 @@ from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.placement import part_of
 from hedgerow.io.scores import check_owners_file, read_scores
 from hedgerow.io.swap import swap_folders
+from hedgerow.release import SCHEMA
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
 DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)
@@ -324,12 +325,29 @@ def test_another_version_cannot_be_checked(tmp_path, spoilt):
 
 def test_another_version_that_writes_otherwise_cannot_be_checked(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
-    seal(place, hedgerow="7.1", news="good")
+    whole = (place / "release.json").read_text()
+    seal(place, hedgerow="7.1", schema=SCHEMA + 1, news="good")
     [(check, passed)] = verify_folder(place).items()
-    assert "out was made by Hedgerow 7.1, and this is 0.1.0, which cannot read it" in check
+    assert f"out was made by Hedgerow 7.1 with version {SCHEMA + 1} of release.json" in check
+    assert f"and this is Hedgerow 0.1.0, which reads version {SCHEMA}" in check
     assert passed is None
     assert run("verify out", tmp_path).code == 3
     assert run("report out --html x.html", tmp_path).code == 2
+    # the first version did not say which it is
+    (place / "release.json").write_text(whole.replace(f'"schema": {SCHEMA},', ""))
+    [(check, passed)] = verify_folder(place).items()
+    assert ("with version 1 of release.json" in check, passed) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"hedgerow": "7.1", "news": "good"}, {"schema": 0}, {"schema": 10**9}, {"schema": "x"}]
+)
+def test_what_no_version_writes_was_changed(tmp_path, changes):
+    """Whoever says this schema and writes another one is not of another version."""
+    place = write_folder(release(), tmp_path / "out", LAYOUT)
+    seal(place, **changes)
+    [(check, passed)] = verify_folder(place).items()
+    assert ("it was changed or damaged" in check, passed) == (True, False)
 
 
 def test_a_link_is_not_followed_out_of_a_release(tmp_path):

@@ -23,7 +23,7 @@ from hedgerow.io.domains import read_domain
 from hedgerow.io.files import Ending, pack
 from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.scores import read_scores, write_scores
-from hedgerow.job import load_job
+from hedgerow.jobs.recipe import load_job
 from hedgerow.report import report
 from hedgerow.testing import sets_of
 

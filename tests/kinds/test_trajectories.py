@@ -19,7 +19,7 @@ from hedgerow.io import read
 from hedgerow.io.files import Ending, pack
 from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.io.trajectories import rows_of
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import awkward

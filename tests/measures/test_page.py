@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import re
 from importlib import resources
@@ -52,3 +53,12 @@ def test_the_policy_allows_our_scripts_by_their_hash_and_nothing_else():
     assert len(scripts) == 4
     hashes = [base64.b64encode(hashlib.sha256(held.encode()).digest()) for held in scripts]
     assert rules["script-src"].split() == [f"'sha256-{held.decode()}'" for held in hashes]
+
+
+def test_a_release_of_another_version_says_that_it_was_not_checked():
+    data = Sets.from_records([["tea"]] * 50, domain=Domain.declare(item=["tea", "milk"]))
+    release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
+    assert "Not checked" not in report([("R", release)])
+    text = report([("R", release), ("S", dataclasses.replace(release, version="0.0.9"))])
+    assert text.count("<strong>Not checked.</strong> It was made by Hedgerow 0.0.9, and this page by 0.1.0.") == 1
+    assert "Made by Hedgerow 0.1.0. The page is complete in itself" in text

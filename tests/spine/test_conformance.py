@@ -7,7 +7,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.testing import check_publisher, mutant
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]

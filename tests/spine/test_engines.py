@@ -17,7 +17,7 @@ from hedgerow.engines import Engine, LocalEngine
 from hedgerow.engines.loopback import LoopbackEngine
 from hedgerow.errors import InternalError
 from hedgerow.privacy import NoiseOff
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.base import publish_with
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import check_replay

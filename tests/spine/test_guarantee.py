@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from toys import MinimumSupport, PassOn, TokenTree
+from toys import MinimumSupport, NoisySize, PassOn, TokenTree
 
 from hedgerow import All, Domain, FlatLaplace, PureDP, Score, Sets, find_method
 from hedgerow.errors import (
@@ -17,7 +17,7 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.privacy import Laplace, Ledger, NoiseOff
-from hedgerow.privacy.guarantee import read_number, show
+from hedgerow.privacy.numbers import read_number, show
 from hedgerow.testing import sets_of
 
 
@@ -118,34 +118,21 @@ def test_a_method_refuses_another_kind():
         FlatLaplace().publish(sets_of([[0]], 1), PureDP(epsilon=1, unit="record"), seed="x")
 
 
-class Both(PassOn):
-    """Keeps two promises at once: publishes one noisy itemset, often enough."""
-
-    name = "toy-both"
-    keeps = (PureDP, MinimumSupport)
-    units = ("record",)
-
-    def run(self, data, ledger):
-        """Ask for the size and publish that many records of item 0."""
-        import numpy as np
-
-        size = ledger.ask(np.array([len(data)]), Laplace(l1=1), spend=ledger.budget, label="size")
-        return Sets.from_masks(np.array([1]), size, data.domain)
-
-
 def test_all_is_verified_part_by_part():
     data = sets_of([[0]] * 5, 2)
     both = All(PureDP(epsilon=50, unit="record"), MinimumSupport(3))
-    release = Both().publish(data, both, seed=1)
+    release = NoisySize().publish(data, both, seed=1)
     assert release.verdict.satisfied
     assert "MinimumSupport: checked on the published data" in release.statement()
-    assert release.guarantee.fields() == {
-        "PureDP.epsilon": "50",
-        "PureDP.unit": "record",
-        "MinimumSupport.k": "3",
+    assert release.guarantee.to_plain() == {
+        "name": "All",
+        "parts": [
+            {"name": "PureDP", "epsilon": "50", "unit": "record"},
+            {"name": "MinimumSupport", "k": "3"},
+        ],
     }
     with pytest.raises(NotSatisfied, match="MinimumSupport: rare itemsets"):
-        Both().publish(data, All(PureDP(epsilon=50, unit="record"), MinimumSupport(99)))
+        NoisySize().publish(data, All(PureDP(epsilon=50, unit="record"), MinimumSupport(99)))
     assert All(MinimumSupport(2)).units == ()
     with pytest.raises(ParameterError, match="at least one guarantee"):
         All()

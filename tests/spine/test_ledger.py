@@ -6,10 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from toys import MinimumSupport
 
 from hedgerow.data import Domain, Sets
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
-from hedgerow.privacy import Choose, Flip, Laplace, Ledger, NoiseOff, Noisy, PureDP, Shares
+from hedgerow.privacy import All, Choose, Flip, Laplace, Ledger, NoiseOff, Noisy, PureDP, Shares
+from hedgerow.testing import sets_of
 
 ONE = Fraction(1)
 COUNTS = np.array([5, 0, 7])
@@ -95,26 +97,19 @@ def test_sensitivities_are_positive_and_exact(bad):
         Choose(sensitivity=bad)
 
 
-def test_promising_hands_the_budget_on_and_does_not_copy_it(ledger, answers):
-    """Three more epsilons were had so, after all was spent."""
-    ledger.ask(COUNTS, Laplace(l1=1), spend=ONE / 4, label="counts")
-    first = ledger.promising((PureDP(epsilon=1, unit="record"),))
-    assert (ledger.left, first.left) == (0, ONE * 3 / 4)
-    assert first.promised(PureDP).epsilon == 1
-    first.ask(COUNTS, Laplace(l1=1), spend=ONE * 3 / 4, label="counts")
-    for spent in (ledger, first):
-        for _ in range(3):
-            again = spent.promising(())
-            with pytest.raises(BudgetExceeded, match="where 0 of 0 is left"):
-                again.ask(COUNTS, Laplace(l1=1), spend=ONE / 9, label="counts")
-    assert answers.answered == 2
-    assert ledger.evidence().total() == first.evidence().total() == 1
-
-
-def test_promising_within_a_partition_is_not_spent_twice(ledger):
-    for _, part in ledger.each("ab", spend=ONE / 2, label="by item"):
-        part.promising(()).ask(COUNTS, Laplace(l1=1), spend=ONE / 2, label="counts")
-    assert ledger.evidence().total() == ONE / 2
+def test_the_ledger_of_several_promises_has_the_one_budget_and_knows_them_all(answers):
+    """However its promises are combined, an epsilon is had once; parts of the ledger know them too."""
+    private, rare = PureDP(epsilon=1, unit="person"), MinimumSupport(2)
+    for promise in (All(private, rare), All(rare, All(private)), All(All(rare), private)):
+        ledger = promise.open(sets_of([[0]] * 4, 2), answers)  # a person owns two records at most
+        assert ledger.budget == ONE / 2
+        for part in (ledger, *ledger.split(1, 1)):
+            assert (part.promised(PureDP), part.promised(MinimumSupport)) == (private, rare)
+        with pytest.raises(BudgetExceeded, match="where 0 of 1/2 is left"):
+            ledger.ask(COUNTS, Laplace(l1=1), spend=ONE / 9, label="counts")
+    assert All(rare).open(sets_of([[0]], 2), answers).budget == 0
+    with pytest.raises(InternalError, match="nothing of the kind PureDP was promised"):
+        rare.open(sets_of([[0]], 2), answers).promised(PureDP)
 
 
 def test_split_reserves_all_at_once(ledger):

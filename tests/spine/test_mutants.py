@@ -11,7 +11,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 from hedgerow import FlatLaplace, PureDP
 from hedgerow.data import Lists, Sets
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.privacy import Choose, Flip, Laplace, ledger, paths, survivors
+from hedgerow.privacy import Choose, Flip, Guarantee, Laplace, ledger, paths, survivors
 from hedgerow.publishers import base
 from hedgerow.testing import changed, check_publisher, mutant
 
@@ -131,12 +131,16 @@ def test_a_maximum_of_records_that_is_not_kept_is_caught():
         check_publisher(FlatLaplace(), PERSON)
 
 
-def test_a_person_charged_as_one_record_is_caught():
+@pytest.mark.parametrize(
+    ("owner", "where", "old", "new"),
+    [
+        (PureDP, "records_per_unit", "data.records_per(self.unit)", "1"),
+        (Guarantee, "open", "Fraction(0)) / records, answers, records=records", "Fraction(0)), answers"),
+    ],
+)
+def test_a_person_charged_as_one_record_is_caught(owner, where, old, new):
     """The group privacy of the ledger left out."""
-    from hedgerow.privacy import guarantee
-
-    old = "Ledger(self.epsilon / records, answers, records=records, promises=(self,))"
-    with changed(guarantee.PureDP, "open", old, "Ledger(self.epsilon, answers)"):
+    with changed(owner, where, old, new):
         with pytest.raises(GuaranteeError, match="loses 2 between neighbours"):
             check_publisher(FlatLaplace(), PERSON)
 

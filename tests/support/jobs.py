@@ -1,6 +1,6 @@
 """A small publication to try jobs on."""
 
-from hedgerow.job import Job
+from hedgerow.jobs.recipe import Job
 
 TEXT = "tea milk\n" * 70 + "bread\n" * 40
 

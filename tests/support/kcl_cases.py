@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hedgerow.data import Trajectories
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.greedy import Board
 from hedgerow.steps.mining import Records, mine
 

@@ -178,9 +178,26 @@ STRANGE = {
     "guarantee.l": ["1", "6", "40", str(2**63), "9" * 900],
     "guarantee.c": ["0", "1", "1/999999999999999999999", "0." + "3" * 300],
     "guarantee.sensitive": [
-        *('["ill=flu"]', '["ill=x"]', '["time=1"]', '["none=1"]', "[]", '["ill"]', '["=="]'),
-        json.dumps([f"ill={n}" for n in range(3_000)]),
-        json.dumps([f"ill={ESCAPES}"]),
+        *([["ill", "flu"]], [["ill", "x"]], [["time", "1"]], [["none", "1"]], [], ["ill"], ["=="], [["ill"]]),
+        *([["ill", ["flu"]]], [[["ill"], "flu"]], {"ill": "flu"}, "ill=flu", ["ill=flu", ["ill", "x"]]),
+        [["ill", str(n)] for n in range(3_000)],
+        [["ill", str(n)] for n in range(60_000)],
+        [["ill", ESCAPES]],
+        [[ESCAPES, "flu"]],
+    ],
+    "guarantee": [
+        {"name": "All", "parts": parts}
+        for parts in (
+            [{"name": "PureDP", "epsilon": "3", "unit": "record"}],
+            [{"name": "PureDP", "epsilon": "3", "unit": "record"}] * 2,
+            [{"name": "KCL", "k": "2", "l": str(n)} for n in range(1, 17)],
+            [{"name": "KCL", "k": str(n), "l": "2"} for n in range(1, 2_000)],
+            [{"name": "PureDP", "epsilon": "3", "unit": "trajectory"}, {"name": "KCL", "k": "1", "l": "2"}],
+            [{"name": "All", "parts": [{"name": "KCL", "k": "1", "l": "2"}]}],
+            [{"name": ESCAPES}],
+            [ESCAPES, {}, [], None],
+            {"name": "KCL"},
+        )
     ],
     "domain.records_per_person": [1, 7, 10**6, 10**18, 2**63],
     "domain.source": ["declared", "asserted public", "inferred from the data"],
@@ -209,6 +226,7 @@ STRANGE = {
     ],
     "for_publication": [False],
     "verification.how": [ESCAPES],
+    "schema": [0, 1, 3, -1, 9_999, 2**40, 2**62, True, "2", 2.0],
     "hedgerow": ["0.0.9", "1.0", ESCAPES, "v1", "0.1.0+x"],
 }  # fmt: skip
 
@@ -303,6 +321,11 @@ def _syntax(place: Path, draw: random.Random) -> str:
         ('"k": "', '"k": "99999999999999999999'),
         ('"c": "', '"c": "0.'),
         ('"name": "PureDP"', '"name": "KCL"'),
+        ('"name": "PureDP"', f'"name": "All", "parts": {"[" * 900}{"]" * 900}'),
+        ('"name": "KCL"', f'"name": {"[" * 3_000}{"]" * 3_000}'),
+        ('"sensitive": [', f'"sensitive": [{"[" * 200}{"]" * 200},'),
+        ('"schema": 2', '"schema": 3'),
+        ('"schema": 2,', ""),
     ])  # fmt: skip
     path.write_text(text.replace(old, new, draw.choice((1, -1))))
     return f"{old} is {new[:40]!r}"

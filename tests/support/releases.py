@@ -19,7 +19,7 @@ from hedgerow import Domain, Sequences, Sets, Trajectories, write_release
 from hedgerow.io.files import read_bytes
 from hedgerow.io.parquet import read_table
 from hedgerow.privacy import PureDP
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers import find_method
 from hedgerow.samples import shopping_baskets
 from hedgerow.samples.walks import Walks, walks

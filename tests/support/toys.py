@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow.data import Dataset, Sets
 from hedgerow.privacy import Choose, Criterion, Flip, Laplace, Ledger, PureDP
+from hedgerow.promises import Option, Promise
 from hedgerow.publishers import Publisher, param
 
 
@@ -105,12 +106,15 @@ def _items_of(pairs: Any, tokens: Any) -> Any:
     return padded[np.stack((2 * pairs, 2 * pairs + 1), axis=1)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class MinimumSupport(Criterion):
     """Every published itemset is the set of at least `k` records."""
 
     name: ClassVar[str] = "MinimumSupport"
     k: int
+
+    def __init__(self, k: int | str) -> None:
+        object.__setattr__(self, "k", int(k))
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the itemsets of fewer records."""
@@ -120,6 +124,30 @@ class MinimumSupport(Criterion):
     def sentence(self) -> str:
         """Say the promise."""
         return f"Every published set is the set of at least {self.k} records."
+
+    def fields(self) -> dict[str, str]:
+        """The number of the promise."""
+        return {"k": str(self.k)}
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FewItems(Criterion):
+    """No published record has more than `k` items: another promise with an option `--k`."""
+
+    name: ClassVar[str] = "FewItems"
+    kinds: ClassVar = (Sets,)
+    k: int
+
+    def __init__(self, *, k: int | str) -> None:
+        object.__setattr__(self, "k", int(k))
+
+    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the longer records."""
+        return {"long records": sum(len(r) > self.k for output in outputs.values() for r in output.records())}
+
+    def sentence(self) -> str:
+        """Say the promise."""
+        return f"No published record has more than {self.k} items."
 
     def fields(self) -> dict[str, str]:
         """The number of the promise."""
@@ -153,6 +181,44 @@ class PassOn(Publisher[Sets]):
         """Return the very rows that came in."""
         del ledger
         return data
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisySize(Publisher[Sets]):
+    """Publish one set as often as there are records, noisily: keeps two promises at once.
+
+    Privacy
+    -------
+    size: a record moves it by one.
+
+    Examples
+    --------
+    >>> NoisySize().name
+    'toy-noisy-size'
+
+    References
+    ----------
+    .. [1] None: a toy.
+    """
+
+    name: ClassVar[str] = "toy-noisy-size"
+    kinds: ClassVar = (Sets,)
+    keeps: ClassVar = (PureDP, MinimumSupport)
+    units: ClassVar = ("record", "person")
+
+    def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Ask for the size and publish that many records of item 0."""
+        size = ledger.ask(np.array([len(data)]), Laplace(l1=1), spend=ledger.budget, label="size")
+        return Sets.from_masks(np.array([1]), np.maximum(size, 1), data.domain)
+
+
+#: rows of the table of promises for the toys
+ROWS = {
+    "MinimumSupport": Promise(
+        "toys:MinimumSupport", {"k": Option("how many records have each published set")}, example={"k": "2"}
+    ),
+    "FewItems": Promise("toys:FewItems", {"k": Option("how many items a record may have")}, example={"k": "9"}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

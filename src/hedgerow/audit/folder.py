@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,12 @@ from hedgerow.errors import (
     UnknownMethod,
     UnsupportedGuarantee,
 )
-from hedgerow.io.files import ending_of, is_plainly_packed, read_bytes
+from hedgerow.io.files import UNLIMITED, ending_of, is_plainly_packed, read_bytes
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
 from hedgerow.io.parquet import read_table
 from hedgerow.io.read import any_kind, format_of
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
-from hedgerow.privacy import Guarantee, PureDP
+from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure
@@ -33,8 +32,6 @@ from hedgerow.release import Release, Written, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
-
-_ANY = 2**50
 
 
 def verify_folder(
@@ -78,7 +75,7 @@ def verify_folder(
     return checks | _checked(folder, release, held, statement) | _promised(release, expected)
 
 
-def _checked(folder: Path, release: Release, held: Written, statement: bytes) -> dict[str, bool | None]:
+def _checked(folder: Path, release: Release[Any], held: Written, statement: bytes) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
         "the files are those that were published": (sha256(statement).hexdigest() == held.statement_sha256),
@@ -101,7 +98,7 @@ def _checked(folder: Path, release: Release, held: Written, statement: bytes) ->
     }
 
 
-def _made(release: Release) -> dict[str, bool | None]:
+def _made(release: Release[Any]) -> dict[str, bool | None]:
     """Check that the method can have made it: its parameters, kind, promise, unit and questions."""
     what = "method, parameters, kind, promise and questions go together"
     try:
@@ -111,7 +108,7 @@ def _made(release: Release) -> dict[str, bool | None]:
         return {"the method is not one of this installation: its words cannot be checked": None}
     except HedgerowError:
         return {what: False}
-    asked = bool(release.evidence.entries) == bool(release.guarantee.units)
+    asked = bool(release.evidence.entries) == (release.guarantee.budget is not None)
     owners = "person" not in release.guarantee.units or release.domain.records_per_person
     return {what: asked and bool(owners)}
 
@@ -126,12 +123,12 @@ def _is_alone(folder: Path, held: Written) -> bool:
     return there | {SIGNATURE} == names_of(held)
 
 
-def _promised(release: Release, expected: Guarantee | None) -> dict[str, bool | None]:
+def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:
     checks: dict[str, bool | None] = {f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied}
-    budgets = [part.epsilon for part in release.guarantee.parts() if isinstance(part, PureDP)]
-    if budgets:
-        spent = sum((entry.spend for entry in release.evidence.entries), Fraction(0))
-        checks["the questions spend no more than the promise"] = spent <= sum(budgets)
+    budget = release.guarantee.budget
+    if budget is not None:
+        checks["the questions spend no more than the promise"] = release.evidence.total() <= budget
+    if release.guarantee.needs_public_domain:
         public = release.domain.source is not Source.INFERRED
         checks["the domain does not come from the data"] = public
     if expected is not None:
@@ -148,17 +145,18 @@ def _is_signed(folder: Path, key: Any) -> bool:
 
 
 def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
-    """Count what breaks a promise in data; differential privacy cannot be seen in data."""
-    if any(isinstance(part, PureDP) for part in guarantee.parts()):
+    """Count what breaks a promise in data, if it can be seen there; warn of what is seldom meant."""
+    if not guarantee.seen_in_data:
         msg = (
-            "differential privacy is a promise about how data was made and cannot be seen in a "
-            "file; verify the release folder"
+            f"{guarantee.name} is a promise about how data was made and cannot be seen in a file; "
+            "verify the release folder"
         )
         raise UnsupportedGuarantee(msg)
+    guarantee.require(data)
+    guarantee.notice(data)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:
-        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items() if number)
-        msg = f"{guarantee.name} is not satisfied: {broken}"
+        msg = f"{guarantee.name} is not satisfied: {verdict.broken}"
         raise NotSatisfied(msg)
     return verdict.violations
 
@@ -167,7 +165,7 @@ def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     """Whether the file holds just what we would write for its data."""
     _, layout = format_of(file.format, ending_of(path))
     wanted = layout.write(any_kind(data.kind).rows(data), file.columns)
-    there = read_bytes(path, most=_ANY)  # it was read before, within its limit
+    there = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
     if not is_plainly_packed(path):
         return False
     if wanted != there and file.format == "parquet":

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
-from hedgerow.privacy import Guarantee, Noisy, PureDP
+from hedgerow.privacy import Guarantee, Noisy
 from hedgerow.privacy.questions import Answers, Question
 from hedgerow.publishers.base import Publisher, publish_with
 from hedgerow.release import Release
@@ -127,14 +127,13 @@ def check_replay(
 
 def epsilon_of(guarantee: Guarantee) -> Fraction:
     """Return the epsilon of a differentially private promise."""
-    for part in guarantee.parts():
-        if isinstance(part, PureDP):
-            return part.epsilon
-    msg = f"{guarantee.name} has no epsilon; the replay law is for differential privacy"
-    raise ParameterError(msg)
+    if guarantee.budget is None:
+        msg = f"{guarantee.name} has no epsilon; the replay law is for differential privacy"
+        raise ParameterError(msg)
+    return guarantee.budget
 
 
-def release_bytes(release: Release) -> bytes:
+def release_bytes(release: Release[Any]) -> bytes:
     """Everything a receiver sees, in the order they see it."""
     parts = [release.to_json(), release.statement().encode()]
     parts += [name.encode() + output.to_bytes() for name, output in release.outputs.items()]
@@ -175,7 +174,7 @@ def _replay(
 
 def _publish(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
-) -> tuple[Release, list[str]]:
+) -> tuple[Release[Any], list[str]]:
     """Publish, and return what was warned of: a warning is read by people too."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

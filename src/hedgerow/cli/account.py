@@ -55,7 +55,7 @@ def _document(path: Path, account: Any) -> dict[str, Any]:
 
 
 def _text(path: Path, account: Any) -> str:
-    from hedgerow.privacy.guarantee import show  # noqa: PLC0415
+    from hedgerow.privacy.numbers import show  # noqa: PLC0415
 
     spent, left = show(account.spent), show(account.total - account.spent)
     lines = [f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"]

@@ -21,7 +21,7 @@ import click
 
 from hedgerow.cli import printing
 from hedgerow.cli.printing import for_terminal, printable, say
-from hedgerow.errors import HedgerowError, WriteError
+from hedgerow.errors import INTERRUPTED, HedgerowError, WriteError
 from hedgerow.progress import Outcome, outcome, promise_outcome
 
 __all__ = ["app", "emit", "main"]
@@ -38,7 +38,7 @@ COMMANDS = {
     "demo": "The main job on built-in data, in under a minute.",
 }
 
-_INTERRUPTED, _USAGE, _ENGINE, _OURS = 130, 2, 4, 70
+_USAGE, _ENGINE, _OURS = 2, 4, 70
 #: set by a shell that wants to know how a line could go on
 _COMPLETE = "_HEDGEROW_COMPLETE"
 
@@ -117,7 +117,7 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
         case HedgerowError() if error.exit_code != _OURS:
             return str(error), error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            return "interrupted", _INTERRUPTED
+            return "interrupted", INTERRUPTED
         case MemoryError():
             return "there is not enough memory for this data", _ENGINE
         case OSError():
@@ -135,10 +135,10 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
 def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     """Say what is wrong in one line, and what went out before; with --json also as a document."""
     became = outcome()
-    nothing = "nothing went out" if code == _INTERRUPTED else ""
+    nothing = "nothing went out" if code == INTERRUPTED else ""
     said = (message, became.published or nothing, became.charged)
     line = printable(" ".join("; ".join(filter(None, said)).split()))
-    if code == _INTERRUPTED and became.published:
+    if code == INTERRUPTED and became.published:
         _redirect_output()  # it was being printed: that may not go on, or not end
     elif "--json" in sys.argv:
         held = {"kind": type(error).__name__, "message": line, "exit_code": code}

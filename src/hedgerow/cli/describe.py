@@ -22,7 +22,8 @@ __all__ = ["command"]
 def command(data: str, *, as_json: bool, **given: Any) -> None:
     """Say what will be read from DATA and how it looks. For the owner only."""
     from hedgerow import progress  # noqa: PLC0415
-    from hedgerow.job import Reading, read_data  # noqa: PLC0415
+    from hedgerow.jobs.reading import read_data  # noqa: PLC0415
+    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
     from hedgerow.measures.describe import describe  # noqa: PLC0415
 
     if given["kind"] is None:

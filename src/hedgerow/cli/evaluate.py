@@ -32,7 +32,8 @@ def command(folder: str, *, as_json: bool, **given: Any) -> None:
     """Compare the release in FOLDER with the data it was made of. For the owner only."""
     import msgspec  # noqa: PLC0415
 
-    from hedgerow.job import Reading, run_evaluation  # noqa: PLC0415
+    from hedgerow.jobs.evaluate import run_evaluation  # noqa: PLC0415
+    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
 
     reading = Reading(
         data=given["against"],

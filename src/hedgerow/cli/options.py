@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from hedgerow.promises import list_options
+
 __all__ = [
-    "PROMISE",
     "json_option",
     "pairs",
     "promise_given",
@@ -21,18 +22,6 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-#: the fields of the guarantees; a test holds this against the guarantees themselves
-PROMISE = {
-    "epsilon": "how much any outcome may depend on one unit; smaller protects more",
-    "unit": "who or what is protected: record, sequence or person",
-    "k": "how many records must match whatever is known",
-    "c": "how frequent a sensitive value may be among them, such as 60%",
-    "l": "how many visits somebody may know",
-    "sensitive": "what is sensitive, as COLUMN=VALUE; may be given several times",
-}
-#: options that may be given several times
-_SEVERAL = ("sensitive",)
 
 trusted_option = click.option("--trusted", is_flag=True, help="However large: I trust whoever made the folder.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -80,17 +69,17 @@ def reading_options(command: Command) -> Command:
 
 
 def promise_options(command: Command) -> Command:
-    """Add the fields of the guarantees."""
-    for name, text in reversed(PROMISE.items()):
-        said = f"{text[0].upper()}{text[1:]}."
-        command = click.option(f"--{name}", name, multiple=name in _SEVERAL, help=said)(command)
+    """Add the options of all promises."""
+    for name, option in reversed(list_options().items()):
+        told = f"{option.help[0].upper()}{option.help[1:]}."
+        command = click.option(f"--{name}", name, multiple=option.repeated, help=told)(command)
     return command
 
 
 def promise_given(given: dict[str, Any]) -> dict[str, Any]:
     """Take the promise out of all options given."""
-    held = {name: given[name] for name in PROMISE if given.get(name) not in {None, ()}}
-    return {name: list(value) if name in _SEVERAL else value for name, value in held.items()}
+    options = {name: option for name, option in list_options().items() if given[name] not in {None, ()}}
+    return {name: list(given[name]) if option.repeated else given[name] for name, option in options.items()}
 
 
 def columns_given(texts: tuple[str, ...]) -> dict[str, str]:

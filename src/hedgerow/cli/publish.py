@@ -73,7 +73,8 @@ def command(*, as_json: bool, **given: Any) -> None:
 
     Epsilon and the unit have no default: whoever publishes says what is promised, and to whom.
     """
-    from hedgerow.job import plan_job, run_job, save_job  # noqa: PLC0415
+    from hedgerow.jobs.publish import plan_job, run_job  # noqa: PLC0415
+    from hedgerow.jobs.recipe import save_job  # noqa: PLC0415
 
     job = _job(given)
     recipe = Path(given["save_recipe"]) if given["save_recipe"] else None
@@ -98,7 +99,7 @@ def _job(given: dict[str, Any]) -> Any:
     """Gather the options; a recipe gives the rest."""
     import msgspec  # noqa: PLC0415
 
-    from hedgerow.job import Job, load_job  # noqa: PLC0415
+    from hedgerow.jobs.recipe import Job, load_job  # noqa: PLC0415
 
     held: dict[str, Any] = {name: given[name] for name in _SAME if given[name] is not None}
     more = {

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @json_option
 def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, trusted: bool, as_json: bool) -> None:
     """Make one self-contained page of the releases in FOLDERS."""
-    from hedgerow.job import run_report  # noqa: PLC0415
+    from hedgerow.jobs.report import run_report  # noqa: PLC0415
 
     with shown():
         places = [Path(folder) for folder in folders]

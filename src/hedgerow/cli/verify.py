@@ -30,6 +30,9 @@ _MARKS = {True: "yes", False: "NO", None: "?"}
 @click.argument("place", type=click.Path())
 @reading_options
 @promise_options
+@click.option(
+    "--promise", "promises", multiple=True, metavar="NAME", help="Which promise, where the options may mean several."
+)
 @click.option("--key", type=click.Path(), help="The public key of whoever signed it (PEM).")
 @trusted_option
 @json_option
@@ -42,11 +45,11 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
     from hedgerow.io.signing import read_public_key  # noqa: PLC0415
-    from hedgerow.job import with_sensitive  # noqa: PLC0415
-    from hedgerow.privacy.restoring import restore_options  # noqa: PLC0415
+    from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
+    from hedgerow.privacy.building import from_options  # noqa: PLC0415
 
-    promise = promise_given(given)
-    expected = restore_options(promise) if promise else None
+    options = promise_given(given)
+    expected = from_options(options, given["promises"]) if options or given["promises"] else None
     key = read_public_key(Path(given["key"])) if given["key"] else None
     if not Path(place).exists():
         msg = f"there is nothing at {place}"
@@ -61,11 +64,9 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
                 msg = "to verify a file, say its --kind and the promise"
                 raise click.UsageError(msg)
             columns = columns_given(given["columns"])
-            options = with_sensitive(pairs("--read", given["read_options"]), promise)
+            reading = with_columns(pairs("--read", given["read_options"]), expected.columns)
             form = given["form"]
-            data = read(place, kind=given["kind"], format=form, columns=columns, options=options)
-            for part in expected.parts():
-                part.notice(data)
+            data = read(place, kind=given["kind"], format=form, columns=columns, options=reading)
             verify_data(data, expected)
             checks: dict[str, bool | None] = {f"{expected.name} holds": True}
     satisfied = all(checks.values())

@@ -132,7 +132,7 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Domain:
     """Public facts about a data set.
 
@@ -166,6 +166,12 @@ class Domain:
             raise DomainError(msg)
         if self.source is not Source.INFERRED:
             _require_room(len(axis) for _, axis in self.axes)
+
+    def __repr__(self) -> str:
+        """Count the values of each axis: there may be millions."""
+        axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.axes)
+        owned = f", {self.records_per_person} records per person" if self.records_per_person else ""
+        return f"<Domain: {axes}, {self.source.value}{owned}>"
 
     @classmethod
     def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value]) -> Domain:

@@ -14,8 +14,8 @@ from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, Unsuppo
 from hedgerow.io.files import read_bytes, reason, write_file
 from hedgerow.io.locks import locked
 from hedgerow.io.toml import read_toml, toml_value
-from hedgerow.privacy import Guarantee, PureDP
-from hedgerow.privacy.guarantee import read_number, show
+from hedgerow.privacy import Guarantee
+from hedgerow.privacy.numbers import read_number, show
 
 __all__ = [
     "FAILED",
@@ -75,18 +75,18 @@ class Account:
 
     def require_room(self, path: Path, guarantee: Guarantee) -> Fraction:
         """Refuse a release beyond the total; return its epsilon."""
-        private = [part for part in guarantee.parts() if isinstance(part, PureDP)]
-        if not private:
+        epsilon = guarantee.budget
+        if epsilon is None:
             msg = f"an account sums epsilons, and {guarantee.name} has none; leave --account out"
             raise UnsupportedGuarantee(msg)
-        if private[0].unit != self.unit:
-            msg = f"{path} is for unit {self.unit!r}; the release is for {private[0].unit!r}"
+        if guarantee.units != (self.unit,):
+            msg = f"{path} is for unit {self.unit!r}; the release is for {', '.join(map(repr, guarantee.units))}"
             raise UnsupportedGuarantee(msg)
         left = self.total - self.spent
-        if private[0].epsilon > left:
-            msg = f"{path} has {show(left)} left of {show(self.total)}; the release needs {show(private[0].epsilon)}"
+        if epsilon > left:
+            msg = f"{path} has {show(left)} left of {show(self.total)}; the release needs {show(epsilon)}"
             raise BudgetExceeded(msg)
-        return private[0].epsilon
+        return epsilon
 
 
 def _checked(entry: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from hedgerow.io.files import reason, share
 from hedgerow.io.locks import abandoned, make_locked, remove, remove_abandoned
 from hedgerow.io.placement import Placement
 from hedgerow.privacy import Guarantee
-from hedgerow.privacy.guarantee import read_number, show
+from hedgerow.privacy.numbers import read_number, show
 
 __all__ = ["Charge", "settle_account"]
 

@@ -24,6 +24,7 @@ else:
 
 __all__ = [
     "MOST_BYTES",
+    "UNLIMITED",
     "Ending",
     "ending_of",
     "is_plainly_packed",
@@ -39,6 +40,8 @@ __all__ = [
 #: what a compressed file may grow to, unless the reader is told otherwise: reading takes some
 #: thirty times as much memory
 MOST_BYTES = 2**30
+#: for what was read before, or is our own: no file has so many bytes
+UNLIMITED = 2**50
 #: beyond this, growing more than a hundredfold is taken for an attack
 _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22

@@ -90,7 +90,7 @@ def _is_release(folder: Path) -> bool:
 
 
 def write_release(
-    release: Release,
+    release: Release[Any],
     folder: str | Path,
     *,
     like: str | Path,
@@ -112,7 +112,7 @@ def write_release(
     return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
-def read_release(folder: str | Path, *, trusted: bool = False) -> Release:
+def read_release(folder: str | Path, *, trusted: bool = False) -> Release[Any]:
     """Read a release folder with the public reader, and check its promise again.
 
     Parameters
@@ -125,7 +125,7 @@ def read_release(folder: str | Path, *, trusted: bool = False) -> Release:
 
 
 def write_folder(
-    release: Release,
+    release: Release[Any],
     folder: Path,
     layout: Layout,
     *,
@@ -175,7 +175,7 @@ def write_folder(
     return folder
 
 
-def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict[str, bytes], list[File]]:
+def _write(release: Release[Any], part: Path, layout: Layout, key: Any) -> tuple[dict[str, bytes], list[File]]:
     """Write data, release and statement; return what was written, and the files of the data."""
     contents: dict[str, bytes] = {}
     files: list[File] = []
@@ -197,7 +197,7 @@ def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict
     return contents, files
 
 
-def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
+def _verify(release: Release[Any], part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part, trusted=True)
     for file in files:

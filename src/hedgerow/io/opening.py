@@ -11,16 +11,17 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
-from hedgerow.io.files import ending_of, read_bytes, reason
+from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import FORMATS, any_kind, read
-from hedgerow.release import Release, Written, version
+from hedgerow.release import SCHEMA, Release, Written, version
 from hedgerow.statement import File
 
 __all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "names_of", "open_folder", "own_bytes", "read_json"]
@@ -37,7 +38,8 @@ _EFFORT, _EFFORT_PER_BYTE = 2_000_000, 50
 #: values of a domain that are given by their ends, and bytes of one that is listed at least
 _FEW_VALUES, _VALUE = 20_000, 4
 _MOST_FILES = 8
-_ANY = 2**50
+#: no `release.json` has a higher version than this
+_MOST_SCHEMA = 10_000
 
 #: what a writer says of how its data is read (`Kind.again`); whatever else a reader can be told
 #: would be told by a stranger
@@ -49,10 +51,13 @@ _TRUST = "if you trust whoever made it, pass --trusted"
 
 
 class _Version(msgspec.Struct):
+    """What every `release.json` says, whatever its schema; the first one did not say which it is."""
+
     hedgerow: str
+    schema: int = 1
 
 
-def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release, Written]:
+def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], Written]:
     """Read a release folder: the release, and what its `release.json` says.
 
     Every file must be the one that `release.json` names by its SHA-256; the promise is checked
@@ -75,7 +80,7 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release, Writte
     outputs: dict[str, Dataset] = {}
     for file in held.files:
         size = _check_content(folder / file.file, file.sha256, trusted=trusted)
-        most_bytes = _ANY if trusted else max(_SMALL, _RATIO * size)
+        most_bytes = UNLIMITED if trusted else max(_SMALL, _RATIO * size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
         most = None if most is None else most + _EFFORT_PER_BYTE * size
     domain = domain or next(iter(outputs.values())).domain
@@ -103,8 +108,8 @@ def read_json(folder: Path, *, trusted: bool = False) -> Written:
         held = msgspec.json.decode(content, type=Written)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed(folder) from None
-    if not _VERSION.fullmatch(held.hedgerow):
-        raise _changed(folder)
+    if held.schema != SCHEMA or not _VERSION.fullmatch(held.hedgerow):
+        raise _other_version(folder, content) or _changed(folder)
     return held
 
 
@@ -161,12 +166,15 @@ def _changed(folder: Path) -> ReadError:
 def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
     """Say that another version wrote this, if that is what it says."""
     try:
-        said = msgspec.json.decode(content, type=_Version).hedgerow
+        said = msgspec.json.decode(content, type=_Version)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if said == version() or not _VERSION.fullmatch(said):
+    if said.schema == SCHEMA or not 1 <= said.schema <= _MOST_SCHEMA or not _VERSION.fullmatch(said.hedgerow):
         return None
-    msg = f"{folder} was made by Hedgerow {said}, and this is {version()}, which cannot read it"
+    msg = (
+        f"{folder} was made by Hedgerow {said.hedgerow} with version {said.schema} of {RELEASE}, "
+        f"and this is Hedgerow {version()}, which reads version {SCHEMA}"
+    )
     return OtherVersion(msg)
 
 
@@ -215,7 +223,7 @@ def _check_content(path: Path, sha256: str, *, trusted: bool) -> int:
 
 def _read_output(path: Path, file: File, domain: Domain | None, most: int) -> Dataset:
     """Read one data set, which may grow to so many bytes."""
-    if file.format == "parquet" and most < _ANY:
+    if file.format == "parquet" and most < UNLIMITED:
         _check_pages(path, most)
     try:
         return read(

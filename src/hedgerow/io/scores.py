@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,7 +22,7 @@ class Scores(msgspec.Struct, frozen=True):
     scope: str
     kind: str
     method: str
-    guarantee: dict[str, str]
+    guarantee: dict[str, Any]
     scores: tuple[Score, ...]
 
 
@@ -47,7 +48,7 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
             raise ParameterError(msg)
 
 
-def write_scores(path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, str]) -> None:
+def write_scores(path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, Any]) -> None:
     """Write a score file that only its owner may read."""
     held = Scores("for the owner only", kind, method, guarantee, tuple(scores))
     write_file(path, msgspec.json.format(msgspec.json.encode(held)) + b"\n", private=True)

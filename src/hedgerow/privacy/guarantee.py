@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from types import MappingProxyType
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.ledger import Ledger
+from hedgerow.privacy.numbers import Exactly, is_number, read_number, show
 from hedgerow.privacy.questions import Answers
 
 __all__ = [
     "All",
-    "Exactly",
     "Guarantee",
+    "Plain",
     "PureDP",
     "Verdict",
-    "fits",
-    "read_number",
-    "show",
 ]
 
 _SAYING = 14
-_NUMBER = re.compile(
-    r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
-    r"|(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,2})?%?)"
-)
 #: from here on a promise allows much, and says so
 _MODERATE, _WEAK = 1, 10
 _EXTREME = Fraction(10**9)
 
-Exactly: TypeAlias = int | Fraction | Decimal | float | str
+#: so many promises may be made at once
+_MOST_PARTS = 16
+
+#: what a promise is written as: texts, and lists and tables of them
+Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 
 
 @dataclass(frozen=True)
@@ -52,19 +48,19 @@ class Verdict:
         """Whether nothing fails."""
         return not any(self.violations.values())
 
+    @property
+    def broken(self) -> str:
+        """What fails, and how often, in a line."""
+        return ", ".join(f"{number} x {what}" for what, number in self.violations.items() if number)
+
 
 class Guarantee(ABC):
-    """A promise and its unit."""
+    """A promise. It says for itself what it spends, needs, reads and publishes: nobody asks which one it is."""
 
+    #: its name in `release.json`, and in the table of promises (`hedgerow.promises`)
     name: ClassVar[str]
-    #: its fields as options of the command line, with what they mean
-    options: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    #: those that must be given; None: all
-    required: ClassVar[tuple[str, ...] | None] = None
-
-    @abstractmethod
-    def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Open a ledger with what this promise allows to spend on the data."""
+    #: the kinds of data it speaks of
+    kinds: ClassVar[tuple[type[Dataset], ...]] = (Dataset,)
 
     @abstractmethod
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
@@ -75,8 +71,52 @@ class Guarantee(ABC):
         """Say the promise in words a lawyer and an engineer both accept."""
 
     @abstractmethod
-    def fields(self) -> dict[str, str]:
-        """The numbers of the promise, exactly, as text."""
+    def fields(self) -> Mapping[str, Plain]:
+        """All that makes it this promise: what the class is made with again; exact numbers as texts."""
+
+    @property
+    def budget(self) -> Fraction | None:
+        """The epsilon it allows to spend on one unit; None for a promise that spends nothing."""
+        return None
+
+    @property
+    def needs_public_domain(self) -> bool:
+        """Whether not even the values that exist may be taken from the data, nor a column be carried along."""
+        return False
+
+    @property
+    def seen_in_data(self) -> bool:
+        """Whether published data alone shows that it is kept."""
+        return True
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units it speaks of."""
+        return ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it reads, besides those of the kind."""
+        return ()
+
+    def records_per_unit(self, data: Dataset) -> int:
+        """How many records of the data depend on one unit at most."""
+        del data
+        return 1
+
+    def require(self, data: Dataset) -> None:
+        """Refuse data that the promise says nothing about."""
+        if not isinstance(data, self.kinds):
+            kinds = ", ".join(kind.kind for kind in self.kinds)
+            msg = f"{self.name} is a promise about {kinds}; got {data.kind}"
+            raise ParameterError(msg)
+
+    @final
+    def open(self, data: Dataset, answers: Answers) -> Ledger:
+        """Open a ledger: of the budget over the records that depend on one unit (group privacy), or of nothing."""
+        self.require(data)
+        records = self.records_per_unit(data)
+        return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
     def effort(self, outputs: Mapping[str, Dataset]) -> int:
         """How many cases `verify` looks at: a small file can ask for more than anyone can wait."""
@@ -92,17 +132,23 @@ class Guarantee(ABC):
         """Warn of what is no error in the data, but seldom meant."""
         del data
 
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The units the promise speaks of."""
-        return ()
+    def figures(self) -> list[tuple[str, str]]:
+        """Its numbers as a page shows them, each with what it is called; lists are left to the sentence."""
+        return [(name, value) for name, value in self.fields().items() if isinstance(value, str)]
 
     def parts(self) -> tuple[Guarantee, ...]:
         """The promises this one is made of."""
         return (self,)
 
+    def to_plain(self) -> dict[str, Plain]:
+        """Lay the promise out as `release.json` holds it; `hedgerow.privacy.building` takes it back."""
+        return {"name": self.name, **self.fields()}
 
-@dataclass(frozen=True, init=False)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in self.fields().items())})"
+
+
+@dataclass(frozen=True, init=False, repr=False)
 class PureDP(Guarantee):
     r"""$\varepsilon$-differential privacy for a unit, by adding or removing one.
 
@@ -115,13 +161,6 @@ class PureDP(Guarantee):
     """
 
     name: ClassVar[str] = "PureDP"
-    options: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "epsilon": "how much any outcome may depend on one unit; smaller protects more",
-            "unit": "who or what is protected: record, sequence or person",
-        }
-    )
-
     epsilon: Fraction
     unit: str
 
@@ -133,13 +172,35 @@ class PureDP(Guarantee):
         if not 1 / _EXTREME <= value <= _EXTREME:
             msg = f"epsilon must be between 1e-9 and 1e9; got {epsilon}"
             raise ParameterError(msg)
+        if not isinstance(unit, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a stranger may have written it
+            msg = f"unit must be a text; got {unit!r}"
+            raise ParameterError(msg)
         object.__setattr__(self, "epsilon", value)
         object.__setattr__(self, "unit", unit)
 
-    def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Open a ledger of epsilon over the number of records a unit may own (group privacy)."""
-        records = data.records_per(self.unit)
-        return Ledger(self.epsilon / records, answers, records=records, promises=(self,))
+    @property
+    def budget(self) -> Fraction:
+        """Epsilon."""
+        return self.epsilon
+
+    @property
+    def needs_public_domain(self) -> bool:
+        """Which values occur is as private as who has them."""
+        return True
+
+    @property
+    def seen_in_data(self) -> bool:
+        """It is about how data was made."""
+        return False
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The one unit."""
+        return (self.unit,)
+
+    def records_per_unit(self, data: Dataset) -> int:
+        """One, or what the domain declares for a person."""
+        return data.records_per(self.unit)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Nothing about differential privacy can be seen in an output: the ledger kept it."""
@@ -171,19 +232,24 @@ class PureDP(Guarantee):
             "Whether a record could not be read, where such records are refused and not dropped.",
         )
 
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Plain]:
         """Epsilon and the unit."""
         return {"epsilon": str(self.epsilon), "unit": self.unit}
 
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The one unit."""
-        return (self.unit,)
+    def figures(self) -> list[tuple[str, str]]:
+        """Epsilon as people write it, and the unit."""
+        return [("epsilon", show(self.epsilon)), ("unit", self.unit)]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class All(Guarantee):
-    """Several promises at once, checked part by part; at most one of them spends a budget."""
+    """Several promises at once, checked part by part; at most one of them spends a budget.
+
+    Examples
+    --------
+    >>> All(PureDP(epsilon="1/2", unit="record")).to_plain()
+    {'name': 'All', 'parts': [{'name': 'PureDP', 'epsilon': '1/2', 'unit': 'record'}]}
+    """
 
     name: ClassVar[str] = "All"
 
@@ -196,29 +262,65 @@ class All(Guarantee):
         if not all(isinstance(part, Guarantee) for part in guarantees):  # pyright: ignore[reportUnnecessaryIsInstance]
             msg = "All takes guarantees"
             raise ParameterError(msg)
-        guarantees = tuple(part for held in guarantees for part in held.parts())
-        if sum(isinstance(part, PureDP) for part in guarantees) > 1:
+        parts = tuple(part for guarantee in guarantees for part in guarantee.parts())
+        if sum(part.budget is not None for part in parts) > 1:
             msg = "All takes at most one differentially private guarantee; state the stronger one"
             raise ParameterError(msg)
-        object.__setattr__(self, "guarantees", guarantees)
+        if len(parts) > _MOST_PARTS:
+            msg = f"All takes at most {_MOST_PARTS} guarantees; got {len(parts)}"
+            raise ParameterError(msg)
+        object.__setattr__(self, "guarantees", parts)
 
-    def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Open the ledger of the part that has a budget, or an empty one."""
-        ledgers = [part.open(data, answers) for part in self.guarantees]
-        private = [ledger for ledger in ledgers if ledger.budget > 0]
-        return (private or ledgers)[0].promising(self.guarantees)
+    @property
+    def budget(self) -> Fraction | None:
+        """The budget of the part that has one."""
+        return next((part.budget for part in self.guarantees if part.budget is not None), None)
+
+    @property
+    def needs_public_domain(self) -> bool:
+        """Whether a part does."""
+        return any(part.needs_public_domain for part in self.guarantees)
+
+    @property
+    def seen_in_data(self) -> bool:
+        """Whether all parts are."""
+        return all(part.seen_in_data for part in self.guarantees)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of all parts."""
+        return tuple(dict.fromkeys(unit for part in self.guarantees for unit in part.units))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of all parts."""
+        return tuple(dict.fromkeys(column for part in self.guarantees for column in part.columns))
+
+    def records_per_unit(self, data: Dataset) -> int:
+        """As many as the part with the budget says."""
+        return next((part.records_per_unit(data) for part in self.guarantees if part.budget is not None), 1)
+
+    def require(self, data: Dataset) -> None:
+        """Refuse what any part refuses."""
+        for part in self.guarantees:
+            part.require(data)
 
     def effort(self, outputs: Mapping[str, Dataset]) -> int:
         """How many cases all parts look at."""
         return sum(part.effort(outputs) for part in self.guarantees)
 
+    def notice(self, data: Dataset) -> None:
+        """Warn of what any part warns of."""
+        for part in self.guarantees:
+            part.notice(data)
+
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check part by part."""
         verdicts = [(part.name, part.verify(outputs)) for part in self.guarantees]
-        return Verdict(
-            "; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts),
-            {f"{name}: {what}": number for name, verdict in verdicts for what, number in verdict.violations.items()},
-        )
+        violations: Counter[str] = Counter()  # two parts may call what they count the same
+        for name, verdict in verdicts:
+            violations.update({f"{name}: {what}": number for what, number in verdict.violations.items()})
+        return Verdict("; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts), dict(violations))
 
     def sentence(self) -> str:
         """Say all promises."""
@@ -226,48 +328,34 @@ class All(Guarantee):
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """Say what none of the promises covers."""
-        found = [limit for part in self.guarantees for limit in part.limits(domain)]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(limit for part in self.guarantees for limit in part.limits(domain)))
 
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Plain]:
+        """The parts."""
+        return {"parts": [part.to_plain() for part in self.guarantees]}
+
+    def figures(self) -> list[tuple[str, str]]:
         """The numbers of all parts."""
-        return {f"{part.name}.{name}": value for part in self.guarantees for name, value in part.fields().items()}
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The units of all parts."""
-        return tuple(dict.fromkeys(unit for part in self.guarantees for unit in part.units))
+        return [figure for part in self.guarantees for figure in part.figures()]
 
     def parts(self) -> tuple[Guarantee, ...]:
         """The promises this one is made of."""
         return self.guarantees
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is promised, in whatever order."""
+        return isinstance(other, All) and Counter(self.guarantees) == Counter(other.guarantees)
 
-def fits(kind: type[Guarantee], given: Iterable[str]) -> bool:
-    """Whether just these options make a promise of a kind."""
-    needed = kind.options if kind.required is None else kind.required
-    return set(needed) <= set(given) <= set(kind.options)
+    def __hash__(self) -> int:
+        return hash(frozenset(self.guarantees))
 
-
-def read_number(what: str, value: object) -> Fraction:
-    """Read a number of a promise as it was written: 0.1 is 1/10, "60%" is 3/5.
-
-    A float is read by its shortest text, which is what was typed, not by its binary value.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, Fraction, Decimal, float, str)):
-        msg = f"{what} must be a number; got {value!r}"
-        raise ParameterError(msg)
-    text = str(value).strip()
-    # long numbers and large exponents are refused before they are computed
-    if not _NUMBER.fullmatch(text) or set(text.partition("/")[2]) == {"0"}:
-        msg = f"{what} must be a finite number; got {text[:40]}"
-        raise ParameterError(msg)
-    return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
+    def __repr__(self) -> str:
+        return f"All({', '.join(map(repr, self.guarantees))})"
 
 
-def show(value: Fraction) -> str:
-    """Write a fraction as people do: a decimal where it is a short one."""
-    if value > _EXTREME**2:
-        return str(value)
-    decimal = float(value)
-    return f"{decimal:g}" if Fraction(f"{decimal:g}") == value else str(value)
+def _shown(value: Plain) -> str:
+    """Write a field as it is typed: a number bare where it is a short decimal, anything else quoted."""
+    if not isinstance(value, str) or not is_number(value):
+        return repr(value)
+    text = value if value.isdigit() else show(read_number("number", value))
+    return repr(text) if "/" in text else text

@@ -89,14 +89,6 @@ class Ledger:
         msg = f"nothing of the kind {kind.__name__} was promised"
         raise InternalError(msg)
 
-    def promising(self, promises: tuple[object, ...]) -> Ledger:
-        """Hand all that is left to a ledger that knows all that is promised; this one is spent.
-
-        A budget is moved and never copied, so nothing is had twice however often it is called.
-        """
-        left, self._spent = self.left, self._budget
-        return self._part(left, under=self._under, promises=promises)
-
     @property
     def left(self) -> Fraction:
         """What is not spent yet."""
@@ -225,14 +217,9 @@ class Ledger:
         """Return what was asked so far, summed by label, in terms of the unit of the promise."""
         return self._book.evidence()
 
-    def _part(self, budget: Fraction, *, under: str | None, promises: tuple[object, ...] | None = None) -> Ledger:
+    def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
         return Ledger(
-            budget,
-            self._answers,
-            records=self._records,
-            promises=self._promises if promises is None else promises,
-            book=self._book,
-            under=under,
+            budget, self._answers, records=self._records, promises=self._promises, book=self._book, under=under
         )
 
     def _charge(self, spend: Fraction, label: str) -> None:

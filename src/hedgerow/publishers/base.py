@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
-from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy, PureDP
+from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy
+from hedgerow.privacy.building import require_plain
 from hedgerow.privacy.questions import Announced
 from hedgerow.release import Recipe, Release
 
@@ -71,7 +72,7 @@ class Publisher(ABC, Generic[Kind]):
         *,
         seed: int | None = None,
         before_asking: Callable[[], None] | None = None,
-    ) -> Release:
+    ) -> Release[Kind]:
         """Publish data under a promise.
 
         Parameters
@@ -95,11 +96,10 @@ class Publisher(ABC, Generic[Kind]):
         return publish_with(self, data, guarantee, answers)
 
 
-def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release:
+def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release[Any]:
     """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
     require_support(method, data, guarantee)
-    private = any(isinstance(part, PureDP) for part in guarantee.parts())
-    if private:
+    if guarantee.needs_public_domain:
         data = data.bare()
     for unit in guarantee.units:
         data = data.bounded(unit)
@@ -110,15 +110,14 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
     outputs = {name: output.canonical() for name, output in named.items()}
-    if private:
+    if guarantee.needs_public_domain:
         _require_domain(method, data, outputs)
     if data.domain.source is Source.INFERRED:
         # which values occur is private: what is left of them is all that may be told
         outputs = {name: output.narrowed() for name, output in outputs.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
-        broken = ", ".join(f"{number} x {what}" for what, number in verdict.violations.items() if number)
-        msg = f"{method.name} did not keep {guarantee.name} ({broken}); nothing was released"
+        msg = f"{method.name} did not keep {guarantee.name} ({verdict.broken}); nothing was released"
         raise NotSatisfied(msg)
     return Release(
         outputs=outputs,
@@ -155,12 +154,13 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
             keeps = ", ".join(kept.name for kept in method.keeps)
             msg = f"{method.name} does not keep {part.name}; it keeps {keeps}"
             raise UnsupportedGuarantee(msg)
-        if isinstance(part, PureDP):
-            data.domain.require_public()
+    if guarantee.needs_public_domain:
+        data.domain.require_public()
     for unit in guarantee.units:
         if unit not in method.units:
             msg = f"{method.name} protects {', '.join(method.units)}; got unit {unit!r}"
             raise UnsupportedGuarantee(msg)
+    require_plain(guarantee.to_plain())  # or whoever receives the release could not read it
 
 
 def recipe_of(method: Publisher[Any]) -> Recipe:

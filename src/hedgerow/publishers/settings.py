@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Guarantee
-from hedgerow.privacy.guarantee import fits
+from hedgerow.privacy.building import build
+from hedgerow.promises import PROMISES, readings
 from hedgerow.publishers.base import Publisher
 
 __all__ = ["Parameter", "configure", "parameters_of", "promise"]
@@ -60,24 +61,21 @@ def configure(method: type[Publisher[Any]], texts: Mapping[str, Any]) -> Publish
 
 
 def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee:
-    """Make the promise that the options given mean for this method.
+    """Make the promise, or several at once, that the options given mean for this method.
 
     Raises
     ------
     UnsupportedGuarantee
-        If none of what the method keeps has just these options.
+        If nothing that the method keeps has just these options, or one thing as well as another.
     """
-    fitting = [kept for kept in method.keeps if fits(kept, given)]
-    if len(fitting) == 1:
-        return cast("Any", fitting[0])(**given)
-    keeps = "; or ".join(f"{kept.name}: {' '.join(f'--{name}' for name in kept.options)}" for kept in method.keeps)
+    kept = [keeps.name for keeps in method.keeps if keeps.name in PROMISES]
+    meant = readings(given, kept)
+    if len(meant) == 1:
+        return build(meant[0], given)
+    keeps = "; or ".join(f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in kept)
     asked = " ".join(f"--{name}" for name in given) or "nothing"
-    missing = [
-        f"--{name}"
-        for kept in method.keeps
-        for name in (kept.options if kept.required is None else kept.required)
-        if name not in given and len(method.keeps) == 1
-    ]
+    alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
+    missing = [f"--{name}" for name, option in alone if option.required and name not in given]
     lacks = f"; missing: {' '.join(missing)}" if missing else ""
     msg = f"{method.name} keeps {keeps}; got {asked}{lacks}"
     raise UnsupportedGuarantee(msg)

@@ -12,9 +12,7 @@ from typing import Any
 import msgspec
 
 from hedgerow.errors import EngineError, ParameterError
-from hedgerow.privacy import PureDP
-from hedgerow.privacy.guarantee import show
-from hedgerow.release import Release
+from hedgerow.release import Release, version
 from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.score import Score
 from hedgerow.statement import limits_of
@@ -24,7 +22,7 @@ __all__ = ["report"]
 _SCRIPTS = ("vega", "vega-lite", "vega-embed")
 
 
-def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Score]] = ()) -> str:
+def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequence[Score]] = ()) -> str:
     """Make the page.
 
     Parameters
@@ -54,7 +52,7 @@ def report(releases: Sequence[tuple[str, Release]], scores: Sequence[Sequence[Sc
         title=_title(releases),
         owner=owner,
         pages=pages,
-        version=releases[0][1].version,
+        version=version(),
         style=_Safe(held.joinpath("page.css").read_text("utf-8")),
         scripts=[_Safe(script) for script in scripts],
         allowed=_Safe(" ".join(map(_hashed, scripts))),
@@ -98,26 +96,16 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")
 
 
-def _title(releases: Sequence[tuple[str, Release]]) -> str:
+def _title(releases: Sequence[tuple[str, Release[Any]]]) -> str:
     if len(releases) > 1:
         return f"{len(releases)} releases compared"
     _, release = releases[0]
     return f"A release of {release.kind} by {release.recipe.method}"
 
 
-def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
+def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
     """Gather what the page says of one release; its pictures are added to `charts`."""
-    private = [part for part in release.guarantee.parts() if isinstance(part, PureDP)]
-    figures = [("promise", release.guarantee.name)]
-    figures += [("epsilon", show(part.epsilon)) for part in private]
-    figures += [("unit", unit) for unit in release.guarantee.units]
-    others = [part for part in release.guarantee.parts() if not isinstance(part, PureDP)]
-    figures += [
-        (name, value)
-        for part in others
-        for name, value in part.fields().items()
-        if name != "sensitive"  # said in the sentence
-    ]
+    promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = bool(score_charts(scores))
     public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)]
@@ -127,7 +115,8 @@ def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Cha
         # a name of a file may be no text
         "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
-        "figures": figures,
+        "unchecked": _unchecked(release),
+        "figures": [("promise", promises), *release.guarantee.figures()],
         "sentence": release.guarantee.sentence(),
         "limits": limits_of(release.guarantee, release.domain),
         "budget": _numbered(budget, charts) if budget else None,
@@ -143,6 +132,16 @@ def _page(name: str, release: Release, scores: Sequence[Score], charts: list[Cha
             ("verification", release.verdict.checked),
         ],
     }
+
+
+def _unchecked(release: Release[Any]) -> str:
+    """Say that another version made it: what that one writes is not known to this one."""
+    if release.version == version():
+        return ""
+    return (
+        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the data, "
+        "as far as it can be; that the folder is just what that version wrote was not. Verify it with that version."
+    )
 
 
 def _numbered(chart: Chart, charts: list[Chart]) -> dict[str, Any]:

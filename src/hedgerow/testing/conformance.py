@@ -17,7 +17,9 @@ from hedgerow.errors import (
     UndeclaredDomain,
     UnsupportedGuarantee,
 )
-from hedgerow.privacy import Criterion, Guarantee, PureDP
+from hedgerow.privacy import Criterion, Guarantee
+from hedgerow.privacy.building import from_plain
+from hedgerow.privacy.guarantee import Plain
 from hedgerow.publishers.base import Publisher
 from hedgerow.testing.catalogue import awkward
 
@@ -77,7 +79,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
 
 def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> list[bool] | None:
     """Check one data set; None if a criterion refused it, else which replays moved an answer."""
-    private = any(isinstance(part, PureDP) for part in guarantee.parts())
+    private = guarantee.budget is not None
     _check_refusals(method, data, guarantee)
     try:
         _check_release(method, data, guarantee)
@@ -116,9 +118,8 @@ def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) 
     _require("Not for publication" not in fresh.statement(), "a run from OS entropy is publishable")
     for output in fresh.outputs.values():
         _require(output.to_bytes() == output.canonical().to_bytes(), "the output is not canonical")
-    for part in guarantee.parts():
-        if isinstance(part, PureDP):
-            _require(fresh.evidence.total() <= part.epsilon, "the evidence exceeds the promise")
+    if guarantee.budget is not None:
+        _require(fresh.evidence.total() <= guarantee.budget, "the evidence exceeds the promise")
 
 
 def _check_order_blind(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
@@ -132,12 +133,13 @@ def _check_order_blind(method: Publisher[Any], data: Dataset, guarantee: Guarant
 
 def _check_refusals(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
     inferred = dataclasses.replace(data, domain=dataclasses.replace(data.domain, source=Source.INFERRED))
-    if any(isinstance(part, PureDP) for part in guarantee.parts()):
+    if guarantee.needs_public_domain:
         _require_refusal(method, inferred, guarantee, UndeclaredDomain)
     _require_refusal(method, data, _Unheard(), UnsupportedGuarantee)
-    for unit in set(data.units) - set(method.units):
-        if PureDP in method.keeps:
-            _require_refusal(method, data, PureDP(epsilon=1, unit=unit), UnsupportedGuarantee)
+    for part in guarantee.parts():
+        for unit in set(data.units) - set(method.units) if "unit" in part.fields() else ():
+            other = from_plain({**part.to_plain(), "unit": unit})
+            _require_refusal(method, data, other, UnsupportedGuarantee)
 
 
 def _require_refusal(method: Publisher[Any], data: Dataset, guarantee: Guarantee, error: type[Exception]) -> None:
@@ -174,5 +176,5 @@ class _Unheard(Criterion):
     def sentence(self) -> str:
         return "Unheard."
 
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Plain]:
         return {}

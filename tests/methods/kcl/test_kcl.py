@@ -14,7 +14,7 @@ from project import VECTORS
 from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import DomainError, NotSatisfied, ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.privacy.linkage import KCL, count_violations
+from hedgerow.privacy.kcl import KCL, count_violations
 from hedgerow.publishers.trajectories import batch, giving_back, kcl
 from hedgerow.publishers.trajectories.greedy import (
     Operation,

@@ -15,7 +15,7 @@ from hedgerow.data import Trajectories
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.record_linkage import _Informed, truly_beyond
 from hedgerow.measures.visits import Visits
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories import giving_back
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.samples.walks import Walks, walks

@@ -24,8 +24,8 @@ from kcl_cases import (
 from project import VECTORS
 
 from hedgerow.data import Trajectories
-from hedgerow.privacy import linkage
-from hedgerow.privacy.linkage import KCL, count_violations
+from hedgerow.privacy import kcl
+from hedgerow.privacy.kcl import KCL, count_violations
 from hedgerow.publishers.trajectories.batch import _State, suppress_in_batches
 from hedgerow.publishers.trajectories.giving_back import give_back
 from hedgerow.publishers.trajectories.greedy import Operation, occurring, suppress_greedily
@@ -228,7 +228,7 @@ def test_the_checker_equals_brute_force(held, at_once):
     names, marks = held_by(flags)
     promise = KCL(k=k, c=c, l=longest, sensitive=names) if names else KCL(k=k, l=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linkage, "_AT_ONCE", at_once)
+        patch.setattr(kcl, "_AT_ONCE", at_once)
         found = count_violations(trajectories(sets, flags), promise)
     few = violating(sets, [], k, 1, longest)
     frequent = violating(sets, marks, 1, c, longest)

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.metrics import Metric
 from hedgerow.steps.arrays import allowed, nth
 from hedgerow.steps.mining import Mined, Records

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.steps.arrays import allowed, grouped, ranges
 from hedgerow.steps.mining import MOST, Records
 

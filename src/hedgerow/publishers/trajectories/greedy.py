@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.metrics import Metric
 from hedgerow.steps.mining import Level, Mined, Records
 

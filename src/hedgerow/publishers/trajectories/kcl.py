@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Trajectories
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger
-from hedgerow.privacy.linkage import KCL
+from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.batch import suppress_in_batches
 from hedgerow.publishers.trajectories.giving_back import give_back, too_many

@@ -9,28 +9,27 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias
+from numbers import Integral
+from typing import Any, ClassVar, TypeAlias, cast
 
-import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Domain, Source, Trajectories, Value
+from hedgerow.data import Dataset, Domain, Source, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.criteria import Criterion
-from hedgerow.privacy.guarantee import Exactly, read_number, show
-from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.questions import Answers
+from hedgerow.privacy.guarantee import Plain
+from hedgerow.privacy.numbers import Exactly, read_number, show
 
 __all__ = ["KCL", "count_violations"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Trait: TypeAlias = tuple[str, Value]
+Trait: TypeAlias = tuple[str, str]
 
 #: sequences that are looked at in one go, and in all
 _AT_ONCE = 30_000_000
@@ -41,7 +40,7 @@ _DIGITS = 18
 _STEP = 1_500
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class KCL(Criterion):
     r"""$(K, C)_L$-privacy of trajectories [1]_.
 
@@ -60,16 +59,7 @@ class KCL(Criterion):
     """
 
     name: ClassVar[str] = "KCL"
-    options: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {
-            "k": "how many records must match whatever is known",
-            "c": "how frequent a sensitive value may be among them, such as 60%",
-            "l": "how many visits somebody may know",
-            "sensitive": "what is sensitive, as COLUMN=VALUE; may be given several times",
-        }
-    )
-
-    required: ClassVar[tuple[str, ...] | None] = ("k", "l")
+    kinds: ClassVar = (Trajectories,)
 
     k: int
     c: Fraction
@@ -99,47 +89,45 @@ class KCL(Criterion):
         object.__setattr__(self, "l", _whole("l", l))
         object.__setattr__(self, "sensitive", tuple(map(_trait, sensitive)))
 
-    def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Refuse data the promise would say nothing about: several records each, unknown values."""
-        if isinstance(data, Trajectories):
-            _require_one_record_each(data)
-            _require_known(data, self.sensitive)
-        return super().open(data, answers)
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of sensitive values."""
+        return tuple(dict.fromkeys(column for column, _ in self.sensitive))
+
+    def require(self, data: Dataset) -> None:
+        """Refuse, besides, several records of one person and values that nobody knows."""
+        super().require(data)
+        [visits] = _trajectories({"": data})
+        _require_one_record_each(visits)
+        _require_known(visits, self.sensitive)
 
     def effort(self, outputs: Mapping[str, Dataset]) -> int:
         """How many sequences of up to L visits occur, once for each sensitive value.
 
         A step of the check, and a sensitive value, cost as much as some thousand sequences.
         """
-        held = [data for data in outputs.values() if isinstance(data, Trajectories)]
-        sizes = [np.diff(data.arrays()[0]) for data in held]
-        found = sum(_count_sequences(lengths, self.l) for lengths in sizes)
+        sizes = [np.diff(data.arrays()[0]) for data in _trajectories(outputs)]
+        sequences = sum(_count_sequences(lengths, self.l) for lengths in sizes)
         # one step a length, a size of the sequences and a place of the first visit
         steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
-        return (found + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
+        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length."""
-        found: dict[str, int] = {}
-        for data in outputs.values():
-            if not isinstance(data, Trajectories):
-                msg = f"KCL is a promise about trajectories; got {data.kind}"
-                raise ParameterError(msg)
-            _require_one_record_each(data)
-            _require_known(data, self.sensitive)
+        counts: Counter[str] = Counter()
+        for data in _trajectories(outputs):
             for size, (few, frequent) in count_violations(data, self).items():
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
-                found[f"{what} in fewer than {self.k} records"] = few
-                found[f"{what} with a sensitive value beyond {show(self.c)}"] = frequent
-        return found
+                counts[f"{what} in fewer than {self.k} records"] += few
+                counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
+        return counts
 
     def notice(self, data: Dataset) -> None:
         """Warn of a sensitive value that nobody has: it may be misspelt."""
-        if not isinstance(data, Trajectories):
-            return
-        _, _, traits = data.arrays()
+        [visits] = _trajectories({"": data})
+        _, _, traits = visits.arrays()
         for column, value in self.sensitive:
-            if not data.holders(traits, column, value).any():
+            if not visits.holders(traits, column, value).any():
                 warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=3)
 
     def sentence(self) -> str:
@@ -183,13 +171,17 @@ class KCL(Criterion):
             missing,
         )
 
-    def fields(self) -> dict[str, str]:
-        """The numbers of the promise."""
-        held = [f"{column}={value}" for column, value in self.sensitive]
-        numbers = {"k": str(self.k), "l": str(self.l)}
-        if not held:
+    def fields(self) -> dict[str, Plain]:
+        """The numbers of the promise, and what is sensitive: column and value."""
+        numbers: dict[str, Plain] = {"k": str(self.k), "l": str(self.l)}
+        if not self.sensitive:
             return numbers
-        return {**numbers, "c": str(self.c), "sensitive": msgspec.json.encode(held).decode()}
+        return {**numbers, "c": str(self.c), "sensitive": [list(trait) for trait in self.sensitive]}
+
+
+def _trajectories(outputs: Mapping[str, Dataset]) -> list[Trajectories]:
+    """Take the outputs for what they are: `Guarantee.require` refuses other kinds."""
+    return cast("list[Trajectories]", list(outputs.values()))
 
 
 def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
@@ -197,7 +189,7 @@ def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
     if data.domain.source is Source.INFERRED:
         return  # `notice` warns: what nobody has in the data may still exist
     for column, value in sensitive:
-        if column in data.sensitive and str(value) not in data.domain.axis(column).by_text:
+        if column in data.sensitive and value not in data.domain.axis(column).by_text:
             msg = (
                 f"the domain has no value {value!r} of the sensitive column {column!r}; "
                 "check how it is written, or declare it"
@@ -311,11 +303,14 @@ def _whole(name: str, value: int | str) -> int:
 
 
 def _trait(given: Any) -> Trait:
-    if isinstance(given, str):
-        column, sign, value = given.partition("=")
-        if sign and column:
-            return column, value
-    elif isinstance(given, (tuple, list)) and len(given) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
-        return str(given[0]), given[1]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    msg = f"what is sensitive is given as COLUMN=VALUE; got {given!r}"
-    raise ParameterError(msg)
+    """Take a column and a value, or COLUMN=VALUE; values are texts, as files do not tell numbers from them."""
+    column, value = given.partition("=")[::2] if isinstance(given, str) else _pair(given)
+    if not column or not isinstance(column, str) or not isinstance(value, (str, Integral)) or given == column:
+        msg = f"what is sensitive is given as COLUMN=VALUE; got {given!r}"
+        raise ParameterError(msg)
+    return column, str(value)
+
+
+def _pair(given: Any) -> tuple[Any, Any]:
+    pair = tuple(cast("list[Any]", given)) if isinstance(given, (tuple, list)) else ()
+    return pair if len(pair) == 2 else ("", "")  # noqa: PLR2004

@@ -1,0 +1,48 @@
+"""An evaluation: a release and the data it was made of in, scores for the owner out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hedgerow import progress
+from hedgerow.data import Source
+from hedgerow.errors import ParameterError
+from hedgerow.evaluate import evaluate
+from hedgerow.io.folder import open_folder
+from hedgerow.io.read import read
+from hedgerow.io.scores import check_owners_file, read_scores, write_scores
+from hedgerow.jobs.reading import with_columns
+from hedgerow.jobs.recipe import Reading
+from hedgerow.score import Score
+
+__all__ = ["run_evaluation"]
+
+
+def run_evaluation(
+    folder: Path,
+    reading: Reading,
+    scores: Path,
+    *,
+    seed: int | None = None,
+    trusted: bool = False,
+) -> list[Score]:
+    """Compare a release with the data it was made of, and write the scores."""
+    check_owners_file(scores, [Path(reading.data)], read_scores)
+    progress.tell("reading the release")
+    release, written = open_folder(folder, trusted=trusted)
+    if reading.kind not in {"", written.kind}:
+        msg = f"{folder} is a release of {written.kind}; got {reading.kind!r}"
+        raise ParameterError(msg)
+    progress.tell("reading the data")
+    original = read(
+        reading.data,
+        kind=written.kind,
+        domain=None if release.domain.source is Source.INFERRED else release.domain,
+        format=reading.format,
+        columns=reading.columns,
+        options=with_columns(reading.read, release.guarantee.columns),
+    )
+    progress.tell("measuring")
+    measured = evaluate(release, original, seed=seed)
+    write_scores(scores, measured, kind=written.kind, method=written.method, guarantee=written.guarantee)
+    return measured

@@ -1,0 +1,108 @@
+"""A publication: a recipe in, a release folder out."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hedgerow import progress
+from hedgerow.data import Dataset
+from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
+from hedgerow.io.account import Account
+from hedgerow.io.charge import Charge
+from hedgerow.io.folder import Layout, check_free, write_folder
+from hedgerow.io.placement import Placement
+from hedgerow.io.read import format_of
+from hedgerow.io.scores import check_owners_file
+from hedgerow.io.signing import read_private_key
+from hedgerow.jobs.reading import read_data
+from hedgerow.jobs.recipe import Job, load_job, save_job
+from hedgerow.privacy import Guarantee
+from hedgerow.publishers import Publisher, find_method
+from hedgerow.publishers.base import require_support
+from hedgerow.publishers.settings import configure, promise
+from hedgerow.release import Release
+
+__all__ = ["Plan", "plan_job", "run_job"]
+
+
+class Plan(NamedTuple):
+    """What a job comes to, with everything checked that can be checked without spending."""
+
+    data: Dataset
+    method: Publisher[Any]
+    guarantee: Guarantee
+    layout: Layout
+    key: Any = None
+
+
+def plan_job(job: Job, recipe: Path | None = None) -> Plan:
+    """Check a job: method, promise, places, account and data; nothing is asked of the data yet."""
+    method_class = find_method(job.method)
+    guarantee = promise(method_class, job.promise)
+    method = configure(method_class, job.set)
+    layout = Layout.like(Path(job.data), job.format, job.columns)
+    check_free(Path(job.out), overwrite=job.overwrite)
+    _check_owners_files(job, recipe)
+    key = read_private_key(Path(job.sign)) if job.sign else None
+    if job.account:
+        Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
+    bare = guarantee.needs_public_domain
+    if bare and job.read.get("carry"):
+        msg = f"{guarantee.name} publishes no column as it is; leave --carry out"
+        raise UnsupportedGuarantee(msg)
+    data = read_data(job, guarantee.columns)
+    require_support(method, data, guarantee)
+    _, form = format_of(layout.format, layout.ending)
+    for _, axis in (data.bare() if bare else data).domain.axes:
+        form.check(axis.values)
+    return Plan(data, method, guarantee, layout, key)
+
+
+def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
+    """Charge, publish, verify and write; the recipe, if wanted, before anything is asked."""
+    plan = plan_job(job, recipe)
+    if recipe is not None:
+        save_job(job, recipe)
+    folder = Path(job.out)
+    placement = Placement(folder)
+    charge = _charge(job, plan, placement)
+    progress.promise_outcome(lambda: _outcome(placement, charge))
+    with charge or nullcontext():
+        progress.tell("publishing")
+        release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.enter)
+        progress.tell("writing and verifying")
+        write_folder(
+            release,
+            folder,
+            plan.layout,
+            overwrite=job.overwrite,
+            placement=placement,
+            ready=charge and charge.ready,
+            key=plan.key,
+        )
+    return release, folder
+
+
+def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
+    if not job.account:
+        return None
+    return Charge(Path(job.account), plan.guarantee, method=job.method, placement=placement)
+
+
+def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
+    published = f"published in {placement.folder}" if placement.is_out() else ""
+    return progress.Outcome(published, charge.says() if charge else "")
+
+
+def _check_owners_files(job: Job, recipe: Path | None) -> None:
+    """Keep the owner's files out of the release, and the release from replacing them."""
+    out = Path(job.out).resolve()
+    inputs = [Path(name) for name in (job.data, job.domain, job.account, job.sign) if name]
+    for path in (*inputs, *((recipe,) if recipe else ())):
+        if path.resolve().is_relative_to(out):
+            msg = f"{path} is inside {job.out}, which is what goes out; keep it somewhere else"
+            raise GuaranteeError(msg)
+    if recipe is not None:
+        check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))

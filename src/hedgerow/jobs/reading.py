@@ -1,0 +1,41 @@
+"""Private data, read as a command was told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hedgerow import progress
+from hedgerow.errors import ParameterError
+from hedgerow.io.domains import read_domain
+from hedgerow.io.read import read
+from hedgerow.jobs.recipe import Reading
+
+__all__ = ["read_data", "with_columns"]
+
+
+def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:
+    """Read private data, with the columns that a promise reads."""
+    progress.tell("reading")
+    declared = read_domain(Path(reading.domain)) if reading.domain else None
+    if declared and reading.assert_public_domain:
+        msg = "give either a domain or --assert-public-domain, not both"
+        raise ParameterError(msg)
+    return read(
+        reading.data,
+        kind=reading.kind,
+        domain=declared,
+        records_per_person=reading.records_per_person,
+        assert_public_domain=reading.assert_public_domain,
+        format=reading.format,
+        columns=reading.columns,
+        options=with_columns(reading.read, columns),
+    )
+
+
+def with_columns(options: Mapping[str, str], columns: Sequence[str]) -> Mapping[str, str]:
+    """Add the columns that a promise reads to the reading options."""
+    listed = [*options.get("sensitive", "").split(","), *columns]
+    wanted = ",".join(dict.fromkeys(name for name in listed if name))
+    return {**options, "sensitive": wanted} if wanted else options

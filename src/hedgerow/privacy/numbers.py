@@ -1,0 +1,50 @@
+"""Numbers of a promise, exactly as they were written."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from hedgerow.errors import ParameterError
+
+__all__ = ["Exactly", "is_number", "read_number", "show"]
+
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
+    r"|(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,2})?%?)"
+)
+#: beyond this a number is shown in full: no float holds it
+_LARGE = 10**18
+
+Exactly: TypeAlias = int | Fraction | Decimal | float | str
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number that is short enough to be computed."""
+    return bool(_NUMBER.fullmatch(text)) and set(text.partition("/")[2]) != {"0"}
+
+
+def read_number(what: str, value: object) -> Fraction:
+    """Read a number of a promise as it was written: 0.1 is 1/10, "60%" is 3/5.
+
+    A float is read by its shortest text, which is what was typed, not by its binary value.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, Fraction, Decimal, float, str)):
+        msg = f"{what} must be a number; got {value!r}"
+        raise ParameterError(msg)
+    text = str(value).strip()
+    # long numbers and large exponents are refused before they are computed
+    if not is_number(text):
+        msg = f"{what} must be a finite number; got {text[:40]}"
+        raise ParameterError(msg)
+    return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
+
+
+def show(value: Fraction) -> str:
+    """Write a fraction as people do: a decimal where it is a short one."""
+    if value > _LARGE:
+        return str(value)
+    decimal = float(value)
+    return f"{decimal:g}" if Fraction(f"{decimal:g}") == value else str(value)

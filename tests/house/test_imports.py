@@ -1,0 +1,134 @@
+"""A command imports what it runs, and `import hedgerow` nothing; the front door lists and types what is behind it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+from project import ROOT
+
+import hedgerow
+
+HEAVY = ("numpy", "scipy", "polars", "msgspec", "rich", "jinja2")
+PUBLISH = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --domain d.toml --out R"
+#: what only evaluations, reports and other methods need
+OTHERS = (
+    *("scipy", "rich", "jinja2", "hedgerow.evaluate", "hedgerow.measures", "hedgerow.report", "hedgerow.testing"),
+    *("hedgerow.audit", "hedgerow.demo", "hedgerow.samples", "hedgerow.privacy.kcl", "hedgerow.steps"),
+    *("hedgerow.publishers.sequences", "hedgerow.publishers.trajectories", "hedgerow.publishers.sets.diffpart"),
+)
+#: what each command does without
+BUDGET = {
+    "--help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
+    "--version": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
+    "publish --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
+    "verify --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
+    "methods": ("scipy", "rich", "jinja2", "hedgerow.io", "hedgerow.measures", "hedgerow.report", "hedgerow.jobs"),
+    "methods flat-laplace": ("hedgerow.io", "hedgerow.jobs", *OTHERS),
+    PUBLISH: OTHERS,
+    "verify R": tuple(name for name in OTHERS if name != "hedgerow.audit"),
+    "report R --html p.html": tuple(
+        name for name in OTHERS if name not in {"jinja2", "hedgerow.report", "hedgerow.measures"}
+    ),
+}
+CODE = """
+import sys
+sys.argv = ["hedgerow", *sys.argv[1:]]
+from hedgerow.cli.app import main
+try: main()
+except SystemExit as end: print(end.code or 0, *sys.modules, file=sys.stderr)
+"""
+
+
+def test_a_command_imports_what_it_runs(tmp_path):
+    (tmp_path / "a.dat").write_text("tea milk\n" * 70)
+    (tmp_path / "d.toml").write_text('[item]\nvalues = ["bread", "milk", "tea"]\n')
+    for command, without in BUDGET.items():
+        words = [sys.executable, "-c", CODE, *command.split()]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
+        code, *modules = done.stderr.split()
+        assert code == "0", done.stderr
+        assert [name for name in without if name in modules] == [], command
+
+
+# ---- the front door
+
+
+def places():
+    """The methods by the name of their class."""
+    return {place.partition(":")[2]: place.partition(":")[0] for place in hedgerow.METHODS.values()}
+
+
+def test_the_front_door_lists_every_method():
+    assert {*hedgerow.__all__, *places()} == set(dir(hedgerow))
+    assert hedgerow.__version__ == metadata.version("hedgerow")
+
+
+def test_methods_are_exported_with_their_types():
+    """What a type checker reads in `hedgerow/__init__.py` is what the registry says."""
+    text = (ROOT / "src" / "hedgerow" / "__init__.py").read_text()
+    typed = {
+        alias.name: node.module
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    assert set(hedgerow.__all__) <= set(typed)
+    for name in set(places()) & set(hedgerow.__all__):
+        assert typed[name] == f"hedgerow.publishers.{places()[name]}"
+    assert (ROOT / "src" / "hedgerow" / "py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("FlatLaplace().publish(Sets.from_records([]), promise)", "Release[Sets]"),
+        ("FlatLaplace().publish(Sets.from_records([]), promise).data", "Sets"),
+        ("NGram().publish(Sequences.from_records([]), promise).data", "Sequences"),
+        ("DiffPart", "type[DiffPart]"),
+    ],
+)
+def test_a_type_checker_knows_what_is_published(expression, kind, tmp_path):
+    pytest.importorskip("basedpyright", reason="the checker is installed by make setup, not by make test")
+    names = "DiffPart, FlatLaplace, NGram, PureDP, Sequences, Sets"
+    code = f'from hedgerow import {names}\npromise = PureDP(epsilon=1, unit="record")\nreveal_type({expression})\n'
+    (tmp_path / "typed.py").write_text(code)
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+    words = [sys.executable, "-m", "basedpyright", "--project", str(tmp_path), "--pythonpath", sys.executable]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert re.search(rf'Type of ".*" is "{re.escape(kind)}"', done.stdout, re.DOTALL), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda: hedgerow.PureDP(epsilon=1, unit="record"), "PureDP(epsilon=1, unit='record')"),
+        (lambda: hedgerow.PureDP(epsilon="10%", unit="person"), "PureDP(epsilon=0.1, unit='person')"),
+        (lambda: hedgerow.PureDP(epsilon="1/3", unit="record"), "PureDP(epsilon='1/3', unit='record')"),
+        (lambda: hedgerow.KCL(k=1_000_000, l=2), "KCL(k=1000000, l=2)"),
+        (
+            lambda: hedgerow.All(hedgerow.KCL(k=5, l=2, c="60%", sensitive=["ill=flu"])),
+            "All(KCL(k=5, l=2, c=0.6, sensitive=[['ill', 'flu']]))",
+        ),
+        (lambda: hedgerow.Domain.declare(item=range(9)), "<Domain: 9 values of item, declared>"),
+        (
+            lambda: hedgerow.Domain.declare(item=["a"], place=["xy"], records_per_person=2),
+            "<Domain: 1 values of item, 1 values of place, declared, 2 records per person>",
+        ),
+    ],
+)
+def test_what_is_shown_is_short(made, text):
+    assert repr(made()) == text
+    if "Domain" not in text:
+        assert eval(text, {name: getattr(hedgerow, name) for name in ("All", "KCL", "PureDP")}) == made()  # noqa: S307
+
+
+def test_a_release_is_shown_in_a_line():
+    domain = hedgerow.Domain.declare(item=["tea"])
+    data = hedgerow.Sets.from_records([["tea"]] * 9, domain=domain)
+    release = hedgerow.FlatLaplace().publish(data, hedgerow.PureDP(epsilon=1, unit="record"))
+    assert repr(release) == "<Release of sets by flat-laplace: PureDP(epsilon=1, unit='record')>"

@@ -1,0 +1,323 @@
+"""Promises as data: one table, what options mean, and every promise written, read again and verified."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+import warnings
+
+import pytest
+import toys
+from terminal import run
+from toys import ROWS, FewItems, MinimumSupport, NoisySize, PassOn
+
+from hedgerow import KCL, METHODS, All, PureDP, find_method, read_release, write_release
+from hedgerow.audit.folder import verify_data, verify_folder
+from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
+from hedgerow.privacy.building import build, from_options, from_plain, require_plain
+from hedgerow.promises import PROMISES, find_promise, list_options, readings
+from hedgerow.publishers.settings import promise
+from hedgerow.testing import awkward, check_publisher, sets_of
+
+PRIVATE = PureDP(epsilon=50, unit="record")
+ILL = KCL(k=2, l=2, c="60%", sensitive=[("diagnosis", "flu"), ("ward = a", "7")])
+
+
+class TwoKs(PassOn):
+    """Keeps two promises that share an option."""
+
+    name = "toy-two-ks"
+    keeps = (MinimumSupport, FewItems)
+
+
+@pytest.fixture(autouse=True)
+def rows(monkeypatch):
+    """The table with the rows of the toys."""
+    for name, row in ROWS.items():
+        monkeypatch.setitem(PROMISES, name, row)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """The toys as methods of the command line."""
+    monkeypatch.setattr(toys, "TwoKs", TwoKs, raising=False)
+    monkeypatch.setitem(sys.modules, "hedgerow.publishers.toys", toys)
+    for method in (NoisySize, TwoKs, PassOn):
+        monkeypatch.setitem(METHODS, method.name, f"toys:{method.__name__}")
+
+
+# ---- the table
+
+
+@pytest.mark.parametrize("name", [*PROMISES, *ROWS])
+def test_a_row_says_what_its_class_is_made_with(name):
+    row, found = PROMISES[name], find_promise(name)
+    assert found.name == name
+    wanted = inspect.signature(found).parameters
+    assert set(wanted) == set(row.options)
+    assert {n for n, parameter in wanted.items() if parameter.default is parameter.empty} == set(row.required)
+    assert row.fits(row.example)
+    made = build([name], row.example)
+    assert isinstance(made, found)
+    assert row.fits(made.fields())
+    assert all(option.help and not option.help.endswith(".") for option in row.options.values())
+
+
+def test_the_table_imports_nothing_heavy():
+    code = "import sys, hedgerow.promises; print(sorted({'numpy', 'polars', 'msgspec', 'click'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_help_of_a_shared_option_names_each_meaning():
+    assert list_options()["epsilon"].help == PROMISES["PureDP"].options["epsilon"].help
+    assert list_options()["k"].help == (
+        "KCL: how many records must match whatever is known; MinimumSupport: how many records have each published set; "
+        "FewItems: how many items a record may have"
+    )
+    assert [name for name, option in list_options().items() if option.repeated] == ["sensitive"]
+
+
+# ---- what options mean
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("epsilon unit", [("PureDP",)]),
+        ("k l", [("KCL",)]),
+        ("k l c sensitive", [("KCL",)]),
+        ("epsilon unit k l", [("PureDP", "KCL")]),
+        ("k", [("MinimumSupport",), ("FewItems",)]),
+        ("epsilon unit k", [("PureDP", "MinimumSupport"), ("PureDP", "FewItems")]),
+        ("epsilon", []),
+        ("l", []),
+        ("epsilon unit c", []),
+        ("epsilon unit k wrong", []),
+    ],
+)
+def test_options_mean_the_fewest_promises_that_have_them_all(given, meant):
+    assert readings(given.split(), list(PROMISES)) == meant
+
+
+def test_the_method_decides_which_promise_an_option_belongs_to():
+    assert promise(PassOn, {"k": "3"}) == MinimumSupport(3)
+    assert promise(find_method("kcl"), {"k": "3", "l": "2"}) == KCL(k=3, l=2)
+    assert promise(NoisySize, {"k": "3"}) == MinimumSupport(3)
+    both = promise(NoisySize, {"epsilon": "1", "unit": "record", "k": "3"})
+    assert both == All(PureDP(epsilon=1, unit="record"), MinimumSupport(3))
+    for method, given, message in [
+        (TwoKs, {"k": "3"}, "toy-two-ks keeps MinimumSupport: --k; or FewItems: --k; got --k"),
+        (NoisySize, {"epsilon": "1"}, "keeps PureDP: --epsilon --unit; or MinimumSupport: --k; got --epsilon"),
+        (NoisySize, {}, "MinimumSupport: --k; got nothing"),
+        (PassOn, {"epsilon": "1"}, "keeps MinimumSupport: --k; got --epsilon; missing: --k"),
+    ]:
+        with pytest.raises(UnsupportedGuarantee, match=message):
+            promise(method, given)
+
+
+def test_options_alone_may_be_ambiguous():
+    with pytest.raises(UnsupportedGuarantee, match="--k may be MinimumSupport, or FewItems; say which by --promise"):
+        from_options({"k": "3"})
+    assert from_options({"k": "3"}, ["FewItems"]) == FewItems(k=3)
+    assert from_options({"k": "3", "l": "2"}) == KCL(k=3, l=2)
+    both = {"epsilon": "1", "unit": "record", "k": "3"}
+    with pytest.raises(UnsupportedGuarantee, match="may be PureDP with MinimumSupport, or PureDP with FewItems"):
+        from_options(both)
+    assert from_options(both, ["FewItems", "PureDP"]).parts() == (FewItems(k=3), PureDP(epsilon=1, unit="record"))
+    with pytest.raises(UnsupportedGuarantee, match="no guarantee has just --k; there are PureDP: --epsilon --unit"):
+        from_options({"k": "3"}, ["PureDP"])
+    with pytest.raises(ParameterError, match="there is no promise 'Magic'; there are: PureDP, KCL"):
+        from_options({"k": "3"}, ["Magic"])
+
+
+# ---- written, read again, verified
+
+
+#: every promise of the table with every method that keeps it, for every unit it protects
+KEPT = [
+    (method, kept.name, unit)
+    for method in METHODS
+    for kept in find_method(method).keeps
+    for unit in (find_method(method).units if "unit" in PROMISES[kept.name].example else [""])
+]
+
+
+def comes_back(release, folder, ending):
+    """Write a release, read it again; the promise is equal, and verified."""
+    place = write_release(release, folder / "R", like=f"x.{ending}", overwrite=True)
+    again = read_release(place)
+    assert again.guarantee == release.guarantee
+    assert repr(again.guarantee) == repr(release.guarantee)
+    assert from_plain(json.loads((place / "release.json").read_text())["guarantee"]) == release.guarantee
+    checks = verify_folder(place, release.guarantee)
+    assert {passed for check, passed in checks.items() if "for publication" not in check and "method" not in check} == {
+        True
+    }
+    return place
+
+
+def test_every_promise_is_kept_by_a_method():
+    assert {name for _, name, _ in KEPT} == set(PROMISES) - set(ROWS)
+
+
+@pytest.mark.parametrize(("method", "name", "unit"), KEPT)
+@pytest.mark.filterwarnings("ignore:a sensitive value", "ignore:k = ")
+def test_every_promise_comes_back(method, name, unit, tmp_path):
+    guarantee = build([name], PROMISES[name].example | ({"unit": unit} if unit else {}))
+    for kind in find_method(method).kinds:
+        if set(guarantee.units) <= set(kind.units):
+            data = next(data for shape, data in awkward(kind).items() if shape.startswith("hundreds"))
+            release = find_method(method)().publish(data, guarantee)
+            comes_back(release, tmp_path, "csv")
+            comes_back(release, tmp_path, "parquet")
+
+
+def test_all_comes_back(tmp_path):
+    data = sets_of([[0]] * 40, 2)
+    for guarantee in (All(PRIVATE, MinimumSupport(3)), All(MinimumSupport(2), PRIVATE), All(PRIVATE)):
+        place = comes_back(NoisySize().publish(data, guarantee), tmp_path, "dat")
+        assert not verify_folder(place, PRIVATE)["the promise is the one asked for"]
+    assert All(PRIVATE, MinimumSupport(2)) == All(MinimumSupport(2), PRIVATE) != All(MinimumSupport(3), PRIVATE)
+    assert len({All(PRIVATE, MinimumSupport(2)), All(MinimumSupport(2), All(PRIVATE))}) == 1
+    assert check_publisher(NoisySize(), All(PureDP(epsilon=8, unit="record"), MinimumSupport(0))).moved >= 20
+
+
+@pytest.mark.parametrize(
+    "guarantee", [PRIVATE, ILL, KCL(k=1, l=1), All(PRIVATE, ILL), All(ILL, KCL(k=3, l=1))], ids=repr
+)
+def test_plain_data_is_all_there_is_to_a_promise(guarantee):
+    plain = json.loads(json.dumps(guarantee.to_plain()))
+    assert from_plain(plain) == guarantee
+    assert from_plain(plain).to_plain() == guarantee.to_plain()
+
+
+def test_every_part_is_counted_even_if_two_are_called_the_same():
+    """The second of two promises about one column found nothing, and said so for both."""
+    data = awkward(find_method("kcl").kinds[0])["all ill"]
+    flu, well = (KCL(k=1, l=1, c="50%", sensitive=[("diagnosis", value)]) for value in ("flu", "well"))
+    with pytest.raises(NotSatisfied, match=r"KCL is not satisfied: 2 x sequences of 1 visit with a sensitive"):
+        verify_data(data, flu)
+    for both in (All(flu, well), All(well, flu)):
+        with warnings.catch_warnings(), pytest.raises(NotSatisfied, match="2 x KCL: sequences of 1 visit with"):
+            warnings.simplefilter("ignore")
+            verify_data(data, both)
+
+
+# ---- a stranger's promise
+
+
+@pytest.mark.parametrize(
+    ("plain", "message"),
+    [
+        ({}, "there is no guarantee '' with these fields"),
+        ({"name": "All"}, "All has parts and nothing else"),
+        ({"name": "All", "parts": []}, "All needs at least one guarantee"),
+        ({"name": "All", "parts": "PureDP"}, "All has parts and nothing else"),
+        ({"name": "All", "parts": [PRIVATE.to_plain()], "k": "2"}, "All has parts and nothing else"),
+        ({"name": "All", "parts": ["PureDP"]}, "there is no guarantee ''"),
+        ({"name": "All", "parts": [{"name": "All", "parts": [PRIVATE.to_plain()]}]}, "no guarantee 'All' with"),
+        ({"name": "All", "parts": [PRIVATE.to_plain()] * 2}, "at most one differentially private"),
+        ({"name": "All", "parts": [KCL(k=2, l=1).to_plain()] * 17}, "All takes at most 16 guarantees; got 17"),
+        ({"name": ["PureDP"], "epsilon": "1", "unit": "record"}, "there is no guarantee"),
+        ({"name": "PureDP", "epsilon": "1"}, "there is no guarantee 'PureDP' with these fields"),
+        ({"name": "PureDP", "epsilon": "1", "unit": "record", "k": "2"}, "there is no guarantee 'PureDP' with"),
+        ({"name": "PureDP", "epsilon": 1, "unit": "record"}, "written in texts, and lists and tables of them"),
+        ({"name": "PureDP", "epsilon": None, "unit": "record"}, "written in texts, and lists and tables of them"),
+        ({"name": "PureDP", "epsilon": ["1"], "unit": "record"}, "epsilon must be a number"),
+        ({"name": "PureDP", "epsilon": "1", "unit": ["record"]}, "unit must be a text"),
+        ({"name": "PureDP", "epsilon": "1", "unit": {"x": "y"}}, "unit must be a text"),
+        ({"name": "PureDP", "epsilon": "9" * 1_001, "unit": "record"}, "a number of the promise is too long"),
+        ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": "x=y"}, "given as COLUMN=VALUE"),
+        ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": [["x"]]}, "given as COLUMN=VALUE"),
+        ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": [["x", ["y"]]]}, "given as COLUMN=VALUE"),
+        ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": ["x"]}, "given as COLUMN=VALUE"),
+        ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": [["x", "y"]] * 6_000}, "at most 10,000 numbers"),
+        ({"name": "KCL", "k": ["2"], "l": "2"}, "k must be a whole number"),
+    ],
+)
+def test_what_a_stranger_says_of_his_promise_is_bounded(plain, message):
+    with pytest.raises(ParameterError, match=message):
+        from_plain(plain)
+
+
+def test_lists_within_lists_end():
+    deep = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ParameterError, match="lists within lists"):
+        require_plain(deep)
+
+
+def test_a_promise_that_nobody_could_read_is_refused_before_anything_is():
+    long = KCL(k=2, l=1, c="1", sensitive=[("diagnosis", "x" * 1_001)])
+    data = awkward(find_method("kcl").kinds[0])["one record"]
+    with pytest.raises(ParameterError, match="a number of the promise is too long, or a name"):
+        find_method("kcl")().publish(data, long)
+
+
+def test_a_promise_about_another_kind_is_refused_in_one_place(tmp_path):
+    data = sets_of([[0]] * 9, 2)
+    promise = KCL(k=2, l=1)
+    for attempt in (
+        lambda: promise.open(data, None),
+        lambda: promise.verify({"": data}),
+        lambda: verify_data(data, All(MinimumSupport(1), promise)),
+    ):
+        with pytest.raises(ParameterError, match="KCL is a promise about trajectories; got sets"):
+            attempt()
+    place = write_release(NoisySize().publish(data, PRIVATE), tmp_path / "R", like="x.dat")
+    written = json.loads((place / "release.json").read_text())
+    written["guarantee"] = promise.to_plain()
+    (place / "release.json").write_text(json.dumps(written))
+    with pytest.raises((ParameterError, ReadError), match="KCL is a promise about trajectories; got sets"):
+        read_release(place)
+
+
+# ---- on the command line
+
+
+@pytest.fixture
+def desk(tmp_path):
+    (tmp_path / "a.dat").write_text("tea milk\n" * 70 + "tea\n" * 40)
+    (tmp_path / "d.toml").write_text('[item]\nvalues = ["milk", "tea"]\n')
+    return tmp_path
+
+
+@pytest.mark.usefixtures("registered")
+def test_several_promises_at_once_on_the_command_line(desk):
+    publish = "publish a.dat --kind sets --domain d.toml --method toy-noisy-size --out R --overwrite"
+    ran = run(f"{publish} --epsilon 9 --unit record --k 3 --save-recipe r.toml", desk)
+    assert (ran.code, ran.err) == (0, "")
+    assert "9-differential privacy for one record" in ran.out
+    assert "is the set of at least 3 records" in ran.out
+    assert run("verify R", desk).code == 0
+    assert run("verify R --epsilon 9 --unit record --k 3 --promise MinimumSupport --promise PureDP", desk).code == 0
+    assert run("verify R --epsilon 8 --unit record --k 3 --promise MinimumSupport --promise PureDP", desk).code == 3
+    assert run("verify R --epsilon 9 --unit record --k 3 --promise PureDP --promise MinimumSupport", desk).code == 0
+    ran = run("verify R --epsilon 9 --unit record --k 3", desk)
+    assert (ran.code, "say which by --promise" in ran.err) == (3, True)
+    assert run("publish --recipe r.toml --overwrite", desk).code == 0
+    assert run("report R --html p.html", desk).code == 0
+    assert "PureDP + MinimumSupport" in (desk / "p.html").read_text()
+    ran = run(f"{publish} --epsilon 9 --k 3", desk)
+    assert ran.code == 3
+    assert "toy-noisy-size keeps PureDP: --epsilon --unit; or MinimumSupport: --k; got --epsilon --k" in ran.err
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_file_alone_may_be_ambiguous(desk):
+    check = "verify a.dat --kind sets --k 50"
+    ran = run(check, desk)
+    assert ran.code == 3
+    assert "--k may be MinimumSupport, or FewItems; say which by --promise" in ran.err
+    assert run(f"{check} --promise FewItems", desk).code == 0
+    ran = run(f"{check} --promise MinimumSupport", desk)
+    assert (ran.code, ran.err) == (3, "hedgerow: MinimumSupport is not satisfied: 1 x rare itemsets\n")
+    ran = run("publish a.dat --kind sets --method toy-two-ks --k 40 --out R", desk)
+    assert (ran.code, "keeps MinimumSupport: --k; or FewItems: --k; got --k" in ran.err) == (3, True)
+    assert run("publish a.dat --kind sets --method toy-pass-on --k 40 --out R", desk).code == 0
+    assert run("verify R", desk).code == 0
+    assert run("verify R --k 40 --promise MinimumSupport", desk).code == 0
