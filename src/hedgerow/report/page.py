@@ -139,8 +139,8 @@ def _unchecked(release: Release[Any]) -> str:
     if release.version == version():
         return ""
     return (
-        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the data, "
-        "as far as it can be; that the folder is just what that version wrote was not. Verify it with that version."
+        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the "
+        "data, as far as it can be; that the folder is just what that version wrote was not. Verify it with that version."
     )
 
 
