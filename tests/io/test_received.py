@@ -122,8 +122,9 @@ def test_a_compressed_file_does_not_unfold_beyond_a_multiple_of_what_was_sent(ma
     assert (ran.code, ran.out.splitlines()[-1]) == (3, "cannot be checked")
 
 
+@pytest.mark.slow
 def test_an_honest_release_of_a_million_records_needs_no_trust(tmp_path):
-    """Short records in canonical order compress a hundredfold, in Parquet by a third more."""
+    """Short records in canonical order compress a hundredfold and more."""
     lengths = np.random.default_rng(1).geometric(0.7, 10**6)
     items = np.random.default_rng(2).zipf(1.8, lengths.sum()) % 17
     rows = {"row": np.repeat(np.arange(10**6), lengths), "item": items}

@@ -44,7 +44,7 @@ class Account:
     @property
     def spent(self) -> Fraction:
         """The epsilon of all releases, whatever became of them: they add up."""
-        return sum((read_number("epsilon", held["epsilon"]) for held in self.releases), Fraction(0))
+        return sum((read_number("epsilon", entry["epsilon"]) for entry in self.releases), Fraction(0))
 
     @classmethod
     def read(cls, path: Path) -> Account:
@@ -52,16 +52,16 @@ class Account:
         if not path.exists():
             msg = f"there is no account {path}; create one: hedgerow account {path} --total 2 --unit person (or record)"
             raise ParameterError(msg)
-        held = read_toml(path, ParameterError)
+        content = read_toml(path, ParameterError)
         try:
             account = cls(
-                str(held["unit"]),
-                read_number("total", held["total"]),
-                tuple(map(_checked, held.get("releases", []))),
+                str(content["unit"]),
+                read_number("total", content["total"]),
+                tuple(map(_checked, content.get("releases", []))),
             )
         except (KeyError, TypeError, AttributeError, ParameterError):
             account = None
-        if account is None or account.total <= 0 or held.get("releases") == []:
+        if account is None or account.total <= 0 or content.get("releases") == []:
             msg = (
                 f"{path} is not an account: it needs a total greater than 0 and a unit, and in "
                 "each [[releases]] an epsilon greater than 0"
@@ -71,7 +71,7 @@ class Account:
 
     def entry(self, key: str) -> dict[str, Any] | None:
         """The entry with this id."""
-        return next((held for held in self.releases if held.get("id") == key), None)
+        return next((entry for entry in self.releases if entry.get("id") == key), None)
 
     def require_room(self, path: Path, guarantee: Guarantee) -> Fraction:
         """Refuse a release beyond the total; return its epsilon."""
@@ -158,16 +158,16 @@ def with_entry(text: str, entry: Mapping[str, str]) -> str:
 
 def without_entry(text: str, key: str) -> str:
     """Take an entry out again."""
-    return "".join(held for held in _entries(text) if not _has(held, key)).rstrip() + "\n"
+    return "".join(entry for entry in _entries(text) if not _has(entry, key)).rstrip() + "\n"
 
 
 def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
     """Set fields of an entry; what its owner wrote besides stays as it is."""
     parts = _entries(text)
-    for number, held in enumerate(parts):
-        if _has(held, key):
+    for number, entry in enumerate(parts):
+        if _has(entry, key):
             same = re.compile(rf"\s*({'|'.join(fields)})\s*=")
-            lines = [line for line in held.split("\n") if not same.match(line)]
+            lines = [line for line in entry.split("\n") if not same.match(line)]
             at = next(n for n, line in enumerate(lines) if _is_id(line, key)) + 1
             parts[number] = "\n".join(lines[:at]) + "\n" + _lines(fields) + "\n".join(lines[at:])
     return "".join(parts)

@@ -147,7 +147,7 @@ def settle_account(path: Path) -> Account:
     """Settle the entries whose publication is dead, and return what the account says then."""
     account = Account.read(path)
     path = path.resolve()
-    if any(held.get("state") == PENDING for held in account.releases):
+    if any(entry.get("state") == PENDING for entry in account.releases):
         try:
             change_account(path, lambda account, text: _settled(path, account, text))
         except EngineError as error:  # whoever may only read it sees it as it is

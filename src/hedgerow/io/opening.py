@@ -77,12 +77,12 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
     ReadError
         If it is no release, or was changed or damaged; `TooMuch` if it asks for too much.
     """
-    held = read_json(folder, trusted=trusted)
-    _check_files(folder, held)
-    domain = _domain(folder, held, trusted=trusted)
+    written = read_json(folder, trusted=trusted)
+    _check_files(folder, written)
+    domain = _domain(folder, written, trusted=trusted)
     most = None if trusted else _EFFORT
     outputs: dict[str, Dataset] = {}
-    for file in held.files:
+    for file in written.files:
         size = _check_content(folder / file.file, file, trusted=trusted)
         most_bytes = UNLIMITED if trusted else _most_bytes(file, size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
@@ -92,14 +92,14 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
         msg = f"{folder / RELEASE} has a domain of more than the data stands on; it was changed"
         raise ReadError(msg)
     try:
-        release = Release.restored(held, domain, outputs, most)
+        release = Release.restored(written, domain, outputs, most)
     except TooMuch as error:
         msg = f"{folder}: {error}; {_TRUST}"
         raise TooMuch(msg) from None
     units = {unit for data in outputs.values() for unit in data.units}
-    if held.kind != release.kind or not set(release.guarantee.units) <= units:
+    if written.kind != release.kind or not set(release.guarantee.units) <= units:
         raise _changed(folder)
-    return release, held
+    return release, written
 
 
 def read_json(folder: Path, *, trusted: bool = False) -> Written:
@@ -109,17 +109,17 @@ def read_json(folder: Path, *, trusted: bool = False) -> Written:
         raise ReadError(msg)
     content = own_bytes(folder / RELEASE, None if trusted else _MOST_JSON)
     try:
-        held = msgspec.json.decode(content, type=Written)
+        written = msgspec.json.decode(content, type=Written)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed(folder) from None
-    if held.schema != SCHEMA or not _VERSION.fullmatch(held.hedgerow):
+    if written.schema != SCHEMA or not _VERSION.fullmatch(written.hedgerow):
         raise _other_version(folder, content) or _changed(folder)
-    return held
+    return written
 
 
-def names_of(held: Written) -> set[str]:
+def names_of(written: Written) -> set[str]:
     """The names a release may have in its folder; the signature is not in every one."""
-    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in held.files)}
+    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in written.files)}
 
 
 def own_bytes(path: Path, most: int | None = _MOST_TEXT) -> bytes:
@@ -150,12 +150,12 @@ def _opened(path: Path):  # noqa: ANN202 - an open file
         raise EngineError(msg) from None
 
 
-def _domain(folder: Path, held: Written, *, trusted: bool) -> Domain | None:
+def _domain(folder: Path, written: Written, *, trusted: bool) -> Domain | None:
     """Take the domain; of values that are not listed there may be a few, or as many as listed."""
     listed = (folder / RELEASE).stat().st_size // _VALUE
     most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
     try:
-        return Domain.from_plain(held.domain, most)
+        return Domain.from_plain(written.domain, most)
     except DomainError as error:
         msg = f"{folder / RELEASE}: {error}"
         raise ReadError(msg) from None
@@ -182,15 +182,15 @@ def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
     return OtherVersion(msg)
 
 
-def _check_files(folder: Path, held: Written) -> None:
+def _check_files(folder: Path, written: Written) -> None:
     """Refuse files that no writer of ours would name, and options that it would not write."""
-    if not 1 <= len(held.files) <= _MOST_FILES:
+    if not 1 <= len(written.files) <= _MOST_FILES:
         msg = f"{folder / RELEASE} names no data, or too many files"
         raise ReadError(msg)
-    if len({file.data for file in held.files}) < len(held.files):
+    if len({file.data for file in written.files}) < len(written.files):
         msg = f"{folder / RELEASE} names one data set twice; it was changed or damaged"
         raise ReadError(msg)
-    if not all(map(_is_ours, held.files)):
+    if not all(map(_is_ours, written.files)):
         raise _changed(folder)
 
 
@@ -204,7 +204,7 @@ def _is_ours(file: File) -> bool:
         and kind.format in {"", file.format}
         and set(file.columns) == set(kind.written)
         and set(file.options) <= set(kind.options)
-        and all(re.fullmatch(_OPTIONS.get(n, "(?!)"), held) for n, held in file.options.items())
+        and all(re.fullmatch(_OPTIONS.get(n, "(?!)"), text) for n, text in file.options.items())
         and ",".join(kind.further(file.options)) == file.options.get("sensitive", "")
         and bool(_HASH.fullmatch(file.sha256))
     )

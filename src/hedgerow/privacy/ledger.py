@@ -154,8 +154,8 @@ class Ledger:
         question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
-        found = self._answers.answer(question)
-        return found.codes, found.noisy
+        survivors = self._answers.answer(question)
+        return survivors.codes, survivors.noisy
 
     def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> Paths:
         """Reserve `spend` for a forest of cells: see `Paths`.
