@@ -34,8 +34,8 @@ def main() -> None:
         _on_signals(signal.SIG_IGN)
         from hedgerow.progress import outcome  # noqa: PLC0415
 
-        held = outcome()
-        said = ("interrupted", held.published or "nothing went out", held.charged)
+        became = outcome()
+        said = ("interrupted", became.published or "nothing went out", became.charged)
         with suppress(OSError):  # somebody may have closed it
             sys.stderr.write(f"hedgerow: {'; '.join(filter(None, said))}\n")
         _end_interrupted()

@@ -72,8 +72,8 @@ def find_promise(name: str) -> Any:
     >>> find_promise("PureDP").__name__
     'PureDP'
     """
-    module, _, found = PROMISES[name].place.partition(":")
-    return getattr(import_module(module), found)
+    module, _, cls = PROMISES[name].place.partition(":")
+    return getattr(import_module(module), cls)
 
 
 def list_options() -> dict[str, Option]:

@@ -138,7 +138,7 @@ class Release(Generic[Kind]):
 
     @staticmethod
     def restored(
-        held: Written,
+        written: Written,
         domain: Domain,
         outputs: Mapping[str, Dataset],
         effort: int | None = None,
@@ -150,25 +150,25 @@ class Release(Generic[Kind]):
         effort
             How many cases that may look at.
         """
-        guarantee = from_plain(held.guarantee)
+        guarantee = from_plain(written.guarantee)
         for data in outputs.values():
             guarantee.require(data)
         if effort is not None and guarantee.effort(outputs) > effort:
             msg = f"to check its promise more than {effort:,} cases would have to be looked at"
             raise TooMuch(msg)
-        _require_lines([*(asked.label for asked in held.questions), *held.notes])
+        _require_lines([*(asked.label for asked in written.questions), *written.notes])
         entries = tuple(
-            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in held.questions
+            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in written.questions
         )
         return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
-            evidence=Evidence(entries, tuple(held.notes.items())),
-            recipe=Recipe(held.method, tuple(held.parameters.items())),
+            evidence=Evidence(entries, tuple(written.notes.items())),
+            recipe=Recipe(written.method, tuple(written.parameters.items())),
             verdict=guarantee.verify(outputs),
-            publishable=held.for_publication,
-            version=held.hedgerow,
+            publishable=written.for_publication,
+            version=written.hedgerow,
         )
 
     def to_json(self, files: Sequence[File] = ()) -> bytes:

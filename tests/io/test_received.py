@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from mutations import ESCAPES, sound
 from terminal import run
 
-from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sets, Trajectories
+from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sequences, Sets, Trajectories, find_method
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.engines.sorting import order_of_lists
@@ -120,6 +120,24 @@ def test_a_compressed_file_does_not_unfold_beyond_a_multiple_of_what_was_sent(ma
     assert len(read_release(place, trusted=True).data) == 3_000_000
     ran = run("verify X", place.parent)
     assert (ran.code, ran.out.splitlines()[-1]) == (3, "cannot be checked")
+
+
+@pytest.mark.slow
+def test_an_honest_release_of_a_million_records_needs_no_trust(tmp_path):
+    """Short records in canonical order compress a hundredfold and more."""
+    lengths = np.random.default_rng(1).geometric(0.7, 10**6)
+    items = np.random.default_rng(2).zipf(1.8, lengths.sum()) % 17
+    rows = {"row": np.repeat(np.arange(10**6), lengths), "item": items}
+    data = Sequences.from_columns(**rows, domain=Domain.declare(item=range(17))).canonical()
+    release = dataclasses.replace(_of_sequences(), outputs={"": data}, domain=data.domain)
+    for ending in ("dat.gz", "spmf.gz", "jsonl.zst", "parquet.zst"):
+        place = write_release(release, tmp_path / "X", like=f"x.{ending}", overwrite=True)
+        assert len(read_release(place).data) == 10**6
+
+
+def _of_sequences():
+    data = Sequences.from_records([[1, 2]] * 90, domain=Domain.declare(item=range(17)))
+    return find_method("ngram")().publish(data, PureDP(epsilon=1, unit="sequence"))
 
 
 def test_a_file_of_holes_is_not_read(made):
@@ -285,7 +303,7 @@ def test_what_a_table_claims_bounds_what_it_takes():
 def test_a_table_that_unfolds_is_refused(made):
     place = made("parquet")
     for table in (
-        pl.DataFrame({"unit": [1], "item": ["x" * 10**7]}),
+        pl.DataFrame({"unit": [1], "item": ["x" * 3 * 10**7]}),
         pl.DataFrame({"unit": pl.zeros(10**6, pl.Int64, eager=True), "item": "tea"}),
     ):
         table.write_parquet(place / "data.parquet", compression="zstd")

@@ -62,7 +62,7 @@ def verify_folder(
     if key is not None:
         checks["release.json is signed by the owner of the key"] = _is_signed(folder, key)
     try:
-        release, held = open_folder(folder, trusted=trusted)
+        release, written = open_folder(folder, trusted=trusted)
         statement = own_bytes(folder / STATEMENT)
     except (OtherVersion, TooMuch) as error:
         return {**checks, f"{error}": None}
@@ -72,28 +72,28 @@ def verify_folder(
         return {**checks, f"the release can be read ({error})": False}
     if kind is not None:
         checks["the data is what was asked for"] = release.kind == kind
-    return checks | _checked(folder, release, held, statement) | _promised(release, expected)
+    return checks | _checked(folder, release, written, statement) | _promised(release, expected)
 
 
-def _checked(folder: Path, release: Release[Any], held: Written, statement: bytes) -> dict[str, bool | None]:
+def _checked(folder: Path, release: Release[Any], written: Written, statement: bytes) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
-        "the files are those that were published": (sha256(statement).hexdigest() == held.statement_sha256),
+        "the files are those that were published": (sha256(statement).hexdigest() == written.statement_sha256),
         "the data can be read, and is within the domain": True,
-        "nothing else is in the folder": _is_alone(folder, held),
+        "nothing else is in the folder": _is_alone(folder, written),
         "it is for publication": release.publishable,
     }
-    if held.hedgerow != version():  # it may order or word it otherwise
-        made = f"it was made by Hedgerow {held.hedgerow}, and this is {version()}"
+    if written.hedgerow != version():  # it may order or word it otherwise
+        made = f"it was made by Hedgerow {written.hedgerow}, and this is {version()}"
         return {**checks, f"{made}: verify it with that version": None}
     return checks | {
         "the order of records says nothing": all(
-            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in held.files
+            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in written.files
         ),
         "release.json holds what it should and nothing else": (
-            own_bytes(folder / RELEASE, None) == release.to_json(held.files)
+            own_bytes(folder / RELEASE, None) == release.to_json(written.files)
         ),
-        "the statement says what release.json says": (statement == release.statement(held.files).encode()),
+        "the statement says what release.json says": (statement == release.statement(written.files).encode()),
         **_made(release),
     }
 
@@ -113,14 +113,14 @@ def _made(release: Release[Any]) -> dict[str, bool | None]:
     return {what: asked and bool(owners)}
 
 
-def _is_alone(folder: Path, held: Written) -> bool:
+def _is_alone(folder: Path, written: Written) -> bool:
     """Whether there are just the files of a release, and a signature is nothing but one."""
     there = {path.name for path in folder.iterdir()}
     if SIGNATURE in there:
         signature = (folder / SIGNATURE).lstat()
         if not stat.S_ISREG(signature.st_mode) or signature.st_size != SIGNATURE_BYTES:
             return False
-    return there | {SIGNATURE} == names_of(held)
+    return there | {SIGNATURE} == names_of(written)
 
 
 def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:

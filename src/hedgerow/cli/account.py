@@ -50,7 +50,7 @@ def _document(path: Path, account: Any) -> dict[str, Any]:
         "total": str(account.total),
         "spent": str(account.spent),
         "left": str(account.total - account.spent),
-        "releases": [{name: _cell(held, name) for name in _COLUMNS} for held in account.releases],
+        "releases": [{name: _cell(entry, name) for name in _COLUMNS} for entry in account.releases],
     }
 
 
@@ -59,7 +59,7 @@ def _text(path: Path, account: Any) -> str:
 
     spent, left = show(account.spent), show(account.total - account.spent)
     lines = [f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"]
-    rows = [[_cell(held, name) for name in _COLUMNS] for held in account.releases]
+    rows = [[_cell(entry, name) for name in _COLUMNS] for entry in account.releases]
     if rows:
         table = [list(_COLUMNS), *rows]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -141,9 +141,9 @@ def _leave(message: str, code: int, error: BaseException) -> NoReturn:
     if code == INTERRUPTED and became.published:
         _redirect_output()  # it was being printed: that may not go on, or not end
     elif "--json" in sys.argv:
-        held = {"kind": type(error).__name__, "message": line, "exit_code": code}
+        report = {"kind": type(error).__name__, "message": line, "exit_code": code}
         with suppress(WriteError):  # the line below and the code are left
-            _print(printing.as_json({"error": held}, indent=-1))
+            _print(printing.as_json({"error": report}, indent=-1))
     _drop_output()
     _tell(line)
     sys.exit(code)

@@ -29,14 +29,14 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
     """Read `name=value`, several split by commas or given one by one."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             msg = f"{what} takes name=value; got {text!r}"
             raise click.UsageError(msg)
-        found[name.strip()] = value
-    return found
+        named[name.strip()] = value
+    return named
 
 
 def reading_options(command: Command) -> Command:

@@ -42,8 +42,8 @@ class _Publish(click.Command):
         with formatter.section(f"Parameters of {named[0]} (--set name=value)"):
             formatter.write_dl(
                 [
-                    (f"{held.name} = {held.default}", f"{held.help} ({held.range})")
-                    for held in parameters_of(find_method(named[0]))
+                    (f"{parameter.name} = {parameter.default}", f"{parameter.help} ({parameter.range})")
+                    for parameter in parameters_of(find_method(named[0]))
                 ]
             )
 
@@ -91,8 +91,8 @@ def command(*, as_json: bool, **given: Any) -> None:
     promise = release.guarantee.sentence()
     warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
     text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
-    held = {"published": True, "for_publication": release.publishable, "out": str(folder)}
-    emit({**held, "promise": promise}, text, as_json=as_json)
+    facts = {"published": True, "for_publication": release.publishable, "out": str(folder)}
+    emit({**facts, "promise": promise}, text, as_json=as_json)
 
 
 def _job(given: dict[str, Any]) -> Any:
@@ -101,7 +101,7 @@ def _job(given: dict[str, Any]) -> Any:
 
     from hedgerow.jobs.recipe import Job, load_job  # noqa: PLC0415
 
-    held: dict[str, Any] = {name: given[name] for name in _SAME if given[name] is not None}
+    options: dict[str, Any] = {name: given[name] for name in _SAME if given[name] is not None}
     more = {
         "data": given["data"],
         "format": given["form"],
@@ -112,19 +112,19 @@ def _job(given: dict[str, Any]) -> Any:
         "assert_public_domain": given["assert_public_domain"],
         "overwrite": given["overwrite"],
     }
-    held |= {name: value for name, value in more.items() if value}
+    options |= {name: value for name, value in more.items() if value}
     if given["recipe"]:
-        return load_job(Path(given["recipe"]), **held)
+        return load_job(Path(given["recipe"]), **options)
     for name, option in (
         ("data", "DATA"),
         ("kind", "--kind"),
         ("method", "--method"),
         ("out", "--out"),
     ):
-        if name not in held:
+        if name not in options:
             msg = f"{option} is missing; see hedgerow publish --help"
             raise click.UsageError(msg)
-    return msgspec.convert(held, Job)
+    return msgspec.convert(options, Job)
 
 
 def _carried(columns: tuple[str, ...]) -> dict[str, str]:

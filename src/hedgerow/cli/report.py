@@ -29,6 +29,6 @@ def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, tru
 
     with shown():
         places = [Path(folder) for folder in folders]
-        run_report(places, [Path(held) for held in scores], Path(html), trusted=trusted)
+        run_report(places, [Path(file) for file in scores], Path(html), trusted=trusted)
     scope = "for the owner only" if scores else "public"
     emit({"html": html, "scope": scope}, [f"Written to {html} ({scope})."], as_json=as_json)

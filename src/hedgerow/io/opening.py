@@ -30,9 +30,13 @@ RELEASE, STATEMENT, SIGNATURE = "release.json", "STATEMENT.md", "release.json.si
 
 #: bytes of a `release.json`, and of a statement, at most; as values in memory twenty times as many
 _MOST_JSON, _MOST_TEXT = 2**24, 2**22
-#: a file may grow to this when it is read, or to so many times its size: reading takes some
-#: thirty times as much memory
-_SMALL, _RATIO = 2**22, 50
+#: memory that reading a file may take: 320 MiB; up to 1 GiB if that is 8,000 times what was sent; beyond, 2,000 times.
+#: Releases stand in canonical order and compress well: those of a million records like MSNBC 5 to 55 times, of short
+#: records up to 170 times; only a few records in very many copies compress a thousand times and more
+_MEMORY, _MEMORY_PER_BYTE = (320 * 2**20, 2**30), (8_000, 2_000)
+#: memory per byte that a file unfolds to, measured on what costs most: of 8 MiB of JSON or lines, some 5 kB sent,
+#: reading and checking takes 450 MB and 5 seconds in all; of 24 MiB of Parquet pages 400 MB and 2 seconds
+_PER_BYTE_OF_TEXT, _PER_BYTE_OF_PAGES = 40, 13
 #: so many sequences may be looked at to check a promise, and so many more a byte of the data
 _EFFORT, _EFFORT_PER_BYTE = 2_000_000, 50
 #: values of a domain that are given by their ends, and bytes of one that is listed at least
@@ -73,14 +77,14 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
     ReadError
         If it is no release, or was changed or damaged; `TooMuch` if it asks for too much.
     """
-    held = read_json(folder, trusted=trusted)
-    _check_files(folder, held)
-    domain = _domain(folder, held, trusted=trusted)
+    written = read_json(folder, trusted=trusted)
+    _check_files(folder, written)
+    domain = _domain(folder, written, trusted=trusted)
     most = None if trusted else _EFFORT
     outputs: dict[str, Dataset] = {}
-    for file in held.files:
-        size = _check_content(folder / file.file, file.sha256, trusted=trusted)
-        most_bytes = UNLIMITED if trusted else max(_SMALL, _RATIO * size)
+    for file in written.files:
+        size = _check_content(folder / file.file, file, trusted=trusted)
+        most_bytes = UNLIMITED if trusted else _most_bytes(file, size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
         most = None if most is None else most + _EFFORT_PER_BYTE * size
     domain = domain or next(iter(outputs.values())).domain
@@ -88,14 +92,14 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
         msg = f"{folder / RELEASE} has a domain of more than the data stands on; it was changed"
         raise ReadError(msg)
     try:
-        release = Release.restored(held, domain, outputs, most)
+        release = Release.restored(written, domain, outputs, most)
     except TooMuch as error:
         msg = f"{folder}: {error}; {_TRUST}"
         raise TooMuch(msg) from None
     units = {unit for data in outputs.values() for unit in data.units}
-    if held.kind != release.kind or not set(release.guarantee.units) <= units:
+    if written.kind != release.kind or not set(release.guarantee.units) <= units:
         raise _changed(folder)
-    return release, held
+    return release, written
 
 
 def read_json(folder: Path, *, trusted: bool = False) -> Written:
@@ -105,17 +109,17 @@ def read_json(folder: Path, *, trusted: bool = False) -> Written:
         raise ReadError(msg)
     content = own_bytes(folder / RELEASE, None if trusted else _MOST_JSON)
     try:
-        held = msgspec.json.decode(content, type=Written)
+        written = msgspec.json.decode(content, type=Written)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed(folder) from None
-    if held.schema != SCHEMA or not _VERSION.fullmatch(held.hedgerow):
+    if written.schema != SCHEMA or not _VERSION.fullmatch(written.hedgerow):
         raise _other_version(folder, content) or _changed(folder)
-    return held
+    return written
 
 
-def names_of(held: Written) -> set[str]:
+def names_of(written: Written) -> set[str]:
     """The names a release may have in its folder; the signature is not in every one."""
-    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in held.files)}
+    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in written.files)}
 
 
 def own_bytes(path: Path, most: int | None = _MOST_TEXT) -> bytes:
@@ -146,12 +150,12 @@ def _opened(path: Path):  # noqa: ANN202 - an open file
         raise EngineError(msg) from None
 
 
-def _domain(folder: Path, held: Written, *, trusted: bool) -> Domain | None:
+def _domain(folder: Path, written: Written, *, trusted: bool) -> Domain | None:
     """Take the domain; of values that are not listed there may be a few, or as many as listed."""
     listed = (folder / RELEASE).stat().st_size // _VALUE
     most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
     try:
-        return Domain.from_plain(held.domain, most)
+        return Domain.from_plain(written.domain, most)
     except DomainError as error:
         msg = f"{folder / RELEASE}: {error}"
         raise ReadError(msg) from None
@@ -178,15 +182,15 @@ def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
     return OtherVersion(msg)
 
 
-def _check_files(folder: Path, held: Written) -> None:
+def _check_files(folder: Path, written: Written) -> None:
     """Refuse files that no writer of ours would name, and options that it would not write."""
-    if not 1 <= len(held.files) <= _MOST_FILES:
+    if not 1 <= len(written.files) <= _MOST_FILES:
         msg = f"{folder / RELEASE} names no data, or too many files"
         raise ReadError(msg)
-    if len({file.data for file in held.files}) < len(held.files):
+    if len({file.data for file in written.files}) < len(written.files):
         msg = f"{folder / RELEASE} names one data set twice; it was changed or damaged"
         raise ReadError(msg)
-    if not all(map(_is_ours, held.files)):
+    if not all(map(_is_ours, written.files)):
         raise _changed(folder)
 
 
@@ -200,22 +204,29 @@ def _is_ours(file: File) -> bool:
         and kind.format in {"", file.format}
         and set(file.columns) == set(kind.written)
         and set(file.options) <= set(kind.options)
-        and all(re.fullmatch(_OPTIONS.get(n, "(?!)"), held) for n, held in file.options.items())
+        and all(re.fullmatch(_OPTIONS.get(n, "(?!)"), text) for n, text in file.options.items())
         and ",".join(kind.further(file.options)) == file.options.get("sensitive", "")
         and bool(_HASH.fullmatch(file.sha256))
     )
 
 
-def _check_content(path: Path, sha256: str, *, trusted: bool) -> int:
+def _most_bytes(file: File, size: int) -> int:
+    """To how many bytes a file may unfold of which so many were sent."""
+    (small, large), (many, few) = _MEMORY, _MEMORY_PER_BYTE
+    memory = max(small, min(many * size, large), few * size)
+    return memory // (_PER_BYTE_OF_PAGES if file.format == "parquet" else _PER_BYTE_OF_TEXT)
+
+
+def _check_content(path: Path, named: File, *, trusted: bool) -> int:
     """Refuse a file that is not the one that was published; return how large it really is."""
     with _opened(path) as file:
-        found = os.fstat(file.fileno())
+        status = os.fstat(file.fileno())
         # what is not on the disk was not sent: a file of holes is as short as it is large
-        size = min(found.st_size, found.st_blocks * 512)
-        if not trusted and found.st_size > max(_SMALL, _RATIO * size):
-            msg = f"{path} has {found.st_size:,} bytes, and {size:,} on the disk; {_TRUST}"
+        size = min(status.st_size, status.st_blocks * 512)
+        if not trusted and status.st_size > _most_bytes(named, size):
+            msg = f"{path} has {status.st_size:,} bytes, and {size:,} on the disk; {_TRUST}"
             raise TooMuch(msg)
-        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+        if hashlib.file_digest(file, "sha256").hexdigest() != named.sha256:
             msg = f"{path} is not the file that was published (its SHA-256 is another)"
             raise ReadError(msg)
     return size

@@ -35,7 +35,7 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
     if any((folder / "release.json").exists() for folder in place.parents):
         msg = f"{path} is inside a release, and it is for the owner only; write it somewhere else"
         raise GuaranteeError(msg)
-    if any(place == Path(os.path.realpath(held)) for held in inputs):
+    if any(place == Path(os.path.realpath(other)) for other in inputs):
         msg = f"{path} is read by this command; write to another file"
         raise ParameterError(msg)
     if path.exists():
@@ -50,8 +50,8 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
 
 def write_scores(path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, Any]) -> None:
     """Write a score file that only its owner may read."""
-    held = Scores("for the owner only", kind, method, guarantee, tuple(scores))
-    write_file(path, msgspec.json.format(msgspec.json.encode(held)) + b"\n", private=True)
+    content = Scores("for the owner only", kind, method, guarantee, tuple(scores))
+    write_file(path, msgspec.json.format(msgspec.json.encode(content)) + b"\n", private=True)
 
 
 def read_scores(path: Path) -> Scores:

@@ -45,12 +45,12 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 def save_job(job: Job, path: Path) -> None:
     """Write a recipe file; its paths are relative to where it lies."""
-    held: dict[str, Any] = msgspec.to_builtins(job)
+    told: dict[str, Any] = msgspec.to_builtins(job)
     for name in _PATHS:
-        if held.get(name) and not Path(held[name]).is_absolute():
-            held[name] = os.path.relpath(held[name], path.parent)
-    tables: dict[str, dict[str, Any]] = {name: held.pop(name) for name in list(held) if isinstance(held[name], dict)}
-    parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(held)]
+        if told.get(name) and not Path(told[name]).is_absolute():
+            told[name] = os.path.relpath(told[name], path.parent)
+    tables: dict[str, dict[str, Any]] = {name: told.pop(name) for name in list(told) if isinstance(told[name], dict)}
+    parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(told)]
     for name, table in tables.items():
         parts += ["", f"[{name}]", *_lines(table)]
     write_file(path, ("\n".join(parts) + "\n").encode(), private=True)
@@ -58,16 +58,16 @@ def save_job(job: Job, path: Path) -> None:
 
 def load_job(path: Path, **changes: Any) -> Job:
     """Read a recipe file; what is given besides replaces what it says."""
-    held = read_toml(path, InputError)
+    told = read_toml(path, InputError)
     for name in _PATHS:
-        if isinstance(held.get(name), str):
-            held[name] = str(path.parent / held[name])
+        if isinstance(told.get(name), str):
+            told[name] = str(path.parent / told[name])
     for name, value in changes.items():
         # a table is added to, entry by entry
-        both = isinstance(value, dict) and isinstance(held.get(name), dict)
-        held[name] = {**held[name], **value} if both else value
+        both = isinstance(value, dict) and isinstance(told.get(name), dict)
+        told[name] = {**told[name], **value} if both else value
     try:
-        return msgspec.convert(held, Job)
+        return msgspec.convert(told, Job)
     except msgspec.ValidationError as error:
         msg = f"{path} is not a recipe: {str(error).replace('`', chr(39))}"
         raise InputError(msg) from None

@@ -250,13 +250,13 @@ def _count(
     """Group the occurrences of all sequences of one length, part by part of their first visit."""
     few = frequent = 0
     for part in range(parts):
-        held = [
-            pl.DataFrame({"record": record, **{f"p{n}": found[:, n] for n in range(size)}})
-            for record, found in _occurrences(starts, pairs, size, part, parts)
+        tables = [
+            pl.DataFrame({"record": record, **{f"p{n}": visits[:, n] for n in range(size)}})
+            for record, visits in _occurrences(starts, pairs, size, part, parts)
         ]
-        if not held:
+        if not tables:
             continue
-        table = pl.concat(held)
+        table = pl.concat(tables)
         keys = [f"p{n}" for n in range(size)]
         marks = [pl.Series(f"s{number}", flag[table["record"].to_numpy()]) for number, flag in enumerate(flags)]
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
@@ -267,7 +267,7 @@ def _count(
         most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]
         allowed = counted["len"].replace_strict(totals, pl.Series(most, dtype=pl.Int64))
         beyond = [counted[mark.name] > allowed for mark in marks]
-        frequent += int(np.logical_or.reduce([held.to_numpy() for held in beyond]).sum())
+        frequent += int(np.logical_or.reduce([flag.to_numpy() for flag in beyond]).sum())
     return few, frequent
 
 
@@ -284,8 +284,7 @@ def _occurrences(
             later = list(itertools.combinations(range(first + 1, length), size - 1))
             rest = np.array(later, np.int64).reshape(len(later), size - 1)
             places = np.hstack([np.full((len(rest), 1), first), rest])
-            found = visits[mine][:, places].reshape(-1, size)
-            yield np.repeat(members[mine], len(places)), found
+            yield np.repeat(members[mine], len(places)), visits[mine][:, places].reshape(-1, size)
 
 
 def _whole(name: str, value: int | str) -> int:

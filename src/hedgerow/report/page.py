@@ -43,17 +43,17 @@ def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequen
         for number, (name, release) in enumerate(releases)
     ]
     owner = bool(scores)
-    held = resources.files("hedgerow.report")
-    scripts = [*map(_vendored, _SCRIPTS), held.joinpath("page.js").read_text("utf-8")]
+    files = resources.files("hedgerow.report")
+    scripts = [*map(_vendored, _SCRIPTS), files.joinpath("page.js").read_text("utf-8")]
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        held.joinpath("page.html").read_text("utf-8")
+        files.joinpath("page.html").read_text("utf-8")
     )
     return page.render(
         title=_title(releases),
         owner=owner,
         pages=pages,
         version=version(),
-        style=_Safe(held.joinpath("page.css").read_text("utf-8")),
+        style=_Safe(files.joinpath("page.css").read_text("utf-8")),
         scripts=[_Safe(script) for script in scripts],
         allowed=_Safe(" ".join(map(_hashed, scripts))),
         charts=_Safe(_json([chart["spec"] for chart in charts])),
@@ -139,8 +139,8 @@ def _unchecked(release: Release[Any]) -> str:
     if release.version == version():
         return ""
     return (
-        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the data, "
-        "as far as it can be; that the folder is just what that version wrote was not. Verify it with that version."
+        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the "
+        "data, as far as it can be; that the folder is just what that version wrote was not. Verify it with that one."
     )
 
 
