@@ -22,11 +22,12 @@ from hedgerow.errors import (
 from hedgerow.evaluate import evaluate
 from hedgerow.io.account import Account
 from hedgerow.io.charge import Charge
+from hedgerow.io.codec import codec_of
 from hedgerow.io.domains import read_domain
 from hedgerow.io.files import read_bytes, write_file
 from hedgerow.io.folder import Layout, check_free, open_folder, write_folder
 from hedgerow.io.placement import Placement
-from hedgerow.io.read import format_of, read
+from hedgerow.io.read import read
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.io.signing import read_private_key
 from hedgerow.io.toml import read_toml, toml_key, toml_value
@@ -124,7 +125,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     method_class = find_method(job.method)
     guarantee = promise(method_class, job.promise)
     method = configure(method_class, job.set)
-    layout = Layout.like(Path(job.data), job.format, job.columns)
+    layout = Layout.like(Path(job.data), job.format, kind=job.kind, columns=job.columns)
     check_free(Path(job.out), overwrite=job.overwrite)
     _check_owners_files(job, recipe)
     key = read_private_key(Path(job.sign)) if job.sign else None
@@ -136,7 +137,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
         raise UnsupportedGuarantee(msg)
     data = read_data(job, job.promise)
     require_support(method, data, guarantee)
-    _, form = format_of(layout.format, layout.ending)
+    form = codec_of(job.kind).formats[layout.format].module()
     for _, axis in (data.bare() if private else data).domain.axes:
         form.check(axis.values)
     return Plan(data, method, guarantee, layout, key)

@@ -74,7 +74,7 @@ PLANTED = {
         "hedgerow.io.trajectories.read_times",
         guessing_dates,
     ),
-    "the first type wins": ("plain lists of sets", "hedgerow.io.read.lists_of", first_type_wins),
+    "the first type wins": ("plain lists of sets", "hedgerow.io.long_table.lists_of", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
         "hedgerow.io.delimited.text_lines",

@@ -10,6 +10,7 @@ import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
+    ReadingCommand,
     columns_given,
     json_option,
     pairs,
@@ -26,7 +27,7 @@ _NOT_SATISFIED = 3
 _MARKS = {True: "yes", False: "NO", None: "?"}
 
 
-@click.command("verify")
+@click.command("verify", cls=ReadingCommand)
 @click.argument("place", type=click.Path())
 @reading_options
 @promise_options

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
+from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import (
     Ending,
     ending_of,
@@ -21,7 +22,6 @@ from hedgerow.io.files import (
 )
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, read_json
 from hedgerow.io.placement import Placement, part_of, put_in_place, remove_leftovers
-from hedgerow.io.read import FORMATS, any_kind, format_of
 from hedgerow.io.signing import sign
 from hedgerow.release import Release
 from hedgerow.statement import File
@@ -46,14 +46,20 @@ class Layout(NamedTuple):
     columns: Mapping[str, str] = _NOTHING
 
     @classmethod
-    def like(cls, path: Path, form: str | None, columns: Mapping[str, str] = _NOTHING) -> Layout:
+    def like(cls, path: Path, form: str | None, *, kind: str, columns: Mapping[str, str] = _NOTHING) -> Layout:
         """Lay out as that file is; of its name only an ending we know is taken over."""
-        ending = ending_of(path)
-        name, _ = format_of(form, ending)
-        known = FORMATS[name][1]
+        ending, codec = ending_of(path), codec_of(kind)
+        name = codec.format_name(form, ending)
+        known = codec.formats[name].endings
         if ending.form not in known:
             ending = Ending(known[0], ending.compression)
         return cls(name, ending, columns)
+
+    @classmethod
+    def plain(cls, kind: str) -> Layout:
+        """Lay out in the first format of a kind: what is published beside the data has no input."""
+        name, form = next(iter(codec_of(kind).formats.items()))
+        return cls(name, Ending(form.endings[0], ""))
 
     def name(self, output: str) -> str:
         """The name of the file of an output."""
@@ -108,7 +114,7 @@ def write_release(
     columns
         The names of the columns by role, where they are not the roles' own.
     """
-    layout = Layout.like(Path(like), None, columns)
+    layout = Layout.like(Path(like), None, kind=release.kind, columns=columns)
     return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
@@ -180,20 +186,19 @@ def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict
     contents: dict[str, bytes] = {}
     files: list[File] = []
     for name, data in release.outputs.items():
-        kind = any_kind(data.kind)
-        held = layout if not kind.format else Layout(kind.format, Ending(kind.format, ""))
-        columns = {role: held.columns.get(role, role) for role in kind.roles}
-        _, form = format_of(held.format, held.ending)
-        contents[name] = form.write(kind.rows(data), columns)
-        packed, place = pack(contents[name], held.ending.compression), held.name(name)
+        codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
+        columns = {role: own.columns.get(role, role) for role in codec.written}
+        contents[name] = codec.write(data, own.format, columns)
+        packed, place = pack(contents[name], own.ending.compression), own.name(name)
         _write_file(part / place, packed)
-        written, again = {role: columns[role] for role in kind.written}, kind.again(data)
         hashed = sha256(packed).hexdigest()
-        files.append(File(name, data.kind, place, hashed, held.format, written, again))
-    _write_file(part / RELEASE, release.to_json(files))
+        files.append(File(name, data.kind, place, hashed, own.format, columns, codec.reread(data)))
+    reading = explain(files)
+    written = release.to_json(files, reading)
+    _write_file(part / RELEASE, written)
     if key is not None:
-        _write_file(part / SIGNATURE, sign(key, release.to_json(files)))
-    _write_file(part / STATEMENT, release.statement(files).encode())
+        _write_file(part / SIGNATURE, sign(key, written))
+    _write_file(part / STATEMENT, release.statement(reading).encode())
     return contents, files
 
 
@@ -201,12 +206,12 @@ def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: 
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part, trusted=True)
     for file in files:
-        rows = any_kind(file.kind).rows
-        _, form = format_of(file.format, Ending("", ""))
-        if form.write(rows(again.outputs[file.data]), file.columns) != contents[file.data]:
+        rewritten = codec_of(file.kind).write(again.outputs[file.data], file.format, file.columns)
+        if rewritten != contents[file.data]:
             msg = f"the data in {file.file} does not come back as it was written"
             raise InternalError(msg)
-    if again.guarantee != release.guarantee or again.to_json(files) != release.to_json(files):
+    reading = explain(files)
+    if again.guarantee != release.guarantee or again.to_json(files, reading) != release.to_json(files, reading):
         msg = f"{RELEASE} does not come back as it was written"
         raise InternalError(msg)
     if not again.verdict.satisfied:

@@ -15,14 +15,15 @@ from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import times
 from hedgerow.io.long import Flags, Integers, Long, Wanted, codes_of
+from hedgerow.io.long_table import long_table_codec, table_formats
 from hedgerow.io.options import choice
 from hedgerow.io.rows import Laid
 from hedgerow.io.screen import Screen
 from hedgerow.io.times import read_times
 
-__all__ = ["OPTIONS", "WANTED", "again", "rows_of", "trait_columns", "trajectories_from"]
+__all__ = ["CODEC"]
 
-WANTED = Wanted(
+_WANTED = Wanted(
     "trajectories",
     None,
     ("unit", "time"),
@@ -32,7 +33,15 @@ WANTED = Wanted(
     numbers=("lon", "lat"),
 )
 
-OPTIONS = {
+_COLUMNS = {
+    "unit": "which record a line is of",
+    "time": "when the visit was",
+    "place": "where it was",
+    "lon": "its longitude in degrees, where places are cells of a grid",
+    "lat": "its latitude in degrees",
+    "person": "who owns the record, for unit person",
+}
+_OPTIONS = {
     "sensitive": "columns that hold what is sensitive, split by commas",
     "carry": "columns that are carried along, one value per record; no promise covers them",
     **times.OPTIONS,
@@ -46,26 +55,40 @@ OPTIONS = {
 _DEGREES = {"lat": 90, "lon": 360}
 
 
-def trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+def _trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns with one value per record that the reading options name."""
     texts = (options.get("sensitive", ""), options.get("carry", ""))
     names = (name.strip() for text in texts for name in text.split(","))
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def again(data: Trajectories) -> dict[str, str]:
+def _reread(data: Trajectories) -> dict[str, str]:
     """The reading options by which a release is read."""
-    held = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
+    options = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
-        held["collisions"] = "keep"
-    return {**held, "sensitive": ",".join(data.sensitive)} if data.sensitive else held
+        options["collisions"] = "keep"
+    return {**options, "sensitive": ",".join(data.sensitive)} if data.sensitive else options
 
 
-def trajectories_from(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
-    """Hold the visits of a long table; a line without time and place is a record without visits."""
+def _is_reread(options: Mapping[str, str]) -> bool:
+    """Whether `_reread` can have said this."""
+    said = {"times": r"number|text", "collisions": r"keep", "sensitive": r"(?s).+"}
+    known = all(re.fullmatch(said.get(name, "(?!)"), value) for name, value in options.items())
+    return known and ",".join(_trait_columns(options)) == options.get("sensitive", "")
+
+
+def _remarks(options: Mapping[str, str]) -> tuple[str, ...]:
+    """What a receiver must know beyond the columns of place and time."""
+    order = ("visits of a record at one time stand in their order",) if options.get("collisions") == "keep" else ()
+    traits = (f"`{name}` is a value of the record, on each of its lines" for name in _trait_columns(options))
+    return (*order, *traits)
+
+
+def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
+    """Make data of the visits of a long table; a line without time and place is a record without visits."""
     screen = Screen(long)
     visits = _Visits.read(screen, domain, options)
-    traits = {name: screen.long.columns[name] for name in trait_columns(options)}
+    traits = {name: screen.long.columns[name] for name in _trait_columns(options)}
     domain = domain or visits.seen(traits, source)
     coded = visits.coded(screen, domain, options)
     coded = coded.one_place_at_a_time(screen, options)
@@ -195,11 +218,6 @@ class _Laid(Laid):
         return pl.DataFrame(columns)
 
 
-def rows_of(data: Trajectories) -> _Laid:
-    """Lay out what is published."""
-    return _Laid(data)
-
-
 def _named(codes: Integers, values: Sequence[Value]) -> pl.Series:
     held = pl.Series([*values, None])
     return held.gather(np.where(codes < 0, len(values), codes))
@@ -250,3 +268,18 @@ def _trait(screen: Screen, name: str, column: pl.Series, axis: Axis, options: Ma
     unknown: Flags = (codes < 0) & column.is_not_null().to_numpy()
     screen.refuse(unknown, f"a value of {name!r} is not in the domain; declare it")
     return screen.one_per_record(codes, last=rule == "last")
+
+
+CODEC = long_table_codec(
+    _WANTED,
+    columns=_COLUMNS,
+    written=("unit", "time", "place"),
+    options=_OPTIONS,
+    make=_make,
+    lay_out=_Laid,
+    formats=table_formats("visit"),
+    further=_trait_columns,
+    remarks=_remarks,
+    reread=_reread,
+    is_reread=_is_reread,
+)

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Sets, Taxonomy, Value
+from hedgerow.data import Dataset, Sets, Taxonomy, Value
+from hedgerow.measures.comparison import Comparison, Control
+from hedgerow.measures.describe import describe_lists
 from hedgerow.measures.itemsets import Itemset, Postings
 from hedgerow.measures.scoring import exact_score, mean_score, relative_errors
 from hedgerow.score import Score
 
-__all__ = ["measure_sets", "usefulness_bound"]
+__all__ = ["controls", "describe", "measure", "usefulness_bound"]
 
 UNIFORM, DRAWN = "uniform queries", "queries of records,"
 _CHARTS = {
@@ -32,28 +34,32 @@ _TOPS = (20, 100)
 _SHOWN = 20
 
 
-def measure_sets(
-    original: Sets,
-    released: Sets,
-    controls: Mapping[str, Sets],
-    rng: np.random.Generator,
-    *,
-    queries: int = _QUERIES,
+describe = describe_lists
+
+
+def controls(compared: Comparison) -> dict[str, Dataset | Control]:
+    """Stand beside nothing, and beside single items."""
+    nothing = np.zeros(0, np.int64)
+    return {
+        "empty release": Sets.from_columns(row=nothing, item=nothing, domain=compared.original.domain),
+        "noisy singletons": Control("noisy-singletons"),
+    }
+
+
+def measure(
+    compared: Comparison, controls: Mapping[str, Sets], rng: np.random.Generator, *, queries: int = _QUERIES
 ) -> list[Score]:
-    """Compare released sets with the original.
+    """Compare released sets with the original, and with the controls.
 
     Parameters
     ----------
-    original, released
-        The data before and after.
-    controls
-        Trivial releases by name.
     rng
         Draws the workloads.
     queries
         How many queries a group of the uniform workload has; the drawn one has five times that.
     """
-    truth, ours = Postings.of(original), Postings.of(released)
+    original: Sets = compared.original
+    truth, ours = Postings.of(original), Postings.of(compared.released)
     beside = {name: Postings.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries),
