@@ -170,7 +170,13 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         write_folder(held, Path(sys.argv[1]) / "out", LAYOUT)
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), *(str(TESTS / room) for room in ("io", "support"))],
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(code),
+            str(tmp_path),
+            *(str(TESTS / room) for room in ("io", "support")),
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -251,7 +251,7 @@ def test_places_that_are_no_files(tmp_path):
         ({"kind": "sots"}, "there is no kind 'sots' of data; there are: sets"),
         (
             {"format": "xml"},
-            "there is no format 'xml'; there are: lines, spmf, csv, jsonl, parquet",
+            "sets have no format 'xml'; there are: lines, spmf, csv, jsonl, parquet",
         ),
         ({"columns": {"who": "x"}}, "there is no column 'who'; there are: unit, item, person"),
         ({"options": {"x": "y"}}, "there is no reading option 'x'; there are: on_unknown"),

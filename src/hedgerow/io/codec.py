@@ -89,6 +89,7 @@ class Codec:
         Whether `reread` could have said these options: a folder may come from a stranger.
     """
 
+    kind: str
     columns: Mapping[str, str]
     written: tuple[str, ...]
     options: Mapping[str, str]
@@ -108,10 +109,11 @@ class Codec:
                 if ending.form in form.endings:
                     return known
             ends = f".{ending}" if str(ending) else "nothing"
-            msg = f"a file that ends in {ends} may be anything; say its format: {', '.join(self.formats)}"
+            formats = ", ".join(self.formats)
+            msg = f"a file of {self.kind} that ends in {ends} may be anything; say its format: {formats}"
             raise ParameterError(msg)
         if name not in self.formats:
-            msg = f"there is no format {name!r}; there are: {', '.join(self.formats)}"
+            msg = f"{self.kind} have no format {name!r}; there are: {', '.join(self.formats)}"
             raise ParameterError(msg)
         return name
 

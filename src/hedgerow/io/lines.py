@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io.long import Flags, Integers, Long, Wanted
-from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.rows import Marks, Rows
 from hedgerow.io.text import Lines, text_lines
 
 __all__ = ["check", "read", "write"]
@@ -59,7 +59,7 @@ def check(values: Sequence[Value]) -> None:
             raise DomainError(msg)
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
+def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
     """Write records; values that would not come back as they are are refused."""
     del columns
     return rows.lines(_text, Marks(b"", b" ", b"\n"))

@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
     def role_in_lines(self, where: str) -> str:
         """The role whose values stand on a line."""
         if self.role is None:
-            msg = f"{where}: {self.kind} are read from tables; use the format csv or parquet"
+            msg = f"{where}: {self.kind} are read from tables, with a column for each role"
             raise ReadError(msg)
         return self.role
 

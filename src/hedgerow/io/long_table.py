@@ -25,21 +25,24 @@ __all__ = ["FORMATS", "long_table_codec", "table_formats"]
 ByOptions: TypeAlias = Callable[[Mapping[str, str]], tuple[str, ...]]
 
 
-def table_formats(value: str = "value") -> dict[str, Format]:
-    """The formats of long tables; one line of a table is one `value`, whatever the kind calls it."""
+def table_formats(value: str) -> dict[str, Format]:
+    """Formats with a column per role; what stands on a line, one `value`, is what the kind calls it."""
     csv = f"a comma-separated table with a header: one {value} per line, beside the record it is of"
     parquet = f"a Parquet table: one {value} per row, beside the record it is of"
-    spmf = "one record per line, -1 after each value and -2 at the end (SPMF)"
     return {
-        "lines": Format("hedgerow.io.lines", ("dat", "txt", "seq"), "one record per line, its values split by blanks"),
-        "spmf": Format("hedgerow.io.spmf", ("spmf",), spmf),
         "csv": Format("hedgerow.io.delimited", ("csv",), csv, named=True),
-        "jsonl": Format("hedgerow.io.jsonl", ("jsonl", "ndjson"), "one record per line, a JSON array of its values"),
         "parquet": Format("hedgerow.io.parquet", ("parquet",), parquet, named=True),
     }
 
 
-FORMATS = table_formats()
+#: formats of records that are lists of values: one per line, or a value per line of a table
+FORMATS: dict[str, Format] = {
+    "lines": Format("hedgerow.io.lines", ("dat", "txt", "seq"), "one record per line, its values split by blanks"),
+    "spmf": Format("hedgerow.io.spmf", ("spmf",), "one record per line, -1 after each value and -2 at the end (SPMF)"),
+    "csv": table_formats("value")["csv"],
+    "jsonl": Format("hedgerow.io.jsonl", ("jsonl", "ndjson"), "one record per line, a JSON array of its values"),
+    "parquet": table_formats("value")["parquet"],
+}
 
 
 def _no_names(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -72,6 +75,7 @@ def long_table_codec(
         What else the statement says of columns, by the options a file is read with.
     """
     return Codec(
+        kind=wanted.kind,
         columns=columns,
         written=written,
         options=options,
