@@ -12,17 +12,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["BESIDE", "KINDS", "Kind", "Layer", "any_kind", "find_kind"]
+__all__ = ["BESIDE", "KINDS", "Kind", "Layer", "any_kind", "find_kind", "is_changed"]
 
 Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing"]
 
 
 class Kind(NamedTuple):
-    """One kind of data: its name, its class and what it is, in a few words."""
+    """One kind of data: its name, its class and what it is, in a few words.
+
+    Units in `changed` are always there: between neighbours one of them is another, and none is left out.
+    """
 
     name: str
     type_name: str
     summary: str
+    changed: tuple[str, ...] = ()
 
     def module(self, layer: Layer) -> Any:
         """Import what a layer knows of this kind.
@@ -73,3 +77,8 @@ def find_kind(name: str) -> Kind:
 def any_kind(name: str) -> Kind:
     """Return the kind of this name, also one that is only published beside data."""
     return BESIDE.get(name) or find_kind(name)
+
+
+def is_changed(unit: str) -> bool:
+    """Whether neighbours differ by a change of this unit, and not by leaving one out."""
+    return any(unit in row.changed for row in KINDS.values())

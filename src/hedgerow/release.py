@@ -107,8 +107,8 @@ class Release:
         """What the data is."""
         return next(iter(self.outputs.values())).kind
 
-    def written(self, files: Sequence[File] = (), reading: Sequence[str] = ()) -> Written:
-        """Lay out everything but the data itself: its files, and how each of them is read."""
+    def written(self, files: Sequence[File] = (), reading: str = "") -> Written:
+        """Lay out everything but the data itself: its files, and how they are read."""
         questions = (
             _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
             for entry in self.evidence.entries
@@ -165,12 +165,12 @@ class Release:
             version=held.hedgerow,
         )
 
-    def to_json(self, files: Sequence[File] = (), reading: Sequence[str] = ()) -> bytes:
+    def to_json(self, files: Sequence[File] = (), reading: str = "") -> bytes:
         """The content of `release.json`."""
         return msgspec.json.format(msgspec.json.encode(self.written(files, reading))) + b"\n"
 
-    def statement(self, reading: Sequence[str] = ()) -> str:
-        """The content of `STATEMENT.md`: the same for people, and how each file is read."""
+    def statement(self, reading: str = "") -> str:
+        """The content of `STATEMENT.md`: the same for people, and how the files are read."""
         given = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
         method = f"{self.recipe.method}{f' ({given})' if given else ''}"
         return statement_of(

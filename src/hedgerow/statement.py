@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from hedgerow.data import Domain, Source
@@ -33,9 +31,9 @@ def statement_of(
     verdict: Verdict,
     made: str,
     publishable: bool,
-    reading: Sequence[str],
+    reading: str,
 ) -> str:
-    """Write the statement of a release; `reading` says how each of its files is read."""
+    """Write the statement of a release; `reading` says how its files are read."""
     sections = [
         "# Privacy statement",
         "" if publishable else _NOT_FOR_PUBLICATION,
@@ -45,7 +43,7 @@ def statement_of(
         "## What is not covered",
         "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain)),
         _questions(evidence, guarantee),
-        _reading(reading),
+        f"## How to read the data\n\n{reading}" if reading else "",
         f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -105,15 +103,3 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
         return asked
     notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)
     return f"{asked}\n\n## How far the answers go\n\n{notes}"
-
-
-def _reading(files: Sequence[str]) -> str:
-    if not files:
-        return ""
-    return (
-        "## How to read the data\n\n"
-        + "\n".join(f"- {file}" for file in files)
-        + "\n\nRecords are numbered afresh and stand in an order that says nothing about the "
-        "original. The values that may occur, whether they do or not, are listed in "
-        "`release.json` where they are public."
-    )

@@ -26,7 +26,7 @@ PERSONS = (
 
 #: what is typed, one transcript each; files are those of `desk`
 SESSIONS = {
-    "help": ["", "publish --help", "--version", "sing"],
+    "help": ["", "publish --help", "describe --kind trajectories --help", "--version", "sing"],
     "methods": [
         "methods",
         "methods flat-laplace",

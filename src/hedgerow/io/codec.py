@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
@@ -83,6 +83,8 @@ class Codec:
         Lays published data out for a format to write.
     explain
         Tells a receiver how a file is read, for the statement.
+    order
+        Tells a receiver what the order of published data means.
     reread
         The reading options by which published data is read again.
     is_reread
@@ -99,6 +101,7 @@ class Codec:
     make: Callable[[Any, Domain | None, Source, Mapping[str, str]], Any]
     lay_out: Callable[[Any], Any]
     explain: Callable[[File], str]
+    order: str = "Records are numbered afresh and stand in an order that says nothing about the original."
     reread: Callable[[Any], dict[str, str]] = _no_options
     is_reread: Callable[[Mapping[str, str]], bool] = _are_none
 
@@ -127,6 +130,10 @@ def codec_of(kind: str) -> Codec:
     return any_kind(kind).module("io").CODEC
 
 
-def explain(files: Iterable[File]) -> list[str]:
-    """Say how each file of a release is read, for its statement."""
-    return [f"`{file.file}`: {codec_of(file.kind).explain(file)}" for file in files]
+def explain(files: Sequence[File]) -> str:
+    """Say how the files of a release are read, for its statement."""
+    codecs = [codec_of(file.kind) for file in files]
+    lines = (f"- `{file.file}`: {codec.explain(file)}" for file, codec in zip(files, codecs, strict=True))
+    order = " ".join(dict.fromkeys(codec.order for codec in codecs))
+    values = "The values that may occur, whether they do or not, are listed in `release.json` where they are public."
+    return "\n".join(lines) + f"\n\n{order} {values}"

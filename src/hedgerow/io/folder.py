@@ -162,8 +162,8 @@ def write_folder(
         remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
         with part_of(folder) as part:
-            contents, files = _write(release, part, layout, key)
-            _verify(release, part, contents, files)
+            files, digests = _write(release, part, layout, key)
+            _verify(release, part, files, digests)
             part.chmod(0o777 & ~umask())
             sync_folder(part)
             if overwrite:  # what is there may have become something else
@@ -181,15 +181,16 @@ def write_folder(
     return folder
 
 
-def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict[str, bytes], list[File]]:
-    """Write data, release and statement; return what was written, and the files of the data."""
-    contents: dict[str, bytes] = {}
+def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[list[File], list[bytes]]:
+    """Write data, release and statement; return the files of the data, and a digest of what each unpacks to."""
     files: list[File] = []
+    digests: list[bytes] = []
     for name, data in release.outputs.items():
         codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
         columns = {role: own.columns.get(role, role) for role in codec.written}
-        contents[name] = codec.write(data, own.format, columns)
-        packed, place = pack(contents[name], own.ending.compression), own.name(name)
+        content = codec.write(data, own.format, columns)
+        digests.append(sha256(content).digest())
+        packed, place = pack(content, own.ending.compression), own.name(name)
         _write_file(part / place, packed)
         hashed = sha256(packed).hexdigest()
         files.append(File(name, data.kind, place, hashed, own.format, columns, codec.reread(data)))
@@ -199,15 +200,15 @@ def _write(release: Release, part: Path, layout: Layout, key: Any) -> tuple[dict
     if key is not None:
         _write_file(part / SIGNATURE, sign(key, written))
     _write_file(part / STATEMENT, release.statement(reading).encode())
-    return contents, files
+    return files, digests
 
 
-def _verify(release: Release, part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
+def _verify(release: Release, part: Path, files: list[File], digests: list[bytes]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part, trusted=True)
-    for file in files:
+    for file, digest in zip(files, digests, strict=True):
         rewritten = codec_of(file.kind).write(again.outputs[file.data], file.format, file.columns)
-        if rewritten != contents[file.data]:
+        if sha256(rewritten).digest() != digest:
             msg = f"the data in {file.file} does not come back as it was written"
             raise InternalError(msg)
     reading = explain(files)

@@ -14,6 +14,7 @@ from typing import ClassVar, TypeAlias
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
+from hedgerow.kinds import is_changed
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.questions import Answers
 
@@ -102,9 +103,14 @@ class Guarantee(ABC):
         return (self,)
 
 
+#: how neighbours differ, in a sentence and in two words
+_ADDED = ("left out of the data or put into it", "add or remove")
+_CHANGED = ("another than it is", "change")
+
+
 @dataclass(frozen=True, init=False)
 class PureDP(Guarantee):
-    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one.
+    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one, or by changing one.
 
     Neither has a default: what protects people is stated by whoever publishes.
 
@@ -154,11 +160,12 @@ class PureDP(Guarantee):
         near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
         weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
         limited = "" if self.epsilon <= _MODERATE else " that is limited by what follows"
+        other, step = _CHANGED if is_changed(self.unit) else _ADDED
         return (
             "Whatever anyone concludes from this release, they would have concluded it with "
-            f"{near}{limited} had any one {self.unit} been left out of the data or "
-            f"put into it: no outcome is more than e^{epsilon}{about} times as likely one way as "
-            f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove).{weak}"
+            f"{near}{limited} had any one {self.unit} been {other}"
+            f": no outcome is more than e^{epsilon}{about} times as likely one way as "
+            f"the other ({epsilon}-differential privacy for one {self.unit}, {step}).{weak}"
         )
 
     def limits(self, domain: Domain) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Sequences
 from hedgerow.report.charts import Chart, bar_chart, column_chart
@@ -17,9 +18,10 @@ def charts(data: Sequences, *, compared: bool) -> list[Chart]:
     starts, items, weights = data.arrays()
     if compared or not len(weights):
         return []
-    sizes, values = np.diff(starts), data.domain.values("item")
+    sizes: NDArray[np.int64] = np.diff(starts)
+    values = data.domain.values("item")
     occurrences = np.bincount(items, np.repeat(weights, sizes), len(values)).astype(np.int64)
-    top = np.argsort(-occurrences, kind="stable")[:_MOST].tolist()
+    top: list[int] = np.argsort(-occurrences, kind="stable")[:_MOST].tolist()
     frequent = [{"item": str(values[code]), "occurrences": int(occurrences[code])} for code in top if occurrences[code]]
     lengths, place = np.unique(np.minimum(sizes, _MOST), return_inverse=True)
     records = np.bincount(place, weights).astype(np.int64).tolist()
