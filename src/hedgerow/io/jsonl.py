@@ -10,8 +10,9 @@ import numpy as np
 
 from hedgerow import progress
 from hedgerow.data import Value
+from hedgerow.data.encoding import text_of
 from hedgerow.errors import ReadError
-from hedgerow.io.cells import series_of, text_of
+from hedgerow.io.cells import series_of
 from hedgerow.io.long import Long, Wanted
 from hedgerow.io.rows import Marks, Rows
 from hedgerow.io.text import text_lines

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from hedgerow.data import Domain, Lists, Source, Value
+from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ReadError
 from hedgerow.io.codec import Codec
 from hedgerow.io.long import Long, Wanted, codes_of
@@ -60,7 +61,7 @@ def _make(
     long, row = screen.long, screen.row
     column = long.columns[ROLE]
     domain = domain or _seen(column.drop_nulls().unique().to_list(), source)
-    item = codes_of(column, domain.axis(ROLE).by_text)
+    item = codes_of(column, domain.axis(ROLE))
     known = item >= 0
     if not drop_items:
         what = "an item is not in the domain; declare it, pass the reading option on_unknown=drop"
@@ -85,16 +86,8 @@ def _lay_out(data: Lists) -> Rows:
 
 
 def _seen(values: list[Value], source: Source) -> Domain:
-    """Take the items seen, in a public order: by number if all are numbers, else by text."""
+    """Take the items seen."""
     if not values:
         msg = "there are no records, so the items cannot be read off them; declare a domain"
         raise ReadError(msg)
-    texts = [str(value) for value in values]
-    numbers = all(_is_number(text) for text in texts)
-    return Domain.declare(item=sorted(map(int, texts)) if numbers else sorted(texts)).said_by(source)
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text is just how a whole number is written."""
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 19 and str(int(text)) == text  # noqa: PLR2004
+    return Domain(((ROLE, infer_axis(values)),), source)

@@ -11,7 +11,7 @@ import polars as pl
 from hedgerow.data import Domain, NGrams, Source
 from hedgerow.errors import ReadError
 from hedgerow.io.codec import Format
-from hedgerow.io.long import Long, Wanted, numbered
+from hedgerow.io.long import Long, Wanted, codes_of
 from hedgerow.io.long_table import long_table_codec
 from hedgerow.io.rows import Laid
 
@@ -32,9 +32,7 @@ def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[st
     if not whole or gaps or len(long.empty):
         msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
         raise ReadError(msg)
-    codes, values = numbered(long.columns["item"])
-    known = domain.axis("item").by_text
-    item = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
+    item = codes_of(long.columns["item"], domain.axis("item"))
     row = long.columns["unit"].to_numpy()
     first = np.ones(len(row), np.bool_)
     first[1:] = row[1:] != row[:-1]

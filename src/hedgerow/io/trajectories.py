@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
+from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import times
 from hedgerow.io.long import Flags, Integers, Long, Wanted, codes_of
@@ -139,17 +140,21 @@ class _Visits:
         return cls(np.flatnonzero(there), times, places)
 
     def seen(self, traits: Mapping[str, pl.Series], source: Source) -> Domain:
-        """Take what occurs: numbers in order, texts in order."""
+        """Take what occurs."""
         line = pl.Series(self.line)
         columns = {"time": self.times.gather(line), "place": self.places.gather(line), **traits}
-        return Domain(tuple((name, _axis(column)) for name, column in columns.items()), source)
+        seen = {name: column.drop_nulls().unique().to_list() for name, column in columns.items()}
+        # what times are was declared
+        numbers = {"time": self.times.dtype.is_integer()}
+        axes = ((name, infer_axis(values, numbers=numbers.get(name))) for name, values in seen.items())
+        return Domain(tuple(axes), source)
 
     def coded(self, screen: Screen, domain: Domain, options: Mapping[str, str]) -> _Coded:
         """Look times and places up in the domain."""
         codes: dict[str, Integers] = {}
         line = self.line
         for role, column in (("time", self.times), ("place", self.places)):
-            codes[role] = codes_of(column, domain.axis(role).by_text)
+            codes[role] = codes_of(column, domain.axis(role))
             unknown = line[codes[role][line] < 0]
             if options.get("on_unknown", "error") == "error":
                 bad = np.zeros(len(column), np.bool_)
@@ -158,12 +163,6 @@ class _Visits:
                 screen.refuse(bad, what)
         known = (codes["time"][line] >= 0) & (codes["place"][line] >= 0)
         return _Coded(line[known], codes["time"], codes["place"])
-
-
-def _axis(column: pl.Series) -> Axis:
-    """Take the values of a column in order; an axis keeps at least one name."""
-    nothing: tuple[Value, ...] = (0,) if column.dtype.is_integer() else ("none",)
-    return Axis(tuple(column.unique().drop_nulls().sort().to_list()) or nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +263,7 @@ def _trait(screen: Screen, name: str, column: pl.Series, axis: Axis, options: Ma
     if rule == "error":
         what = f"the record that stands here has two values of {name!r}; say which (on_conflict)"
         screen.refuse_two_values(column, what)
-    codes = codes_of(column, axis.by_text)
+    codes = codes_of(column, axis)
     unknown: Flags = (codes < 0) & column.is_not_null().to_numpy()
     screen.refuse(unknown, f"a value of {name!r} is not in the domain; declare it")
     return screen.one_per_record(codes, last=rule == "last")

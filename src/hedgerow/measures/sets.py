@@ -87,7 +87,7 @@ def uniform_queries(truth: Postings, rng: np.random.Generator, queries: int) -> 
         longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
         lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
         workloads[f"{UNIFORM} up to {longest} item{'s' if longest > 1 else ''}"] = [
-            tuple(sorted(rng.permutation(truth.size)[:length].tolist())) for length in lengths
+            tuple(sorted(rng.choice(truth.size, length, replace=False, shuffle=False).tolist())) for length in lengths
         ]
     return workloads
 
@@ -114,8 +114,15 @@ def drawn_queries(truth: Postings, rng: np.random.Generator, queries: int) -> di
 
 def set_errors(truth: Postings, released: Postings, workload: Sequence[Itemset]) -> NDArray[np.float64]:
     """The relative error of each query."""
-    exact, ours = truth.supports(workload), released.supports(workload)
-    return relative_errors(exact, ours, truth.records)
+    return workload_errors(truth, {"": released}, workload)[""]
+
+
+def workload_errors(
+    truth: Postings, releases: Mapping[str, Postings], workload: Sequence[Itemset]
+) -> dict[str, NDArray[np.float64]]:
+    """The relative error of each query in each release."""
+    exact = truth.supports(workload)
+    return {name: relative_errors(exact, data.supports(workload), truth.records) for name, data in releases.items()}
 
 
 def top_utility(truth: Postings, released: Postings, most: int) -> tuple[float, int]:
@@ -156,12 +163,11 @@ def _query_score(
     ours: Postings,
     beside: Mapping[str, Postings],
 ) -> Score:
-    errors = set_errors(truth, ours, workload)
-    others = {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()}
+    errors = workload_errors(truth, {"": ours, **beside}, workload)
     return mean_score(
         f"mean relative error, {name}",
-        errors,
-        others,
+        errors.pop(""),
+        {other: float(each.mean()) for other, each in errors.items()},
         chart=next(chart for kind, chart in _CHARTS.items() if name.startswith(kind)),
         at=next(name.removeprefix(kind) for kind in _CHARTS if name.startswith(kind)).strip(),
     )
