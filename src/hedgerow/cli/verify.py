@@ -63,8 +63,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
                 raise click.UsageError(msg)
             columns = columns_given(given["columns"])
             options = with_sensitive(pairs("--read", given["read_options"]), promise)
-            form = given["form"]
-            data = read(place, kind=given["kind"], format=form, columns=columns, options=options)
+            kind: str = given["kind"]
+            data = read(place, kind=kind, format=given["form"], columns=columns, options=options)
             for part in expected.parts():
                 part.notice(data)
             verify_data(data, expected)

@@ -33,8 +33,8 @@ def codes_over(axis: Axis, values: Iterable[Any]) -> Integers:
     >>> codes_over(Axis((1, 2, 30)), ["30", 1, True, "x"]).tolist()
     [2, 0, -1, -1]
     """
-    codes: dict[str | None, int] = dict(axis.by_text)
-    return np.array([codes.get(text, -1) for text in texts_of(values)], np.int64)
+    codes = axis.by_text
+    return np.array([-1 if text is None else codes.get(text, -1) for text in texts_of(values)], np.int64)
 
 
 def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:

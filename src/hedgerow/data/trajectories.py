@@ -339,7 +339,7 @@ def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) 
 def _codes(domain: Domain, name: str, values: Sequence[Value | None]) -> Integers:
     """Look values up in the domain; -1 where there is none."""
     codes = codes_over(domain.axis(name), values)
-    if any(values[number] is not None for number in np.flatnonzero(codes < 0)):
+    if any(values[number] is not None for number in np.flatnonzero(codes < 0).tolist()):
         msg = "a record holds a value that is not in the domain; declare it"
         raise DomainError(msg)
     return codes

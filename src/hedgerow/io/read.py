@@ -7,9 +7,9 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
-from hedgerow.data import Domain, Source
+from hedgerow.data import Domain, Sequences, Sets, Source, Trajectories
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
@@ -20,6 +20,25 @@ __all__ = ["read"]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
+class Reading(TypedDict, total=False):
+    """The arguments of `read` beside the source and its kind."""
+
+    domain: Domain | None
+    assert_public_domain: bool
+    records_per_person: int | None
+    format: str | None
+    columns: Mapping[str, str]
+    options: Mapping[str, str]
+
+
+@overload
+def read(source: Any, *, kind: Literal["sets"], **how: Unpack[Reading]) -> Sets: ...
+@overload
+def read(source: Any, *, kind: Literal["sequences"], **how: Unpack[Reading]) -> Sequences: ...
+@overload
+def read(source: Any, *, kind: Literal["trajectories"], **how: Unpack[Reading]) -> Trajectories: ...
+@overload
+def read(source: Any, *, kind: str, **how: Unpack[Reading]) -> Any: ...
 def read(
     source: Any,
     *,
@@ -38,7 +57,7 @@ def read(
     source
         The path of a file; or a polars, pandas or Arrow table; or a list of records.
     kind
-        What the data is: `sets`, `sequences` or `trajectories`.
+        What the data is: the name of a kind, such as `sets`, `sequences` or `trajectories`.
     domain
         Public knowledge. Without it the values seen are taken and the domain is marked as inferred,
         which a differentially private method refuses, unless `assert_public_domain` says
