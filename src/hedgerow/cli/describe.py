@@ -51,7 +51,7 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {held:,}" for name, held in cast("dict[str, Any]", value).items())
+        return ", ".join(f"{name} {number:,}" for name, number in cast("dict[str, Any]", value).items())
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -89,10 +89,10 @@ def _is_release(folder: Path) -> bool:
     if folder.is_symlink() or not (folder / RELEASE).is_file():
         return False
     try:
-        held = read_json(folder, trusted=True)
+        written = read_json(folder, trusted=True)
     except ReadError:
         return False
-    return {path.name for path in folder.iterdir()} <= names_of(held)
+    return {path.name for path in folder.iterdir()} <= names_of(written)
 
 
 def write_release(

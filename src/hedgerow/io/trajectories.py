@@ -179,18 +179,18 @@ class _Coded:
         if rule == "keep":
             return self
         row, time, place = screen.row[self.line], self.time[self.line], self.place[self.line]
-        held = pl.DataFrame({"row": row, "time": time, "place": place}).with_row_index("at")
+        visits = pl.DataFrame({"row": row, "time": time, "place": place}).with_row_index("at")
         if rule == "error":
             several = pl.col("place").n_unique().over("row", "time") > 1
             bad = np.zeros(screen.records, np.bool_)
-            bad[held.filter(several)["row"].to_numpy()] = True
+            bad[visits.filter(several)["row"].to_numpy()] = True
             what = (
                 "the record that stands here is at two places at one time; say which one counts "
                 "(collisions=first, last or keep), take finer times"
             )
             screen.refuse_records(bad, what)
             return self
-        kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
+        kept = visits.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
         return _Coded(self.line[kept.to_numpy()], self.time, self.place)
 
 
@@ -218,8 +218,8 @@ class _Laid(Laid):
 
 
 def _named(codes: Integers, values: Sequence[Value]) -> pl.Series:
-    held = pl.Series([*values, None])
-    return held.gather(np.where(codes < 0, len(values), codes))
+    names = pl.Series([*values, None])
+    return names.gather(np.where(codes < 0, len(values), codes))
 
 
 def _places(screen: Screen, options: Mapping[str, str]) -> pl.Series:

@@ -63,13 +63,13 @@ def measure_suppression(
         exact_score(
             "visits that were suppressed",
             1 - ours.size / whole,
-            {name: 1 - held.size / whole for name, held in beside.items()},
+            {name: 1 - control.size / whole for name, control in beside.items()},
             better="lower",
         ),
         exact_score(
             "records without visits",
             ours.emptied,
-            {name: held.emptied for name, held in beside.items()},
+            {name: control.emptied for name, control in beside.items()},
             better="lower",
         ),
         *_frequent(truth, ours, beside, frequent),
@@ -88,12 +88,12 @@ def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support
     The second may be negative: a lost sequence can leave several shorter ones behind.
     """
     before = truth.as_records()
-    found = {name: count_lost(before, held.as_records(), support) for name, held in {"ours": ours, **beside}.items()}
-    number = found["ours"][0]
+    counted = {name: count_lost(before, data.as_records(), support) for name, data in {"ours": ours, **beside}.items()}
+    number = counted["ours"][0]
     if number == 0:
         return []
-    lost = {name: held[1] / number for name, held in found.items()}
-    fewer = {name: 1 - held[2] / number for name, held in found.items()}
+    lost = {name: counts[1] / number for name, counts in counted.items()}
+    fewer = {name: 1 - counts[2] / number for name, counts in counted.items()}
     what = f"sequences of at least {support} records"
     return [
         exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),
@@ -112,8 +112,8 @@ def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Valu
     return scores
 
 
-def _share(marked: NDArray[np.bool_], held: Visits) -> float:
-    filled = np.diff(held.starts) > 0
+def _share(marked: NDArray[np.bool_], visits: Visits) -> float:
+    filled = np.diff(visits.starts) > 0
     return float(marked[filled].mean()) if filled.any() else 0.0
 
 
@@ -124,7 +124,7 @@ def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
     times, places = (
         np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN]) for axis in (time, place)
     )
-    before, after = (np.bincount(held.pairs, minlength=len(truth.seen)).astype(np.int64) for held in (truth, ours))
+    before, after = (np.bincount(visits.pairs, minlength=len(truth.seen)).astype(np.int64) for visits in (truth, ours))
     there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
     counts = {
         (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from hedgerow.measures.describe import spread
 from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.sequences import longest_of
 from hedgerow.measures.suppression import measure_suppression
-from hedgerow.privacy.linkage import KCL
 from hedgerow.score import Score
 
 __all__ = ["controls", "describe", "measure"]
+
+_LINKAGE = "KCL"
 
 
 def describe(data: Trajectories) -> dict[str, Any]:
@@ -71,10 +72,9 @@ def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.
     )
 
 
-def _linkage(compared: Comparison) -> KCL | None:
-    """The promise against linkage, if that is what was made; visits then are the original's own."""
-    named = [part for part in compared.guarantee.parts() if part.name == KCL.name]
-    return cast("KCL", named[0]) if named else None
+def _linkage(compared: Comparison) -> Any:
+    """The promise against linkage, if it was made; visits then are the original's own. Else None."""
+    return next((part for part in compared.guarantee.parts() if part.name == _LINKAGE), None)
 
 
 def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
