@@ -55,7 +55,7 @@ bench: .venv/.test  ## ratios measured in one run
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents
-	$(RUN) pytest -q tests/house/test_docs.py tests/house/test_adding_a_method.py
+	$(RUN) pytest -q tests/house/test_docs.py tests/house/test_adding_a_method.py tests/house/test_adding_a_kind.py
 
 demo: .venv/.core  ## the main job on built-in data
 	$(BIN)/hedgerow demo --out out/demo

@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "hedgerow.data": ("Domain", "Sequences", "Sets", "Trajectories"),
+    "hedgerow.data": ("Domain",),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
@@ -84,7 +84,10 @@ def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)
-    # a registered method is found by the name of its class: the registry is the only list of them
+    # kinds and methods are found by the names of their classes: the registries are the only lists of them
+    for kind in import_module("hedgerow.kinds").KINDS.values():
+        if kind.type_name == name:
+            return kind.type
     registry = import_module("hedgerow.publishers.registry")
     for method, place in registry.METHODS.items():
         if place.endswith(f":{name}"):

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Sequences, Sets, Trajectories
-from hedgerow.errors import ParameterError
-from hedgerow.measures.containment import containment_scores
-from hedgerow.measures.journeys import measure_journeys
-from hedgerow.measures.sequences import measure_sequences
-from hedgerow.measures.sets import measure_sets
-from hedgerow.measures.trajectories import measure_trajectories
-from hedgerow.privacy.kcl import KCL
-from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.publishers.sequences.prefix_tree import PrefixTree
-from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
-from hedgerow.publishers.trajectories.kcl import LocalSuppression
-from hedgerow.release import Release
+from hedgerow.data import Dataset
+from hedgerow.errors import HedgerowError, ParameterError
+from hedgerow.kinds import find_kind
+from hedgerow.measures.comparison import Comparison, Control
+from hedgerow.publishers import find_method
+from hedgerow.publishers.settings import configure
+from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
 
 __all__ = ["evaluate"]
-
-#: lengths of sequences are compared up to so many items, where the method does not say
-_CUT = 20
-#: controls are cut at so many items at most, and no number of records is larger than this
-_LONGEST, _COUNT = 1_000, 10**12
 
 
 def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = None) -> list[Score]:
@@ -44,7 +33,7 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
 
     Examples
     --------
-    >>> from hedgerow import Domain, FlatLaplace, PureDP
+    >>> from hedgerow import Domain, FlatLaplace, PureDP, Sets
     >>> domain = Domain.declare(item=["bread", "milk", "tea"])
     >>> data = Sets.from_records([["bread", "milk"]] * 900 + [["tea"]] * 600, domain=domain)
     >>> release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"), seed=2)
@@ -52,100 +41,28 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     >>> size.name, round(size.value, 2), size.scope
     ('released records over original ones', 1.0, 'owner')
     """
-    if isinstance(release.data, Sets) and isinstance(original, Sets):
-        return _sets(release, original, seed)
-    if isinstance(release.data, Sequences) and isinstance(original, Sequences):
-        return _sequences(release, original, seed)
-    if isinstance(release.data, Trajectories) and isinstance(original, Trajectories):
-        return _trajectories(release, original, seed)
-    msg = f"a release of {release.kind} cannot be compared with {original.kind}"
-    raise ParameterError(msg)
+    if release.kind != original.kind:
+        msg = f"a release of {release.kind} cannot be compared with {original.kind}"
+        raise ParameterError(msg)
+    measures = find_kind(release.kind).module("measures")
+    compared = Comparison(original, release.data, release.guarantee, _workload(release.recipe))
+    beside: dict[str, Dataset | Control] = measures.controls(compared)
+    controls = {name: _published(control, compared, seed) for name, control in beside.items()}
+    return measures.measure(compared, controls, np.random.default_rng(seed))
 
 
-def _sets(release: Release[Any], original: Sets, seed: int | None) -> list[Score]:
-    nothing = np.zeros(0, np.int64)
-    singletons = NoisySingletons().publish(original, release.guarantee, seed=seed)
-    controls = {
-        "empty release": Sets.from_columns(row=nothing, item=nothing, domain=original.domain),
-        "noisy singletons": singletons.data,
-    }
-    return measure_sets(original, release.data, controls, np.random.default_rng(seed))
+def _workload(recipe: Recipe) -> Mapping[str, int]:
+    """What the method says of its workload; nothing, if it is none that we know: a stranger may have named it."""
+    try:
+        return configure(find_method(recipe.method), dict(recipe.parameters)).workload
+    except HedgerowError:
+        return {}
 
 
-def _sequences(release: Release[Any], original: Sequences, seed: int | None) -> list[Score]:
-    """Stand beside nothing, single items, and the original cut as the method cuts it."""
-    longest = _longest(release)
-    nothing = np.zeros(0, np.int64)
-    singles = NGram(n_max=1, l_max=longest).publish(original, release.guarantee, seed=seed)
-    controls = {
-        "empty release": Sequences.from_columns(row=nothing, item=nothing, domain=original.domain),
-        "single items": singles.data,
-        f"original, cut at {longest}": original.truncated(longest),
-    }
-    rng = np.random.default_rng(seed)
-    scores = measure_sequences(original, release.data, controls, rng, longest=longest)
-    return [*scores, *containment_scores(original, release.data, controls, rng)]
-
-
-def _longest(release: Release[Any]) -> int:
-    """How many items of a sequence the method used."""
-    said = dict(release.recipe.parameters)
-    return min(_LONGEST, _whole(said.get("l_max")) or _whole(said.get("height")) or _CUT)
-
-
-def _whole(said: object) -> int:
-    """Take a number that a recipe says, if it is one: a stranger may have written it."""
-    return said if type(said) is int and 0 < said <= _COUNT else 0
-
-
-def _journeys(release: Release[Any], original: Trajectories, seed: int | None) -> list[Score]:
-    """Stand beside nothing, first visits alone, and the original cut as the method cuts it."""
-    longest = _longest(release)
-    first = PrefixTree(height=1, generator="cut")
-    controls = {
-        "empty release": original.truncated(0),
-        "first visits": cast("Trajectories", first.publish(original, release.guarantee, seed=seed).data),
-        f"original, cut at {longest}": original.truncated(longest),
-    }
-    rng = np.random.default_rng(seed)
-    return measure_journeys(original, release.data, controls, rng, longest=longest)
-
-
-def _trajectories(release: Release[Any], original: Trajectories, seed: int | None) -> list[Score]:
-    """Stand beside no visits, one visit a record, and suppression everywhere at once."""
-    promises = [part for part in release.guarantee.parts() if isinstance(part, KCL)]
-    if not promises:
-        return _journeys(release, original, seed)
-    promise = promises[0]
-    single = original.keep_visits(_most_frequent(original))
-    controls = {
-        "empty release": original.truncated(0),
-        "one visit a record": LocalSuppression(schedule="grow").publish(single, promise).data,
-        "global suppression": LocalSuppression(mode="global").publish(original, promise).data,
-    }
-    return measure_trajectories(
-        original,
-        release.data,
-        controls,
-        np.random.default_rng(seed),
-        knows=promise.l,
-        sensitive=promise.sensitive,
-        c=promise.c,
-        frequent=_frequent(release, original, promise),
-    )
-
-
-def _frequent(release: Release[Any], original: Trajectories, promise: KCL) -> int:
-    """In how many records a sequence is frequent: as the recipe says, or one in a hundred."""
-    said = _whole(dict(release.recipe.parameters).get("k_prime"))
-    return said or max(2, promise.k, len(original) // 100)
-
-
-def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
-    """Mark the one visit of each record that is most frequent in all of the data."""
-    starts, pairs, _ = data.arrays()
-    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort((pairs, -np.bincount(pairs)[pairs], row))
-    kept = np.zeros(len(pairs), np.bool_)
-    kept[order[starts[:-1][np.diff(starts) > 0]]] = True
-    return kept
+def _published(control: Dataset | Control, compared: Comparison, seed: int | None) -> Any:
+    """Run the method of a control; a control that is data stands for itself."""
+    if not isinstance(control, Control):
+        return control
+    method = configure(find_method(control.method), control.parameters)
+    data = compared.original if control.data is None else control.data
+    return method.publish(data, control.guarantee or compared.guarantee, seed=seed).data

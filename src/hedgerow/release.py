@@ -113,8 +113,8 @@ class Release(Generic[Kind]):
         """What the data is."""
         return next(iter(self.outputs.values())).kind
 
-    def written(self, files: Sequence[File] = ()) -> Written:
-        """Lay out everything but the data itself."""
+    def written(self, files: Sequence[File] = (), reading: str = "") -> Written:
+        """Lay out everything but the data itself: its files, and how they are read."""
         questions = (
             _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
             for entry in self.evidence.entries
@@ -132,7 +132,7 @@ class Release(Generic[Kind]):
             verification=_Verification(self.verdict.satisfied, self.verdict.checked),
             files=tuple(files),
             # the statement says nothing of hashes: this one goes round in no circle
-            statement_sha256=sha256(self.statement(files).encode()).hexdigest(),
+            statement_sha256=sha256(self.statement(reading).encode()).hexdigest(),
             domain=self.domain.to_plain(),
         )
 
@@ -171,12 +171,12 @@ class Release(Generic[Kind]):
             version=written.hedgerow,
         )
 
-    def to_json(self, files: Sequence[File] = ()) -> bytes:
+    def to_json(self, files: Sequence[File] = (), reading: str = "") -> bytes:
         """The content of `release.json`."""
-        return msgspec.json.format(msgspec.json.encode(self.written(files))) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(self.written(files, reading))) + b"\n"
 
-    def statement(self, files: Sequence[File] = ()) -> str:
-        """The content of `STATEMENT.md`: the same for people."""
+    def statement(self, reading: str = "") -> str:
+        """The content of `STATEMENT.md`: the same for people, and how the files are read."""
         given = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
         method = f"{self.recipe.method}{f' ({given})' if given else ''}"
         return statement_of(
@@ -186,7 +186,7 @@ class Release(Generic[Kind]):
             verdict=self.verdict,
             made=f"{method}, Hedgerow {self.version}",
             publishable=self.publishable,
-            files=files,
+            reading=reading,
         )
 
 

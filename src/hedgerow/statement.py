@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from hedgerow.data import Domain, Source
@@ -33,9 +31,9 @@ def statement_of(
     verdict: Verdict,
     made: str,
     publishable: bool,
-    files: Sequence[File],
+    reading: str,
 ) -> str:
-    """Write the statement of a release."""
+    """Write the statement of a release; `reading` says how its files are read."""
     sections = [
         "# Privacy statement",
         "" if publishable else _NOT_FOR_PUBLICATION,
@@ -45,7 +43,7 @@ def statement_of(
         "## What is not covered",
         "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain)),
         _questions(evidence, guarantee),
-        _reading(files),
+        f"## How to read the data\n\n{reading}" if reading else "",
         f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -74,18 +72,6 @@ _TIME = (
     "How long the publication took and how much memory it used. Both depend on the data and on the "
     "noise: whoever could measure them may know more than the release tells."
 )
-
-_LAYOUTS = {
-    "lines": "one record per line, its values split by blanks",
-    "spmf": "one record per line, -1 after each value and -2 at the end (SPMF)",
-    "csv": "a comma-separated table with a header: one value per line, beside the record it is of",
-    "jsonl": "one record per line, a JSON array of its values",
-    "parquet": "a Parquet table: one value per row, beside the record it is of",
-}
-
-
-#: what a line of a table holds
-_ONE = {"trajectories": "visit"}
 
 
 def _unit(guarantee: Guarantee, domain: Domain) -> str:
@@ -116,36 +102,3 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
         return asked
     notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)
     return f"{asked}\n\n## How far the answers go\n\n{notes}"
-
-
-def _reading(files: Sequence[File]) -> str:
-    if not files:
-        return ""
-    lines = [f"- `{file.file}`: {_layout(file)}.{_columns(file)}" for file in files]
-    return (
-        "## How to read the data\n\n"
-        + "\n".join(lines)
-        + "\n\nRecords are numbered afresh and stand in an order that says nothing about the "
-        "original. The values that may occur, whether they do or not, are listed in "
-        "`release.json` where they are public."
-    )
-
-
-def _layout(file: File) -> str:
-    if file.kind == "ngrams":
-        return (
-            "a Parquet table: one gram per row, its items in the list `item`, in `ends` whether a "
-            "sequence ends there (1) or not (0), in `count` the noisy number of its occurrences"
-        )
-    return _LAYOUTS[file.format].replace("one value", f"one {_ONE.get(file.kind, 'value')}")
-
-
-def _columns(file: File) -> str:
-    if file.format not in {"csv", "parquet"} or file.kind == "ngrams":
-        return ""
-    named = [f"`{name}` is the {role}" for role, name in file.columns.items()]
-    further = [name for name in file.options.get("sensitive", "").split(",") if name]
-    if file.options.get("collisions") == "keep":
-        named.append("visits of a record at one time stand in their order")
-    named += [f"`{name}` is a value of the record, on each of its lines" for name in further]
-    return f" Column {', '.join(named)}."

@@ -26,7 +26,7 @@ PERSONS = (
 
 #: what is typed, one transcript each; files are those of `desk`
 SESSIONS = {
-    "help": ["", "publish --help", "--version", "sing"],
+    "help": ["", "publish --help", "describe --kind trajectories --help", "--version", "sing"],
     "methods": [
         "methods",
         "methods flat-laplace",
@@ -211,9 +211,10 @@ def test_other_ways_out(desk, monkeypatch, error, code, message):
     assert ran.err.strip() == f"hedgerow: {message}" + (" for this data" if code == 4 and "memory" in message else "")
 
 
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize("words", [[], ["describe"], ["publish"], ["verify"]], ids=" ".join)
+def test_help_imports_nothing_heavy(words):
     code = (
-        "import sys; sys.argv = ['hedgerow', '--help']\n"
+        f"import sys; sys.argv = ['hedgerow', *{words}, '--help']\n"
         "from hedgerow.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: print([m for m in ('numpy', 'polars', 'msgspec', 'rich', 'jinja2')"

@@ -39,7 +39,7 @@ def test_randomness_comes_from_the_samplers_only(path):
     """Annotations aside, `numpy.random` stands in the samplers, in test data and in test engines."""
     allowed = {
         "privacy/samplers.py",
-        "testing/catalogue.py",
+        "testing/sets.py",
         "testing/conformance.py",
         "engines/loopback.py",
         "evaluate.py",  # draws workloads, which are no noise

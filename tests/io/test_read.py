@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from hedgerow import Domain
 from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadError
 from hedgerow.io import read
-from hedgerow.io.files import Ending, ending_of, pack, write_file
+from hedgerow.io.codec import codec_of
+from hedgerow.io.files import ending_of, pack, write_file
 from hedgerow.io.long import first_seen, numbered
-from hedgerow.io.read import FORMATS, KINDS, format_of
 from hedgerow.testing import sets_of
 
 RECORDS = [["tea", "milk"], ["bread"], ["milk", "tea"], ["bread", "milk", "tea"]]
@@ -129,20 +129,18 @@ word = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, 
 
 @given(st.lists(st.sets(word, min_size=1, max_size=4), min_size=1, max_size=8), st.data())
 def test_what_is_written_comes_back(records, data):
-    name = data.draw(st.sampled_from(list(FORMATS)))
-    held = read([sorted(record) for record in records], kind="sets")
-    _, form = format_of(name, Ending("", ""))
-    columns = {role: role for role in KINDS["sets"].roles}
+    codec = codec_of("sets")
+    name = data.draw(st.sampled_from(list(codec.formats)))
+    original = read([sorted(record) for record in records], kind="sets")
     try:
-        content = form.write(KINDS["sets"].rows(held.canonical()), columns)
+        content = codec.write(original.canonical(), name, {role: role for role in codec.written})
     except HedgerowError as error:
         refused = {"lines": "do not fit lines", "spmf": "SPMF files hold whole numbers"}
         assert refused[name] in str(error)  # noqa: PT017 - only these may refuse
         return
-    wanted = KINDS["sets"].wanted._replace(columns=columns)
-    again = form.read("there", content, wanted, 10**9)
-    back = KINDS["sets"].make(again, held.domain, held.domain.source, {})
-    assert back.itemsets() == held.itemsets()
+    again = codec.formats[name].module().read("there", content, codec.request({}, {}), 10**9)
+    back = codec.make(again, original.domain, original.domain.source, {})
+    assert back.itemsets() == original.itemsets()
 
 
 def test_equal_content_gives_equal_bytes():
@@ -253,7 +251,7 @@ def test_places_that_are_no_files(tmp_path):
         ({"kind": "sots"}, "there is no kind 'sots' of data; there are: sets"),
         (
             {"format": "xml"},
-            "there is no format 'xml'; there are: lines, spmf, csv, jsonl, parquet",
+            "sets have no format 'xml'; there are: lines, spmf, csv, jsonl, parquet",
         ),
         ({"columns": {"who": "x"}}, "there is no column 'who'; there are: unit, item, person"),
         ({"options": {"x": "y"}}, "there is no reading option 'x'; there are: on_unknown"),
@@ -369,7 +367,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_rows_are_laid_out_with_fresh_numbers():
-    rows = KINDS["sets"].rows(sets_of([[1], [0, 2], [1]], 3).canonical())
+    rows = codec_of("sets").lay_out(sets_of([[1], [0, 2], [1]], 3).canonical())
     frame = rows.frame({"unit": "u", "item": "i"})
     assert frame["u"].to_list() == [1, 2, 3, 3]
     assert frame["i"].to_list() == [1, 1, 0, 2]

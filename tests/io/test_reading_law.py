@@ -12,8 +12,9 @@ import pytest
 from reading_law import CASES, OWNED_CASES, check_pair, check_persons
 
 from hedgerow import Domain, Sequences, Sets
+from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.io import cells, delimited, jsonl, read, text
+from hedgerow.io import delimited, jsonl, read, text
 from hedgerow.io import times as reading_times
 
 PAIRS = 30
@@ -74,7 +75,7 @@ PLANTED = {
         "hedgerow.io.trajectories.read_times",
         guessing_dates,
     ),
-    "the first type wins": ("plain lists of sets", "hedgerow.io.read.lists_of", first_type_wins),
+    "the first type wins": ("plain lists of sets", "hedgerow.io.long_table.lists_of", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
         "hedgerow.io.delimited.text_lines",
@@ -317,4 +318,4 @@ def test_values_with_line_breaks_do_not_fit_a_table():
     with pytest.raises(HedgerowError, match="values with line breaks do not fit CSV"):
         delimited.check(["a\nb"])
     assert jsonl.check(["a\nb"]) is None
-    assert cells.text_of(True) is None
+    assert text_of(True) is None

@@ -26,6 +26,7 @@ from hedgerow.audit.folder import verify_folder
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.engines.sorting import order_of_lists
 from hedgerow.errors import DomainError, HedgerowError, ReadError, TooMuch
+from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, read_release, write_folder, write_release
 from hedgerow.io.parquet_pages import unpacked_bytes
@@ -371,8 +372,9 @@ def rewritten(place, **changes):
     """Change a release and write everything that depends on it again, as a forger would."""
     release, held = open_folder(place)
     forged = dataclasses.replace(release, **changes)
-    (place / "release.json").write_bytes(forged.to_json(held.files))
-    (place / "STATEMENT.md").write_bytes(forged.statement(held.files).encode())
+    reading = explain(held.files)
+    (place / "release.json").write_bytes(forged.to_json(held.files, reading))
+    (place / "STATEMENT.md").write_bytes(forged.statement(reading).encode())
 
 
 def test_a_release_that_no_method_makes_is_not_satisfied(made, tmp_path):

@@ -169,7 +169,7 @@ def test_a_person_keeps_the_first_records_whatever_they_hold():
     assert len(data.bounded("record")) == 5
 
 
-@given(data=strategies.sets(least=0))
+@given(data=strategies.of_kind(Sets, least=0))
 def test_masks_and_records_tell_the_same(data):
     masks, counts = data.histogram()
     again = Sets.from_masks(masks, counts, data.domain)
@@ -177,7 +177,7 @@ def test_masks_and_records_tell_the_same(data):
     assert len(again) == len(data) == len(data.records())
 
 
-@given(data=strategies.sets())
+@given(data=strategies.of_kind(Sets))
 def test_a_neighbour_misses_one_unit(data):
     bounded = data.bounded("person")
     for unit, most in (("record", 1), ("person", 2)):
@@ -185,7 +185,7 @@ def test_a_neighbour_misses_one_unit(data):
             assert 1 <= len(bounded) - len(neighbour) <= most
 
 
-@given(data=strategies.sets(), seed=st.integers(0, 99))
+@given(data=strategies.of_kind(Sets), seed=st.integers(0, 99))
 def test_canonical_forgets_order_and_owners(data, seed):
     other = data.shuffled(np.random.default_rng(seed))
     assert other.canonical().to_bytes() == data.canonical().to_bytes()

@@ -16,9 +16,9 @@ from hedgerow.data import Trajectories
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
+from hedgerow.io.codec import codec_of
 from hedgerow.io.files import Ending, pack
 from hedgerow.io.folder import Layout, open_folder, write_folder
-from hedgerow.io.trajectories import rows_of
 from hedgerow.privacy.kcl import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
@@ -97,8 +97,8 @@ BAD = {
         "a.dat",
         b"1 2\n",
         {},
-        ReadError,
-        "are read from tables; use the format csv",
+        ParameterError,
+        "trajectories that ends in .dat may be anything; say its format: csv, parquet",
     ),
     "no time": ("a.csv", b"unit,place\n1,a\n", {}, ReadError, "has no column 'time'"),
     "no place": ("a.csv", b"unit,time\n1,1\n", {}, ReadError, "has no column 'place'; name it, or"),
@@ -191,6 +191,11 @@ def test_bad_input_is_refused_in_one_line_that_shows_no_cell(tmp_path, case):
     assert caught.value.exit_code == 2
 
 
+def test_plain_lists_are_no_visits():
+    with pytest.raises(ReadError, match="the list: trajectories are read from tables"):
+        read([["a", 1]], kind="trajectories")
+
+
 @given(st.sampled_from(list(awkward(Trajectories))), st.sampled_from(["csv", "parquet"]))
 def test_awkward_data_comes_back_from_a_folder(tmp_path_factory, name, ending):
     data = awkward(Trajectories)[name]
@@ -213,7 +218,9 @@ def test_a_release_without_any_visit_comes_back_from_a_folder(tmp_path, ending):
 def test_a_violation_planted_in_a_file_is_found(tmp_path):
     data = walks(Walks(400, 3, 5))
     promise = "--k 4 --c 60% --l 2 --sensitive diagnosis=HIV"
-    rows_of(data).frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(tmp_path / "t.csv")
+    codec_of("trajectories").lay_out(data).frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(
+        tmp_path / "t.csv"
+    )
     ran = run(f"publish t.csv --kind trajectories --method kcl {promise} --out R", tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert run("verify R", tmp_path).code == 0
@@ -284,7 +291,9 @@ def test_a_release_is_compared_with_its_own_data_only():
 @pytest.mark.filterwarnings("always")
 def test_the_console_of_trajectories(tmp_path):
     """From file to report; what the owner sees is for the owner only."""
-    rows_of(walks(Walks(300, 3, 5))).frame({"unit": "u", "time": "t", "place": "p"}).write_csv(tmp_path / "t.csv")
+    codec_of("trajectories").lay_out(walks(Walks(300, 3, 5))).frame({"unit": "u", "time": "t", "place": "p"}).write_csv(
+        tmp_path / "t.csv"
+    )
     columns = "--columns unit=u,time=t,place=p"
     promise = "--k 3 --l 2 --sensitive diagnosis=HIV --c 0.5"
     for line in (

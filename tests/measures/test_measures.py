@@ -43,7 +43,7 @@ def test_the_printed_figures_of_the_top_itemsets(most, utility, dropped):
     assert list(before.top(4)) == [(1,), (0,), (3,), (1, 3)]
 
 
-@given(data=strategies.sets(items=5), most=st.integers(1, 40))
+@given(data=strategies.of_kind(Sets, items=5), most=st.integers(1, 40))
 def test_the_miner_finds_what_brute_force_finds(data, most):
     held = ItemsetIndex.of(data)
     items = range(data.domain.size("item"))

@@ -22,9 +22,9 @@ LAWFUL = [*(method() for method in PRIVATE if PureDP in method.keeps), TokenTree
 
 
 def replay(method, data, unit, index, seed):
-    """Check the law on the pair without unit number `index`, and count whether anything moved."""
+    """Check the law on neighbour number `index`, and count whether anything moved."""
     guarantee = PureDP(epsilon=Fraction(3, 2), unit=unit)
-    neighbour = data.without(index % data.count_units(unit), unit=unit)
+    neighbour = data.neighbour(index % data.count_neighbours(unit), unit=unit)
     result = check_replay(method, data, neighbour, guarantee, seed)
     MOVED[method.name, unit, result.moved] += 1
     return result
@@ -35,11 +35,12 @@ def share_moved(method, unit):
     return moved / (moved + still)
 
 
-@pytest.mark.parametrize("unit", ["record", "person"])
-@pytest.mark.parametrize("method", LAWFUL, ids=lambda method: method.name)
+@pytest.mark.parametrize(
+    ("method", "unit"),
+    [(method, unit) for method in LAWFUL for unit in method.kinds[0].units],
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_the_replay_law_holds(method, unit, record_property):
-    unit = method.kinds[0].units[0] if unit == "record" else unit
-
     @settings(max_examples=EXAMPLES)
     @given(
         data=strategies.of_kind(method.kinds[0]),

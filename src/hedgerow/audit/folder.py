@@ -19,10 +19,10 @@ from hedgerow.errors import (
     UnknownMethod,
     UnsupportedGuarantee,
 )
-from hedgerow.io.files import UNLIMITED, ending_of, is_plainly_packed, read_bytes
+from hedgerow.io.codec import codec_of, explain
+from hedgerow.io.files import UNLIMITED, is_plainly_packed, read_bytes
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
 from hedgerow.io.parquet import read_table
-from hedgerow.io.read import any_kind, format_of
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
 from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
@@ -86,14 +86,15 @@ def _checked(folder: Path, release: Release[Any], written: Written, statement: b
     if written.hedgerow != version():  # it may order or word it otherwise
         made = f"it was made by Hedgerow {written.hedgerow}, and this is {version()}"
         return {**checks, f"{made}: verify it with that version": None}
+    reading = explain(written.files)
     return checks | {
         "the order of records says nothing": all(
             _is_canonical(folder / file.file, release.outputs[file.data], file) for file in written.files
         ),
         "release.json holds what it should and nothing else": (
-            own_bytes(folder / RELEASE, None) == release.to_json(written.files)
+            own_bytes(folder / RELEASE, None) == release.to_json(written.files, reading)
         ),
-        "the statement says what release.json says": (statement == release.statement(written.files).encode()),
+        "the statement says what release.json says": (statement == release.statement(reading).encode()),
         **_made(release),
     }
 
@@ -163,8 +164,7 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
 
 def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     """Whether the file holds just what we would write for its data."""
-    _, layout = format_of(file.format, ending_of(path))
-    wanted = layout.write(any_kind(data.kind).rows(data), file.columns)
+    wanted = codec_of(data.kind).write(data, file.format, file.columns)
     there = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
     if not is_plainly_packed(path):
         return False

@@ -8,12 +8,13 @@ from typing import Any, cast
 import click
 
 from hedgerow.cli.app import emit
-from hedgerow.cli.options import columns_given, json_option, pairs, reading_options, shown
+from hedgerow.cli.options import ReadingCommand, columns_given, json_option, pairs, reading_options, shown
+from hedgerow.kinds import KINDS
 
 __all__ = ["command"]
 
 
-@click.command("describe")
+@click.command("describe", cls=ReadingCommand)
 @click.argument("data", type=click.Path())
 @reading_options
 @click.option("--domain", type=click.Path(), help="Declared values (TOML); else those seen.")
@@ -27,7 +28,7 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
     from hedgerow.measures.describe import describe  # noqa: PLC0415
 
     if given["kind"] is None:
-        msg = "say what the data is: --kind sets"
+        msg = f"say what the data is: --kind {' or '.join(KINDS)}"
         raise click.UsageError(msg)
     reading = Reading(
         data=data,
@@ -38,10 +39,10 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
         domain=given["domain"],
     )
     with shown(), progress.counting() as counts:
-        held = read_data(reading)
-        facts = {**describe(held), **counts}
+        read = read_data(reading)
+        facts = {**describe(read), **counts}
     if given["draft_domain"]:
-        _draft(Path(given["draft_domain"]), held)
+        _draft(Path(given["draft_domain"]), read)
         facts["draft of the domain"] = given["draft_domain"]
     width = max(map(len, facts))
     lines = [f"{name:{width}}  {_shown(value)}" for name, value in facts.items()]
@@ -51,7 +52,7 @@ def command(data: str, *, as_json: bool, **given: Any) -> None:
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {held:,}" for name, held in cast("dict[str, Any]", value).items())
+        return ", ".join(f"{name} {number:,}" for name, number in cast("dict[str, Any]", value).items())
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

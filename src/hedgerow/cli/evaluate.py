@@ -9,6 +9,7 @@ import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
+    ReadingCommand,
     columns_given,
     json_option,
     pairs,
@@ -20,7 +21,7 @@ from hedgerow.cli.options import (
 __all__ = ["command"]
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=ReadingCommand)
 @click.argument("folder", type=click.Path())
 @click.option("--against", required=True, type=click.Path(), help="The private data.")
 @click.option("--scores", required=True, type=click.Path(), help="Where the scores go.")

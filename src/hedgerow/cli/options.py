@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import click
 
+from hedgerow.kinds import KINDS, find_kind
 from hedgerow.promises import list_options
 
 __all__ = [
+    "ReadingCommand",
     "json_option",
     "pairs",
     "promise_given",
@@ -19,6 +21,7 @@ __all__ = [
     "reading_options",
     "shown",
     "trusted_option",
+    "typed_after",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -39,28 +42,45 @@ def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
     return named
 
 
+def typed_after(option: str) -> str | None:
+    """What was typed after an option, before options are read: help is shown first."""
+    words = [word for text in sys.argv[1:] for word in text.split("=", 1)]
+    return words[words.index(option) + 1] if option in words[:-1] else None
+
+
+class ReadingCommand(click.Command):
+    """A command that reads data; its help lists the kinds or, if one is named, all about reading that one."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what stands below the options."""
+        del ctx
+        kind = typed_after("--kind")
+        if kind is None:
+            with formatter.section("Kinds of data; --kind KIND --help lists the columns and reading options of one"):
+                formatter.write_dl([(row.name, row.summary) for row in KINDS.values()])
+            return
+        from hedgerow.io.options import COMMON_OPTIONS  # noqa: PLC0415 - general help needs no reader
+
+        codec = find_kind(kind).module("io").CODEC
+        if codec.columns:
+            with formatter.section(f"Columns of {kind} (--columns ROLE=NAME)"):
+                formatter.write_dl(list(codec.columns.items()))
+        with formatter.section(f"Reading options of {kind} (--read NAME=VALUE)"):
+            formatter.write_dl([*codec.options.items(), *COMMON_OPTIONS.items()])
+        with formatter.section(f"Formats of {kind} (--format NAME)"):
+            formatter.write_dl([(name, ", ".join(f".{end}" for end in f.endings)) for name, f in codec.formats.items()])
+
+
 def reading_options(command: Command) -> Command:
-    """Add what says how data is read."""
+    """Add what says how data is read; a command that has these is a `ReadingCommand`."""
     options = [
-        click.option("--kind", required=False, help="sets, sequences or trajectories."),
-        click.option("--format", "form", help="lines, spmf, csv, jsonl or parquet; else by the ending."),
+        click.option("--kind", help=f"What the data is: {', '.join(KINDS)}."),
+        click.option("--format", "form", help="How the file is laid out; else its ending tells."),
         click.option(
-            "--columns",
-            "columns",
-            multiple=True,
-            metavar="ROLE=NAME,...",
-            help="Which column holds the unit, item, person, time, place, lon, lat.",
+            "--columns", "columns", multiple=True, metavar="ROLE=NAME,...", help="Which column has which role."
         ),
         click.option(
-            "--read",
-            "read_options",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help=(
-                "on_bad=drop, skip_lines, most_bytes; on_unknown, on_empty (sets, sequences); "
-                "bin, fold, times, time_format, time_zone, grid, collisions, on_unknown, "
-                "on_missing, on_conflict (trajectories). docs/reading.md says what they do."
-            ),
+            "--read", "read_options", multiple=True, metavar="NAME=VALUE", help="A reading option, such as on_bad=drop."
         ),
     ]
     for option in reversed(options):

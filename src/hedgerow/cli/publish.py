@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
+    ReadingCommand,
     columns_given,
     json_option,
     pairs,
@@ -17,6 +17,7 @@ from hedgerow.cli.options import (
     promise_options,
     reading_options,
     shown,
+    typed_after,
 )
 
 __all__ = ["command"]
@@ -25,26 +26,23 @@ __all__ = ["command"]
 _SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign")
 
 
-class _Publish(click.Command):
-    """Shows the parameters of the method that is named, below the options."""
+class _Publish(ReadingCommand):
+    """Shows the parameters of the method that is named, too."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        words = sys.argv
-        named = words[words.index("--method") + 1 :][:1] if "--method" in words else []
-        if not named:
+        super().format_epilog(ctx, formatter)
+        method = typed_after("--method")
+        if method is None:
             formatter.write_paragraph()
             formatter.write_text("With --method NAME --help also shows what --set may set.")
             return
         from hedgerow.publishers import find_method  # noqa: PLC0415
         from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
 
-        with formatter.section(f"Parameters of {named[0]} (--set name=value)"):
+        parameters = parameters_of(find_method(method))
+        with formatter.section(f"Parameters of {method} (--set name=value)"):
             formatter.write_dl(
-                [
-                    (f"{parameter.name} = {parameter.default}", f"{parameter.help} ({parameter.range})")
-                    for parameter in parameters_of(find_method(named[0]))
-                ]
+                [(f"{each.name} = {each.default}", f"{each.help} ({each.range})") for each in parameters]
             )
 
 

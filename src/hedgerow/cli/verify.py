@@ -10,6 +10,7 @@ import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
+    ReadingCommand,
     columns_given,
     json_option,
     pairs,
@@ -26,7 +27,7 @@ _NOT_SATISFIED = 3
 _MARKS = {True: "yes", False: "NO", None: "?"}
 
 
-@click.command("verify")
+@click.command("verify", cls=ReadingCommand)
 @click.argument("place", type=click.Path())
 @reading_options
 @promise_options
@@ -65,8 +66,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
                 raise click.UsageError(msg)
             columns = columns_given(given["columns"])
             reading = with_columns(pairs("--read", given["read_options"]), expected.columns)
-            form = given["form"]
-            data = read(place, kind=given["kind"], format=form, columns=columns, options=reading)
+            kind: str = given["kind"]
+            data = read(place, kind=kind, format=given["form"], columns=columns, options=reading)
             verify_data(data, expected)
             checks: dict[str, bool | None] = {f"{expected.name} holds": True}
     satisfied = all(checks.values())

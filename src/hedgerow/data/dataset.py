@@ -43,16 +43,20 @@ class Dataset(ABC):
         """Count the units."""
 
     @abstractmethod
-    def without(self, index: int, *, unit: str) -> Self:
-        """Return this data set without its unit number `index`."""
+    def neighbour(self, index: int, *, unit: str) -> Self:
+        """Return neighbour number `index`: a unit is left out, or changed where a kind's units are always there.
+
+        The other way round it is the same pair: a check tries both directions.
+        """
+
+    def count_neighbours(self, unit: str) -> int:
+        """Count the neighbours that `neighbour` returns: one per unit, unless a unit can change in several ways."""
+        return self.count_units(unit)
 
     def neighbours(self, unit: str) -> Iterator[Self]:
-        """Yield every data set that is this one with one unit removed.
-
-        Adding a unit is the same pair read backwards: a check tries both directions.
-        """
-        for index in range(self.count_units(unit)):
-            yield self.without(index, unit=unit)
+        """Yield every neighbour."""
+        for index in range(self.count_neighbours(unit)):
+            yield self.neighbour(index, unit=unit)
 
     @abstractmethod
     def bounded(self, unit: str) -> Self:

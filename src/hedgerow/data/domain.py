@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
 
-__all__ = ["Axis", "Domain", "Source", "Value"]
+__all__ = ["Axis", "Domain", "Source", "Value", "is_text"]
 
 Value: TypeAlias = str | int
 
@@ -54,7 +54,7 @@ class Axis:
         if "" in self.codes:
             msg = "a value of an axis is an empty text, which files do not tell from nothing"
             raise DomainError(msg)
-        if any(isinstance(value, str) and not _is_text(value) for value in self.values):
+        if any(isinstance(value, str) and not is_text(value) for value in self.values):
             msg = "a value of an axis is no text that can be written: it has a zero or half a sign"
             raise DomainError(msg)
         if len(self.codes) != len(self.values):
@@ -113,7 +113,7 @@ def _is_path(held: Any) -> bool:
     return isinstance(held, list) and all(isinstance(part, str) for part in cast("Any", held))
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     """Whether a text can be written to a file and read again: no zero byte, no lone surrogate."""
     try:
         return b"\0" not in value.encode()

@@ -175,6 +175,10 @@ class Lists(Dataset):
         require_owners(self.rows)
         return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
 
+    def neighbour(self, index: int, *, unit: str) -> Self:
+        """Return this data set without one record, or person."""
+        return self.without(index, unit=unit)
+
     def without(self, index: int, *, unit: str) -> Self:
         """Return this data set without its record, or person, number `index`."""
         self.require_unit(unit)

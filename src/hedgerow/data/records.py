@@ -5,13 +5,15 @@ No message shows a value of the data: an error is read by people who may not see
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.engines import Table
 from hedgerow.errors import DomainError, ParameterError
 
@@ -22,26 +24,24 @@ Integers: TypeAlias = NDArray[np.int64]
 
 def seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
     """Take the items that occur as the domain, and say whose word that is."""
-    found = {item for record in records for item in record}
-    items = sorted(found, key=lambda item: (isinstance(item, str), item))
+    items = [item for record in records for item in record]
     if not items:
         msg = "there are no records to take the items from; declare the domain"
         raise DomainError(msg)
-    return Domain((("item", Axis(tuple(items))),), source)
+    return Domain((("item", infer_axis(items)),), source)
 
 
 def encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) -> list[list[int]]:
     """Return the codes of the items of each record; unknown items are refused or dropped."""
-    codes = domain.axis("item").codes
-    coded: list[list[int]] = []
-    for number, record in enumerate(records, start=1):
-        known = [codes[item] for item in record if item in codes]
-        if not drop and len(known) != len(record):
-            # the item itself is not shown: an error is read by people who may not see the data
-            msg = f"record {number} holds an item that is not in the domain; declare the item or pass on_unknown='drop'"
-            raise DomainError(msg)
-        coded.append(known)
-    return coded
+    codes: list[int] = codes_over(domain.axis("item"), (item for record in records for item in record)).tolist()
+    ends = itertools.accumulate(map(len, records), initial=0)
+    coded = [codes[start:end] for start, end in itertools.pairwise(ends)]
+    if not drop and -1 in codes:
+        number = next(number for number, record in enumerate(coded, start=1) if -1 in record)
+        # the item itself is not shown: an error is read by people who may not see the data
+        msg = f"record {number} holds an item that is not in the domain; declare the item or pass on_unknown='drop'"
+        raise DomainError(msg)
+    return [[code for code in record if code >= 0] for record in coded]
 
 
 def as_record(number: int, record: Iterable[Value]) -> list[Value]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.data.positions import Positions
 from hedgerow.data.records import number_owners, require_owners
 from hedgerow.engines import Engine, LocalEngine, Table
@@ -86,21 +87,14 @@ class Trajectories(Dataset):
         held: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
         domain = domain or _seen(held, traits)
-        place, time = (domain.axis(name).by_text for name in ("place", "time"))
         row = [number for number, record in enumerate(held) for _ in record]
-        try:
-            places = [place[str(visit[0])] for record in held for visit in record]
-            times = [time[str(visit[1])] for record in held for visit in record]
-            codes = {name: _trait_codes(values, domain.axis(name)) for name, values in traits.items()}
-        except KeyError:
-            msg = "a record holds a value that is not in the domain; declare it"
-            raise DomainError(msg) from None
+        visits = [visit for record in held for visit in record]
         return cls.from_columns(
             records=len(held),
             row=np.array(row, np.int64),
-            time=np.array(times, np.int64),
-            place=np.array(places, np.int64),
-            sensitive={name: np.array(values, np.int64) for name, values in codes.items()},
+            time=_codes(domain, "time", [time for _, time in visits]),
+            place=_codes(domain, "place", [place for place, _ in visits]),
+            sensitive={name: _codes(domain, name, values) for name, values in traits.items()},
             domain=domain,
             persons=None if persons is None else number_owners(persons, len(held)),
             several=several,
@@ -214,6 +208,10 @@ class Trajectories(Dataset):
             return len(self)
         require_owners(self.rows)
         return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
+
+    def neighbour(self, index: int, *, unit: str) -> Trajectories:
+        """Return this data set without one record, or person."""
+        return self.without(index, unit=unit)
 
     def without(self, index: int, *, unit: str) -> Trajectories:
         """Return this data set without its record, or person, number `index`."""
@@ -330,28 +328,21 @@ def _require_one_place(engine: Engine, visits: Table, places: int) -> None:
 
 def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) -> Domain:
     """Take what occurs as the domain: inferred, which a syntactic promise accepts."""
-    columns: dict[str, set[Value]] = {
-        "time": {visit[1] for record in records for visit in record},
-        "place": {visit[0] for record in records for visit in record},
-        **{name: {v for v in values if v is not None} for name, values in traits.items()},
+    columns = {
+        "time": [visit[1] for record in records for visit in record],
+        "place": [visit[0] for record in records for visit in record],
+        **{name: [value for value in values if value is not None] for name, values in traits.items()},
     }
-    axes = tuple((name, Axis(_in_order(values))) for name, values in columns.items())
-    return Domain(axes, Source.INFERRED)
+    return Domain(tuple((name, infer_axis(values)) for name, values in columns.items()), Source.INFERRED)
 
 
-def _trait_codes(values: Sequence[Value | None], axis: Axis) -> list[int]:
-    return [-1 if value is None else axis.by_text[str(value)] for value in values]
-
-
-def _in_order(values: set[Value]) -> tuple[Value, ...]:
-    if not values:
-        return ("none",)
-    if any(isinstance(value, float) for value in values):
-        msg = "times and places must be whole numbers or texts; round them, or put them into bins"
-        raise ParameterError(msg)
-    if all(isinstance(value, int) for value in values):
-        return tuple(sorted(values))
-    return tuple(sorted(str(value) for value in values))
+def _codes(domain: Domain, name: str, values: Sequence[Value | None]) -> Integers:
+    """Look values up in the domain; -1 where there is none."""
+    codes = codes_over(domain.axis(name), values)
+    if any(values[number] is not None for number in np.flatnonzero(codes < 0).tolist()):
+        msg = "a record holds a value that is not in the domain; declare it"
+        raise DomainError(msg)
+    return codes
 
 
 def _sorted_records(starts: Integers, pairs: Integers, traits: list[Integers]) -> Integers:

@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from hedgerow.data.encoding import EXACT, text_of
 from hedgerow.io.long import Flags
 
-__all__ = ["lists_of", "series_of", "text_of", "whole_numbers"]
+__all__ = ["lists_of", "series_of", "whole_numbers"]
 
-#: up to here a float tells whole numbers apart
-_EXACT = 2**53
 _LARGEST = 2**63
-
-
-def text_of(value: Any, *, fractions: bool = False) -> str | None:
-    """Take one cell as text; None if it is neither text nor a whole number.
-
-    A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
-    into fractions when one cell is empty. `fractions` allows other numbers too.
-
-    Examples
-    --------
-    >>> [text_of(value) for value in ("01", 1, 1.0, 1.5, True, None)]
-    ['01', '1', '1', None, None, None]
-    """
-    try:
-        return _text(value, fractions=fractions)
-    except Exception:  # noqa: BLE001 - whatever a cell does when it is looked at is its own affair
-        return None
-
-
-def _text(value: Any, *, fractions: bool) -> str | None:  # noqa: PLR0911 - one per type
-    if isinstance(value, np.datetime64):
-        value = value.astype("datetime64[s]")
-    match cast("object", value.item() if isinstance(value, np.generic) else value):
-        case bool():
-            return None
-        case str() as text:
-            return text if _is_text(text) else None
-        case int() as number:
-            return str(number)
-        case float() as number if number.is_integer() and abs(number) < _EXACT:
-            return str(int(number))
-        case float() as number if fractions and np.isfinite(number):
-            return repr(number)
-        case date() as day if day == day:  # noqa: PLR0124 - a time is one, too, and so is NaT
-            return day.isoformat()
-        case _:
-            return None
 
 
 def series_of(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Series, Flags]:
@@ -91,7 +52,7 @@ def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
     Each cell is read as `text_of` reads it.
     """
     there = column.is_not_null() & column.is_not_nan()
-    whole = (there & (column.floor() == column) & (column.abs() < _EXACT)).fill_null(value=False)
+    whole = (there & (column.floor() == column) & (column.abs() < EXACT)).fill_null(value=False)
     numbers = pl.select(pl.when(whole).then(column).cast(pl.Int64)).to_series()
     return numbers, (there & ~whole).to_numpy()
 
@@ -99,11 +60,3 @@ def whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
 def _are_integers(values: Sequence[Any]) -> bool:
     """Whether all are whole numbers of 64 bits: faster than texts, and the same by their text."""
     return set(map(type, values)) == {int} and -_LARGEST <= min(values) <= max(values) < _LARGEST
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be written: no zero byte, and no half of a surrogate pair."""
-    try:
-        return b"\0" not in text.encode()
-    except UnicodeEncodeError:
-        return False

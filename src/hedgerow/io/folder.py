@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
+from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import (
     Ending,
     ending_of,
@@ -21,7 +22,6 @@ from hedgerow.io.files import (
 )
 from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, read_json
 from hedgerow.io.placement import Placement, part_of, put_in_place, remove_leftovers
-from hedgerow.io.read import FORMATS, any_kind, format_of
 from hedgerow.io.signing import sign
 from hedgerow.release import Release
 from hedgerow.statement import File
@@ -46,14 +46,20 @@ class Layout(NamedTuple):
     columns: Mapping[str, str] = _NOTHING
 
     @classmethod
-    def like(cls, path: Path, form: str | None, columns: Mapping[str, str] = _NOTHING) -> Layout:
+    def like(cls, path: Path, form: str | None, *, kind: str, columns: Mapping[str, str] = _NOTHING) -> Layout:
         """Lay out as that file is; of its name only an ending we know is taken over."""
-        ending = ending_of(path)
-        name, _ = format_of(form, ending)
-        known = FORMATS[name][1]
+        ending, codec = ending_of(path), codec_of(kind)
+        name = codec.format_name(form, ending)
+        known = codec.formats[name].endings
         if ending.form not in known:
             ending = Ending(known[0], ending.compression)
         return cls(name, ending, columns)
+
+    @classmethod
+    def plain(cls, kind: str) -> Layout:
+        """Lay out in the first format of a kind: what is published beside the data has no input."""
+        name, form = next(iter(codec_of(kind).formats.items()))
+        return cls(name, Ending(form.endings[0], ""))
 
     def name(self, output: str) -> str:
         """The name of the file of an output."""
@@ -83,10 +89,10 @@ def _is_release(folder: Path) -> bool:
     if folder.is_symlink() or not (folder / RELEASE).is_file():
         return False
     try:
-        held = read_json(folder, trusted=True)
+        written = read_json(folder, trusted=True)
     except ReadError:
         return False
-    return {path.name for path in folder.iterdir()} <= names_of(held)
+    return {path.name for path in folder.iterdir()} <= names_of(written)
 
 
 def write_release(
@@ -108,7 +114,7 @@ def write_release(
     columns
         The names of the columns by role, where they are not the roles' own.
     """
-    layout = Layout.like(Path(like), None, columns)
+    layout = Layout.like(Path(like), None, kind=release.kind, columns=columns)
     return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
@@ -156,8 +162,8 @@ def write_folder(
         remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
         with part_of(folder) as part:
-            contents, files = _write(release, part, layout, key)
-            _verify(release, part, contents, files)
+            files, digests = _write(release, part, layout, key)
+            _verify(release, part, files, digests)
             part.chmod(0o777 & ~umask())
             sync_folder(part)
             if overwrite:  # what is there may have become something else
@@ -175,38 +181,38 @@ def write_folder(
     return folder
 
 
-def _write(release: Release[Any], part: Path, layout: Layout, key: Any) -> tuple[dict[str, bytes], list[File]]:
-    """Write data, release and statement; return what was written, and the files of the data."""
-    contents: dict[str, bytes] = {}
+def _write(release: Release[Any], part: Path, layout: Layout, key: Any) -> tuple[list[File], list[bytes]]:
+    """Write data, release and statement; return the files of the data, and a digest of what each unpacks to."""
     files: list[File] = []
+    digests: list[bytes] = []
     for name, data in release.outputs.items():
-        kind = any_kind(data.kind)
-        held = layout if not kind.format else Layout(kind.format, Ending(kind.format, ""))
-        columns = {role: held.columns.get(role, role) for role in kind.roles}
-        _, form = format_of(held.format, held.ending)
-        contents[name] = form.write(kind.rows(data), columns)
-        packed, place = pack(contents[name], held.ending.compression), held.name(name)
+        codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
+        columns = {role: own.columns.get(role, role) for role in codec.written}
+        content = codec.write(data, own.format, columns)
+        digests.append(sha256(content).digest())
+        packed, place = pack(content, own.ending.compression), own.name(name)
         _write_file(part / place, packed)
-        written, again = {role: columns[role] for role in kind.written}, kind.again(data)
         hashed = sha256(packed).hexdigest()
-        files.append(File(name, data.kind, place, hashed, held.format, written, again))
-    _write_file(part / RELEASE, release.to_json(files))
+        files.append(File(name, data.kind, place, hashed, own.format, columns, codec.reread(data)))
+    reading = explain(files)
+    written = release.to_json(files, reading)
+    _write_file(part / RELEASE, written)
     if key is not None:
-        _write_file(part / SIGNATURE, sign(key, release.to_json(files)))
-    _write_file(part / STATEMENT, release.statement(files).encode())
-    return contents, files
+        _write_file(part / SIGNATURE, sign(key, written))
+    _write_file(part / STATEMENT, release.statement(reading).encode())
+    return files, digests
 
 
-def _verify(release: Release[Any], part: Path, contents: Mapping[str, bytes], files: list[File]) -> None:
+def _verify(release: Release[Any], part: Path, files: list[File], digests: list[bytes]) -> None:
     """Read the folder as a receiver would: the same data, the same promise, still kept."""
     again, _ = open_folder(part, trusted=True)
-    for file in files:
-        rows = any_kind(file.kind).rows
-        _, form = format_of(file.format, Ending("", ""))
-        if form.write(rows(again.outputs[file.data]), file.columns) != contents[file.data]:
+    for file, digest in zip(files, digests, strict=True):
+        rewritten = codec_of(file.kind).write(again.outputs[file.data], file.format, file.columns)
+        if sha256(rewritten).digest() != digest:
             msg = f"the data in {file.file} does not come back as it was written"
             raise InternalError(msg)
-    if again.guarantee != release.guarantee or again.to_json(files) != release.to_json(files):
+    reading = explain(files)
+    if again.guarantee != release.guarantee or again.to_json(files, reading) != release.to_json(files, reading):
         msg = f"{RELEASE} does not come back as it was written"
         raise InternalError(msg)
     if not again.verdict.satisfied:

@@ -10,10 +10,11 @@ import numpy as np
 
 from hedgerow import progress
 from hedgerow.data import Value
+from hedgerow.data.encoding import text_of
 from hedgerow.errors import ReadError
-from hedgerow.io.cells import series_of, text_of
+from hedgerow.io.cells import series_of
 from hedgerow.io.long import Long, Wanted
-from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.rows import Marks, Rows
 from hedgerow.io.text import text_lines
 
 __all__ = ["check", "read", "write"]
@@ -62,7 +63,7 @@ def check(values: Sequence[Value]) -> None:
     del values
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
+def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
     """Write arrays."""
     del columns
     return rows.lines(msgspec.json.encode, Marks(b"[", b",", b"]\n"))

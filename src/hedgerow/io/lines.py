@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io.long import Flags, Integers, Long, Wanted
-from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.rows import Marks, Rows
 from hedgerow.io.text import Lines, text_lines
 
 __all__ = ["check", "read", "write"]
@@ -59,7 +59,7 @@ def check(values: Sequence[Value]) -> None:
             raise DomainError(msg)
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
+def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
     """Write records; values that would not come back as they are are refused."""
     del columns
     return rows.lines(_text, Marks(b"", b" ", b"\n"))
@@ -92,8 +92,8 @@ def _are_comments(lines: Lines, starts: Integers, sizes: Integers, marks: bytes)
 def _are_spmf(lines: Lines) -> Flags:
     """Say which lines have -1 after each value and -2 at the end."""
     texts: list[Any] = lines.content.split(b"\n")[:-1]
-    lines = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
-    return lines.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
+    column = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
+    return column.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
 
 
 def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:

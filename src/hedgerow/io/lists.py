@@ -3,54 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
 from hedgerow.data import Domain, Lists, Source, Value
+from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ReadError
+from hedgerow.io.codec import Codec
 from hedgerow.io.long import Long, Wanted, codes_of
+from hedgerow.io.long_table import long_table_codec
 from hedgerow.io.options import choice
 from hedgerow.io.rows import Rows
 from hedgerow.io.screen import Screen
 
-__all__ = ["OPTIONS", "lists_from", "rows_of", "wanted"]
+__all__ = ["list_codec"]
 
 ROLE = "item"
 
-#: what may be said by the reading options, beyond what every kind has
-OPTIONS = {
+_COLUMNS = {
+    "unit": "which record a line is of",
+    ROLE: "an item of that record",
+    "person": "who owns the record, for unit person",
+}
+_OPTIONS = {
     "on_unknown": "an item outside the domain: error, or drop the item",
     "on_empty": "a record without items: error, or drop the record",
 }
 
 
-def wanted(kind: str) -> Wanted:
-    """What such a kind wants of a file."""
-    return Wanted(kind, ROLE, ("unit", ROLE), ("person",), {})
+def list_codec(kind: type[Lists]) -> Codec:
+    """How records that are lists of items are read and written."""
+    return long_table_codec(
+        Wanted(kind.kind, ROLE, ("unit", ROLE), ("person",), {}),
+        columns=_COLUMNS,
+        written=("unit", ROLE),
+        options=_OPTIONS,
+        make=partial(_make, kind),
+        lay_out=_lay_out,
+    )
 
 
-def lists_from(
+def _make(
     kind: type[Lists],
     long: Long,
     domain: Domain | None,
     source: Source,
     options: Mapping[str, str],
 ) -> Lists:
-    """Hold the records of a long table.
-
-    Parameters
-    ----------
-    kind
-        Sets or sequences.
-    long
-        What was read, with the roles `unit` and `item`, and `person` where owners are known.
-    domain
-        Public knowledge, or None to take the items seen.
-    source
-        Who says so, if they are taken.
-    options
-        `on_unknown` and `on_empty`, each `error` or `drop`.
-    """
+    """Make data of the records of a long table."""
     drop_items = choice(options, "on_unknown", "error", "drop") == "drop"
     drop_empty = choice(options, "on_empty", "error", "drop") == "drop" or long.wanted.drop
     if len(long.empty) and not drop_empty:
@@ -60,7 +61,7 @@ def lists_from(
     long, row = screen.long, screen.row
     column = long.columns[ROLE]
     domain = domain or _seen(column.drop_nulls().unique().to_list(), source)
-    item = codes_of(column, domain.axis(ROLE).by_text)
+    item = codes_of(column, domain.axis(ROLE))
     known = item >= 0
     if not drop_items:
         what = "an item is not in the domain; declare it, pass the reading option on_unknown=drop"
@@ -78,23 +79,15 @@ def lists_from(
     return kind.from_columns(row=row, item=item, domain=domain, persons=persons)
 
 
-def rows_of(data: Lists) -> Rows:
+def _lay_out(data: Lists) -> Rows:
     """Lay out what is published: distinct rows and how many records are each."""
     starts, items, weights = data.arrays()
     return Rows(ROLE, data.domain.values(ROLE), starts, items, weights)
 
 
 def _seen(values: list[Value], source: Source) -> Domain:
-    """Take the items seen, in a public order: by number if all are numbers, else by text."""
+    """Take the items seen."""
     if not values:
         msg = "there are no records, so the items cannot be read off them; declare a domain"
         raise ReadError(msg)
-    texts = [str(value) for value in values]
-    numbers = all(_is_number(text) for text in texts)
-    return Domain.declare(item=sorted(map(int, texts)) if numbers else sorted(texts)).said_by(source)
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text is just how a whole number is written."""
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 19 and str(int(text)) == text  # noqa: PLR2004
+    return Domain(((ROLE, infer_axis(values)),), source)

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data import Value
+from hedgerow.data import Axis, Value
+from hedgerow.data.encoding import codes_over
 from hedgerow.errors import ReadError
 
 __all__ = [
@@ -55,7 +56,7 @@ class Wanted(NamedTuple):
     def role_in_lines(self, where: str) -> str:
         """The role whose values stand on a line."""
         if self.role is None:
-            msg = f"{where}: {self.kind} are read from tables; use the format csv or parquet"
+            msg = f"{where}: {self.kind} are read from tables, with a column for each role"
             raise ReadError(msg)
         return self.role
 
@@ -132,16 +133,15 @@ def first_seen(column: pl.Series) -> Integers:
     return numbered(column)[0]
 
 
-def codes_of(column: pl.Series, known: Mapping[str, int] | None = None) -> Integers:
-    """Number the values of a column: by their texts as `known` says, else as they first occur.
+def codes_of(column: pl.Series, axis: Axis | None = None) -> Integers:
+    """Number the values of a column: as they stand on an axis, else as they first occur.
 
     Empty cells and unknown values are -1.
     """
     filled = column.is_not_null().to_numpy()
     codes, values = numbered(column.drop_nulls())
-    if known is not None:
-        coded = [known.get(str(value), -1) for value in values]
-        codes = np.array(coded or [-1], np.int64)[codes]
+    if axis is not None:
+        codes = np.append(codes_over(axis, values), -1)[codes]
     if filled.all():
         return codes
     every = np.full(len(column), -1, np.int64)

@@ -10,19 +10,19 @@ import polars as pl
 
 from hedgerow.data import Domain, NGrams, Source
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Wanted, numbered
+from hedgerow.io.codec import Format
+from hedgerow.io.long import Long, Wanted, codes_of
+from hedgerow.io.long_table import long_table_codec
 from hedgerow.io.rows import Laid
 
-__all__ = ["WANTED", "ngrams_from", "rows_of"]
+__all__ = ["CODEC"]
 
 #: counts that no data has
 _MOST = 1 << 53
 
-WANTED = Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {})
 
-
-def ngrams_from(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> NGrams:
-    """Hold the grams of a table: one a row, its items in a list."""
+def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> NGrams:
+    """Make data of a table of grams: one per row, its items in a list."""
     del options, source
     if domain is None or not {"ends", "count"} <= set(long.columns):
         msg = f"{long.where} is no table of grams"
@@ -32,9 +32,7 @@ def ngrams_from(long: Long, domain: Domain | None, source: Source, options: Mapp
     if not whole or gaps or len(long.empty):
         msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
         raise ReadError(msg)
-    codes, values = numbered(long.columns["item"])
-    known = domain.axis("item").by_text
-    item = np.array([known.get(str(value), -1) for value in values] or [-1], np.int64)[codes]
+    item = codes_of(long.columns["item"], domain.axis("item"))
     row = long.columns["unit"].to_numpy()
     first = np.ones(len(row), np.bool_)
     first[1:] = row[1:] != row[:-1]
@@ -46,16 +44,16 @@ def ngrams_from(long: Long, domain: Domain | None, source: Source, options: Mapp
     closing = np.flatnonzero(ends)
     order = np.argsort(np.concatenate((row, closing)), kind="stable")
     marker = np.full(len(closing), domain.size("item"))
-    held = NGrams.from_columns(
+    grams = NGrams.from_columns(
         row=np.concatenate((row, closing))[order],
         item=np.concatenate((item, marker))[order],
         counts=counts,
         domain=domain,
     )
-    if held.engine.rows(held.canonical().rows) != len(counts):
+    if grams.engine.rows(grams.canonical().rows) != len(counts):
         msg = f"{long.where} has a gram twice"
         raise ReadError(msg)
-    return held
+    return grams
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +78,24 @@ class _Laid(Laid):
         )
 
 
-def rows_of(data: NGrams) -> _Laid:
-    """Lay out what is published."""
-    return _Laid(data)
+_TABLE = Format(
+    "hedgerow.io.parquet",
+    ("parquet",),
+    "a Parquet table: one gram per row, its items in the list `item`, in `ends` whether a "
+    "sequence ends there (1) or not (0), in `count` the noisy number of its occurrences",
+)
+
+CODEC = long_table_codec(
+    Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {}),
+    columns={
+        "unit": "which gram a line is of",
+        "item": "its items",
+        "ends": "whether a sequence ends there",
+        "count": "how often it occurs",
+    },
+    written=("item", "ends", "count"),
+    options={},
+    make=_make,
+    lay_out=_Laid,
+    formats={"parquet": _TABLE},
+)

@@ -18,9 +18,10 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
+from hedgerow.io.codec import codec_of
 from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
-from hedgerow.io.read import FORMATS, any_kind, read
+from hedgerow.io.read import read
 from hedgerow.release import SCHEMA, Release, Written, version
 from hedgerow.statement import File
 
@@ -45,9 +46,6 @@ _MOST_FILES = 8
 #: no `release.json` has a higher version than this
 _MOST_SCHEMA = 10_000
 
-#: what a writer says of how its data is read (`Kind.again`); whatever else a reader can be told
-#: would be told by a stranger
-_OPTIONS = {"times": r"number|text", "collisions": r"keep", "sensitive": r"(?s).+"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
@@ -195,17 +193,16 @@ def _check_files(folder: Path, written: Written) -> None:
 
 
 def _is_ours(file: File) -> bool:
-    kind, ending = any_kind(file.kind), ending_of(Path(file.file))
+    """Whether a writer of ours can have named this; what else a reader can be told, a stranger would tell."""
+    codec, ending = codec_of(file.kind), ending_of(Path(file.file))
     name = f"data.{file.data}.{ending}" if file.data else f"data.{ending}"
     return (
         file.file == name
         and bool(_NAME.fullmatch(file.data))
-        and ending.form in FORMATS.get(file.format, ("", ()))[1]
-        and kind.format in {"", file.format}
-        and set(file.columns) == set(kind.written)
-        and set(file.options) <= set(kind.options)
-        and all(re.fullmatch(_OPTIONS.get(n, "(?!)"), text) for n, text in file.options.items())
-        and ",".join(kind.further(file.options)) == file.options.get("sensitive", "")
+        and file.format in codec.formats
+        and ending.form in codec.formats[file.format].endings
+        and set(file.columns) == set(codec.written)
+        and codec.is_reread(file.options)
         and bool(_HASH.fullmatch(file.sha256))
     )
 

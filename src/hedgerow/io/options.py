@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["choice", "whole"]
+__all__ = ["COMMON_OPTIONS", "choice", "whole"]
+
+#: what every kind can be told
+COMMON_OPTIONS = {
+    "on_bad": "a record that cannot be read, for whatever reason: error, or drop the record",
+    "skip_lines": "how many lines stand before the first record, or the header, of a text file",
+    "most_bytes": "how large a compressed file may grow",
+}
 
 _DIGITS = 18
 

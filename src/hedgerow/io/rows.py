@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
-from hedgerow.errors import ParameterError
 
 __all__ = ["Laid", "Marks", "Rows"]
 
@@ -31,13 +30,7 @@ class Marks(NamedTuple):
 
 
 class Laid(ABC):
-    """What is written: as a table, and by some kinds as lines."""
-
-    def lines(self, write: Callable[[Value], bytes], marks: Marks) -> bytes:
-        """Write one record per line; `write` says how a value is written, or refuses it."""
-        del write, marks
-        msg = "this kind is written as a table; use the format csv or parquet"
-        raise ParameterError(msg)
+    """What is written as a table."""
 
     @abstractmethod
     def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
@@ -46,7 +39,7 @@ class Laid(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Rows(Laid):
-    """Distinct rows as lists of values, and how often each is repeated.
+    """Distinct rows as lists of values, and how often each is repeated; written as lines, too.
 
     `codes[starts[r] : starts[r + 1]]` are the positions in `values` of row `r`; no row is empty.
     """
@@ -58,7 +51,7 @@ class Rows(Laid):
     counts: Integers
 
     def lines(self, write: Callable[[Value], bytes], marks: Marks) -> bytes:
-        """Write one record per line, not too many values at a time."""
+        """Write one record per line, a part of them at a time; `write` turns a value into bytes, or refuses it."""
         pool = _Pool.of([write(value) for value in self.values], marks)
         parts = (
             pool.joined(*self._repeated(self.starts[begin : end + 1], counts)) * copies

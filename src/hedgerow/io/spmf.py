@@ -11,7 +11,7 @@ from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io import lines
 from hedgerow.io.long import Flags, Integers, Long, Wanted
-from hedgerow.io.rows import Laid, Marks
+from hedgerow.io.rows import Marks, Rows
 
 __all__ = ["check", "read", "write"]
 
@@ -50,7 +50,7 @@ def check(values: Sequence[Value]) -> None:
         raise DomainError(msg)
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
+def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
     """Write sequences."""
     del columns
     return rows.lines(_text, Marks(b"", b"", b"-2\n"))

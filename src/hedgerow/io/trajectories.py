@@ -12,17 +12,19 @@ import numpy as np
 import polars as pl
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
+from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io import times
 from hedgerow.io.long import Flags, Integers, Long, Wanted, codes_of
+from hedgerow.io.long_table import long_table_codec, table_formats
 from hedgerow.io.options import choice
 from hedgerow.io.rows import Laid
 from hedgerow.io.screen import Screen
 from hedgerow.io.times import read_times
 
-__all__ = ["OPTIONS", "WANTED", "again", "rows_of", "trait_columns", "trajectories_from"]
+__all__ = ["CODEC"]
 
-WANTED = Wanted(
+_WANTED = Wanted(
     "trajectories",
     None,
     ("unit", "time"),
@@ -32,7 +34,15 @@ WANTED = Wanted(
     numbers=("lon", "lat"),
 )
 
-OPTIONS = {
+_COLUMNS = {
+    "unit": "which record a line is of",
+    "time": "when the visit was",
+    "place": "where it was",
+    "lon": "its longitude in degrees, where places are cells of a grid",
+    "lat": "its latitude in degrees",
+    "person": "who owns the record, for unit person",
+}
+_OPTIONS = {
     "sensitive": "columns that hold what is sensitive, split by commas",
     "carry": "columns that are carried along, one value per record; no promise covers them",
     **times.OPTIONS,
@@ -46,26 +56,40 @@ OPTIONS = {
 _DEGREES = {"lat": 90, "lon": 360}
 
 
-def trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+def _trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns with one value per record that the reading options name."""
     texts = (options.get("sensitive", ""), options.get("carry", ""))
     names = (name.strip() for text in texts for name in text.split(","))
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def again(data: Trajectories) -> dict[str, str]:
+def _reread(data: Trajectories) -> dict[str, str]:
     """The reading options by which a release is read."""
-    held = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
+    options = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
-        held["collisions"] = "keep"
-    return {**held, "sensitive": ",".join(data.sensitive)} if data.sensitive else held
+        options["collisions"] = "keep"
+    return {**options, "sensitive": ",".join(data.sensitive)} if data.sensitive else options
 
 
-def trajectories_from(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
-    """Hold the visits of a long table; a line without time and place is a record without visits."""
+def _is_reread(options: Mapping[str, str]) -> bool:
+    """Whether `_reread` can have said this."""
+    said = {"times": r"number|text", "collisions": r"keep", "sensitive": r"(?s).+"}
+    known = all(re.fullmatch(said.get(name, "(?!)"), value) for name, value in options.items())
+    return known and ",".join(_trait_columns(options)) == options.get("sensitive", "")
+
+
+def _remarks(options: Mapping[str, str]) -> tuple[str, ...]:
+    """What a receiver must know beyond the columns of place and time."""
+    order = ("visits of a record at one time stand in their order",) if options.get("collisions") == "keep" else ()
+    traits = (f"`{name}` is a value of the record, on each of its lines" for name in _trait_columns(options))
+    return (*order, *traits)
+
+
+def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
+    """Make data of the visits of a long table; a line without time and place is a record without visits."""
     screen = Screen(long)
     visits = _Visits.read(screen, domain, options)
-    traits = {name: screen.long.columns[name] for name in trait_columns(options)}
+    traits = {name: screen.long.columns[name] for name in _trait_columns(options)}
     domain = domain or visits.seen(traits, source)
     coded = visits.coded(screen, domain, options)
     coded = coded.one_place_at_a_time(screen, options)
@@ -116,17 +140,21 @@ class _Visits:
         return cls(np.flatnonzero(there), times, places)
 
     def seen(self, traits: Mapping[str, pl.Series], source: Source) -> Domain:
-        """Take what occurs: numbers in order, texts in order."""
+        """Take what occurs."""
         line = pl.Series(self.line)
         columns = {"time": self.times.gather(line), "place": self.places.gather(line), **traits}
-        return Domain(tuple((name, _axis(column)) for name, column in columns.items()), source)
+        seen = {name: column.drop_nulls().unique().to_list() for name, column in columns.items()}
+        # what times are was declared
+        numbers = {"time": self.times.dtype.is_integer()}
+        axes = ((name, infer_axis(values, numbers=numbers.get(name))) for name, values in seen.items())
+        return Domain(tuple(axes), source)
 
     def coded(self, screen: Screen, domain: Domain, options: Mapping[str, str]) -> _Coded:
         """Look times and places up in the domain."""
         codes: dict[str, Integers] = {}
         line = self.line
         for role, column in (("time", self.times), ("place", self.places)):
-            codes[role] = codes_of(column, domain.axis(role).by_text)
+            codes[role] = codes_of(column, domain.axis(role))
             unknown = line[codes[role][line] < 0]
             if options.get("on_unknown", "error") == "error":
                 bad = np.zeros(len(column), np.bool_)
@@ -135,12 +163,6 @@ class _Visits:
                 screen.refuse(bad, what)
         known = (codes["time"][line] >= 0) & (codes["place"][line] >= 0)
         return _Coded(line[known], codes["time"], codes["place"])
-
-
-def _axis(column: pl.Series) -> Axis:
-    """Take the values of a column in order; an axis keeps at least one name."""
-    nothing: tuple[Value, ...] = (0,) if column.dtype.is_integer() else ("none",)
-    return Axis(tuple(column.unique().drop_nulls().sort().to_list()) or nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,18 +179,18 @@ class _Coded:
         if rule == "keep":
             return self
         row, time, place = screen.row[self.line], self.time[self.line], self.place[self.line]
-        held = pl.DataFrame({"row": row, "time": time, "place": place}).with_row_index("at")
+        visits = pl.DataFrame({"row": row, "time": time, "place": place}).with_row_index("at")
         if rule == "error":
             several = pl.col("place").n_unique().over("row", "time") > 1
             bad = np.zeros(screen.records, np.bool_)
-            bad[held.filter(several)["row"].to_numpy()] = True
+            bad[visits.filter(several)["row"].to_numpy()] = True
             what = (
                 "the record that stands here is at two places at one time; say which one counts "
                 "(collisions=first, last or keep), take finer times"
             )
             screen.refuse_records(bad, what)
             return self
-        kept = held.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
+        kept = visits.unique(["row", "time"], keep=rule, maintain_order=True)["at"]  # pyright: ignore[reportArgumentType]
         return _Coded(self.line[kept.to_numpy()], self.time, self.place)
 
 
@@ -195,14 +217,9 @@ class _Laid(Laid):
         return pl.DataFrame(columns)
 
 
-def rows_of(data: Trajectories) -> _Laid:
-    """Lay out what is published."""
-    return _Laid(data)
-
-
 def _named(codes: Integers, values: Sequence[Value]) -> pl.Series:
-    held = pl.Series([*values, None])
-    return held.gather(np.where(codes < 0, len(values), codes))
+    names = pl.Series([*values, None])
+    return names.gather(np.where(codes < 0, len(values), codes))
 
 
 def _places(screen: Screen, options: Mapping[str, str]) -> pl.Series:
@@ -246,7 +263,22 @@ def _trait(screen: Screen, name: str, column: pl.Series, axis: Axis, options: Ma
     if rule == "error":
         what = f"the record that stands here has two values of {name!r}; say which (on_conflict)"
         screen.refuse_two_values(column, what)
-    codes = codes_of(column, axis.by_text)
+    codes = codes_of(column, axis)
     unknown: Flags = (codes < 0) & column.is_not_null().to_numpy()
     screen.refuse(unknown, f"a value of {name!r} is not in the domain; declare it")
     return screen.one_per_record(codes, last=rule == "last")
+
+
+CODEC = long_table_codec(
+    _WANTED,
+    columns=_COLUMNS,
+    written=("unit", "time", "place"),
+    options=_OPTIONS,
+    make=_make,
+    lay_out=_Laid,
+    formats=table_formats("visit"),
+    further=_trait_columns,
+    remarks=_remarks,
+    reread=_reread,
+    is_reread=_is_reread,
+)

@@ -11,9 +11,9 @@ from hedgerow.data import Dataset
 from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
 from hedgerow.io.account import Account
 from hedgerow.io.charge import Charge
+from hedgerow.io.codec import codec_of
 from hedgerow.io.folder import Layout, check_free, write_folder
 from hedgerow.io.placement import Placement
-from hedgerow.io.read import format_of
 from hedgerow.io.scores import check_owners_file
 from hedgerow.io.signing import read_private_key
 from hedgerow.jobs.reading import read_data
@@ -42,7 +42,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     method_class = find_method(job.method)
     guarantee = promise(method_class, job.promise)
     method = configure(method_class, job.set)
-    layout = Layout.like(Path(job.data), job.format, job.columns)
+    layout = Layout.like(Path(job.data), job.format, kind=job.kind, columns=job.columns)
     check_free(Path(job.out), overwrite=job.overwrite)
     _check_owners_files(job, recipe)
     key = read_private_key(Path(job.sign)) if job.sign else None
@@ -54,7 +54,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
         raise UnsupportedGuarantee(msg)
     data = read_data(job, guarantee.columns)
     require_support(method, data, guarantee)
-    _, form = format_of(layout.format, layout.ending)
+    form = codec_of(job.kind).formats[layout.format].module()
     for _, axis in (data.bare() if bare else data).domain.axes:
         form.check(axis.values)
     return Plan(data, method, guarantee, layout, key)

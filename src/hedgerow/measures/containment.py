@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.data import Sequences, Sets
 from hedgerow.measures.itemset_index import ItemsetIndex
 from hedgerow.measures.scoring import mean_score
-from hedgerow.measures.sets import drawn_queries, set_errors, uniform_queries
+from hedgerow.measures.sets import drawn_queries, uniform_queries, workload_errors
 from hedgerow.score import Score
 
 __all__ = ["containment_scores", "itemset_index_of"]
@@ -44,14 +44,18 @@ def containment_scores(
         **uniform_queries(truth, rng, _QUERIES),
         **drawn_queries(truth, rng, _DRAWN),
     }
-    return [
-        mean_score(
-            f"mean relative error of sets of items, {name}",
-            set_errors(truth, ours, workload),
-            {other: float(set_errors(truth, control, workload).mean()) for other, control in beside.items()},
-            chart="mean relative error of sets of items, by workload",
-            at=name,
+    scores: list[Score] = []
+    for name, workload in workloads.items():
+        if not workload:
+            continue
+        errors = workload_errors(truth, {"": ours, **beside}, workload)
+        scores.append(
+            mean_score(
+                f"mean relative error of sets of items, {name}",
+                errors.pop(""),
+                {other: float(each.mean()) for other, each in errors.items()},
+                chart="mean relative error of sets of items, by workload",
+                at=name,
+            )
         )
-        for name, workload in workloads.items()
-        if workload
-    ]
+    return scores

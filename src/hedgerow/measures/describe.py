@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Lists, Trajectories
-from hedgerow.errors import ParameterError
+from hedgerow.data import Dataset, Lists
+from hedgerow.kinds import find_kind
 
-__all__ = ["describe", "describe_lists", "describe_trajectories"]
+__all__ = ["describe", "describe_lists", "spread"]
+
+
+def describe(data: Dataset) -> dict[str, Any]:
+    """Describe data of any kind; every figure is a function of the private data: for the owner only."""
+    return find_kind(data.kind).module("measures").describe(data)
 
 
 def describe_lists(data: Lists) -> dict[str, Any]:
-    """Describe sets or sequences; every figure is a function of the private data: the owner's.
+    """Describe records that are lists of items; for the owner only.
 
     Examples
     --------
@@ -25,36 +30,22 @@ def describe_lists(data: Lists) -> dict[str, Any]:
     """
     rows = data.engine.collect(data.rows, order=["row"])
     starts, items, weights = data.arrays()
-    held: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "records": int(weights.sum()),
         "items of the domain": data.domain.size("item"),
         "items that occur": len(np.unique(items)),
         "domain": data.domain.source.value,
-        "items a record": _spread(np.repeat(np.diff(starts), weights)),
+        "items a record": spread(np.repeat(np.diff(starts), weights)),
     }
     if "person" in rows:
         owned = np.unique(rows["person"], return_counts=True)[1]
-        held["persons"] = len(owned)
-        held["records a person"] = _spread(owned)
-    return held
+        facts["persons"] = len(owned)
+        facts["records a person"] = spread(owned)
+    return facts
 
 
-def describe_trajectories(data: Trajectories) -> dict[str, Any]:
-    """Describe trajectories; for the owner only."""
-    starts, pairs, traits = data.arrays()
-    size = data.domain.size("place")
-    return {
-        "records": len(data),
-        "times that occur": len(np.unique(pairs // size)),
-        "places that occur": len(np.unique(pairs % size)),
-        "pairs of place and time that occur": len(np.unique(pairs)),
-        "domain": data.domain.source.value,
-        "visits a record": _spread(np.diff(starts)),
-        **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
-    }
-
-
-def _spread(values: NDArray[np.integer]) -> dict[str, float]:
+def spread(values: NDArray[np.integer]) -> dict[str, float]:
+    """The least, the most, the mean and the median of some numbers."""
     if len(values) == 0:
         return {}
     return {
@@ -63,13 +54,3 @@ def _spread(values: NDArray[np.integer]) -> dict[str, float]:
         "mean": round(float(values.mean()), 2),
         "median": int(np.median(values)),
     }
-
-
-def describe(data: Dataset) -> dict[str, Any]:
-    """Describe data of any kind there is a description for."""
-    if isinstance(data, Lists):
-        return describe_lists(data)
-    if isinstance(data, Trajectories):
-        return describe_trajectories(data)
-    msg = f"there is no description of {data.kind} yet"
-    raise ParameterError(msg)

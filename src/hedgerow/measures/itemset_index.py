@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -80,16 +81,29 @@ class ItemsetIndex:
         Best first: no extension of an itemset has a larger support, so the next best itemset is
         always among the extensions of those already taken.
         """
-        best: dict[Itemset, int] = {}
+        self._ranked.extend(itertools.islice(self._ranking, max(0, most - len(self._ranked))))
+        return dict(self._ranked[:most])
+
+    @cached_property
+    def _ranked(self) -> list[tuple[Itemset, int]]:
+        """What `_ranking` has yielded so far."""
+        return []
+
+    @cached_property
+    def _ranking(self) -> Iterator[tuple[Itemset, int]]:
+        return self._best_first()
+
+    def _best_first(self) -> Iterator[tuple[Itemset, int]]:
         singles = np.bincount(self.items, self.weights[self._row_of], self.size)
-        queue: list[tuple[int, int, Itemset]] = [(-int(n), 1, (item,)) for item, n in enumerate(singles) if n > 0]
+        queue: list[tuple[int, int, Itemset]] = [
+            (-int(singles[item]), 1, (item,)) for item in np.flatnonzero(singles).tolist()
+        ]
         heapq.heapify(queue)
-        while queue and len(best) < most:
+        while queue:
             support, size, itemset = heapq.heappop(queue)
-            best[itemset] = -support
+            yield itemset, -support
             for item, extended in self._extensions(itemset):
                 heapq.heappush(queue, (-extended, size + 1, (*itemset, item)))
-        return best
 
     @cached_property
     def _row_of(self) -> Integers:

@@ -78,12 +78,12 @@ def measure_journeys(
     queries
         How many queries a group of the workload has.
     """
-    plain = {name: as_sequences(held) for name, held in controls.items()}
+    plain = {name: as_sequences(control) for name, control in controls.items()}
     before, after = as_sequences(original), as_sequences(released)
     scores = measure_sequences(before, after, plain, rng, longest=longest, queries=queries)
     scores += containment_scores(before, after, plain, rng)
     truth, ours = _Journeys.of(original), _Journeys.of(released)
-    beside = {name: _Journeys.of(held) for name, held in controls.items()}
+    beside = {name: _Journeys.of(control) for name, control in controls.items()}
     return [*scores, *_distances(truth, ours, beside), *_pictures(original.domain, truth, ours)]
 
 
@@ -100,7 +100,7 @@ def _distances(truth: _Journeys, ours: _Journeys, beside: Mapping[str, _Journeys
         exact_score(
             f"total variation of {what}",
             _apart(getattr(truth, field), getattr(ours, field)),
-            {name: _apart(getattr(truth, field), getattr(held, field)) for name, held in beside.items()},
+            {name: _apart(getattr(truth, field), getattr(control, field)) for name, control in beside.items()},
             better="lower",
         )
         for field, what in named.items()
@@ -159,13 +159,13 @@ def _bars(chart: str, shown: Mapping[int, str], truth: Integers, ours: Integers)
 
 
 def _counted(codes: Integers) -> dict[int, int]:
-    found, counts = np.unique(codes, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    seen, counts = np.unique(codes, return_counts=True)
+    return dict(zip(seen.tolist(), counts.tolist(), strict=True))
 
 
 def _most(codes: Integers, many: int) -> list[int]:
     """The most frequent codes, most frequent first."""
-    ranked = sorted(_counted(codes).items(), key=lambda held: (-held[1], held[0]))
+    ranked = sorted(_counted(codes).items(), key=lambda counted: (-counted[1], counted[0]))
     return [code for code, _ in ranked[:many]]
 
 

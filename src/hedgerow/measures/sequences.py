@@ -13,14 +13,25 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Sequences, Value
+from hedgerow.data import Dataset, Sequences, Value
+from hedgerow.measures.comparison import Comparison, Control
+from hedgerow.measures.containment import containment_scores
+from hedgerow.measures.describe import describe_lists
 from hedgerow.measures.ngram_index import Gram, SequenceIndex
 from hedgerow.measures.scoring import Better, exact_score, mean_score, relative_errors
 from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.measures.top_patterns import top_scores
 from hedgerow.score import Score
 
-__all__ = ["drawn_queries", "measure_sequences", "uniform_queries"]
+__all__ = [
+    "controls",
+    "describe",
+    "drawn_queries",
+    "longest_of",
+    "measure",
+    "measure_sequences",
+    "uniform_queries",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -36,6 +47,33 @@ _LONGEST = 8
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, math.inf))
 _TOPS = (20, 100)
 _SHOWN = 20
+#: lengths are compared up to so many items where the method does not say, and never beyond the second
+_CUT, _MOST = 20, 1_000
+
+describe = describe_lists
+
+
+def controls(compared: Comparison) -> dict[str, Dataset | Control]:
+    """Stand beside nothing, single items, and the original cut as the method cuts it."""
+    original: Sequences = compared.original
+    longest, nothing = longest_of(compared), np.zeros(0, np.int64)
+    return {
+        "empty release": Sequences.from_columns(row=nothing, item=nothing, domain=original.domain),
+        "single items": Control("ngram", {"n_max": 1, "l_max": longest}),
+        f"original, cut at {longest}": original.truncated(longest),
+    }
+
+
+def measure(compared: Comparison, controls: Mapping[str, Sequences], rng: np.random.Generator) -> list[Score]:
+    """Compare released sequences with the original, and with the controls."""
+    original, released = compared.original, compared.released
+    scores = measure_sequences(original, released, controls, rng, longest=longest_of(compared))
+    return [*scores, *containment_scores(original, released, controls, rng)]
+
+
+def longest_of(compared: Comparison) -> int:
+    """How many items of a record the method used."""
+    return min(_MOST, compared.number("longest", _CUT))
 
 
 def measure_sequences(

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Sets, Taxonomy, Value
+from hedgerow.data import Dataset, Sets, Taxonomy, Value
+from hedgerow.measures.comparison import Comparison, Control
+from hedgerow.measures.describe import describe_lists
 from hedgerow.measures.itemset_index import Itemset, ItemsetIndex
 from hedgerow.measures.scoring import exact_score, mean_score, relative_errors
 from hedgerow.score import Score
 
-__all__ = ["measure_sets", "usefulness_bound"]
+__all__ = ["controls", "describe", "measure", "usefulness_bound"]
 
 UNIFORM, DRAWN = "uniform queries", "queries of records,"
 _CHARTS = {
@@ -32,28 +34,32 @@ _TOPS = (20, 100)
 _SHOWN = 20
 
 
-def measure_sets(
-    original: Sets,
-    released: Sets,
-    controls: Mapping[str, Sets],
-    rng: np.random.Generator,
-    *,
-    queries: int = _QUERIES,
+describe = describe_lists
+
+
+def controls(compared: Comparison) -> dict[str, Dataset | Control]:
+    """Stand beside nothing, and beside single items."""
+    nothing = np.zeros(0, np.int64)
+    return {
+        "empty release": Sets.from_columns(row=nothing, item=nothing, domain=compared.original.domain),
+        "noisy singletons": Control("noisy-singletons"),
+    }
+
+
+def measure(
+    compared: Comparison, controls: Mapping[str, Sets], rng: np.random.Generator, *, queries: int = _QUERIES
 ) -> list[Score]:
-    """Compare released sets with the original.
+    """Compare released sets with the original, and with the controls.
 
     Parameters
     ----------
-    original, released
-        The data before and after.
-    controls
-        Trivial releases by name.
     rng
         Draws the workloads.
     queries
         How many queries a group of the uniform workload has; the drawn one has five times that.
     """
-    truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(released)
+    original: Sets = compared.original
+    truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(compared.released)
     beside = {name: ItemsetIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries),
@@ -81,7 +87,7 @@ def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int)
         longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
         lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
         workloads[f"{UNIFORM} up to {longest} item{'s' if longest > 1 else ''}"] = [
-            tuple(sorted(rng.permutation(truth.size)[:length].tolist())) for length in lengths
+            tuple(sorted(rng.choice(truth.size, length, replace=False, shuffle=False).tolist())) for length in lengths
         ]
     return workloads
 
@@ -108,8 +114,15 @@ def drawn_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -
 
 def set_errors(truth: ItemsetIndex, released: ItemsetIndex, workload: Sequence[Itemset]) -> NDArray[np.float64]:
     """The relative error of each query."""
-    exact, ours = truth.supports(workload), released.supports(workload)
-    return relative_errors(exact, ours, truth.records)
+    return workload_errors(truth, {"": released}, workload)[""]
+
+
+def workload_errors(
+    truth: ItemsetIndex, releases: Mapping[str, ItemsetIndex], workload: Sequence[Itemset]
+) -> dict[str, NDArray[np.float64]]:
+    """The relative error of each query in each release."""
+    exact = truth.supports(workload)
+    return {name: relative_errors(exact, data.supports(workload), truth.records) for name, data in releases.items()}
 
 
 def top_utility(truth: ItemsetIndex, released: ItemsetIndex, most: int) -> tuple[float, int]:
@@ -150,12 +163,11 @@ def _query_score(
     ours: ItemsetIndex,
     beside: Mapping[str, ItemsetIndex],
 ) -> Score:
-    errors = set_errors(truth, ours, workload)
-    others = {other: float(set_errors(truth, held, workload).mean()) for other, held in beside.items()}
+    errors = workload_errors(truth, {"": ours, **beside}, workload)
     return mean_score(
         f"mean relative error, {name}",
-        errors,
-        others,
+        errors.pop(""),
+        {other: float(each.mean()) for other, each in errors.items()},
         chart=next(chart for kind, chart in _CHARTS.items() if name.startswith(kind)),
         at=next(name.removeprefix(kind) for kind in _CHARTS if name.startswith(kind)).strip(),
     )

@@ -1,167 +1,87 @@
-"""How much of trajectories is kept, and what somebody who knows a few visits still learns.
-
-All of these compare with the original: they are for the owner only, and no guarantee covers them.
-"""
+"""Measures of trajectories: by what was suppressed where visits are the original's own, else as journeys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Trajectories, Value
-from hedgerow.measures.record_linkage import measure_limit, measure_linkage
-from hedgerow.measures.scoring import exact_score
-from hedgerow.measures.visits import Visits
+from hedgerow.data import Dataset, Trajectories
+from hedgerow.measures.comparison import Comparison, Control
+from hedgerow.measures.describe import spread
+from hedgerow.measures.journeys import measure_journeys
+from hedgerow.measures.sequences import longest_of
+from hedgerow.measures.suppression import measure_suppression
 from hedgerow.score import Score
-from hedgerow.steps.frequent import count_lost
 
-__all__ = ["measure_trajectories"]
+__all__ = ["controls", "describe", "measure"]
 
-Integers: TypeAlias = NDArray[np.int64]
-
-_SHOWN = 24
+_LINKAGE = "KCL"
 
 
-def measure_trajectories(
-    original: Trajectories,
-    released: Trajectories,
-    controls: Mapping[str, Trajectories],
-    rng: np.random.Generator,
-    *,
-    knows: int,
-    sensitive: Sequence[tuple[str, Value]],
-    c: Fraction,
-    frequent: int,
-) -> list[Score]:
-    """Compare released trajectories with the original.
-
-    Parameters
-    ----------
-    original, released
-        The data before and after.
-    controls
-        Other releases by name.
-    rng
-        Draws the victims of the linkage attack.
-    knows
-        How many visits the attacker knows.
-    sensitive
-        The values the attacker is after.
-    c
-        How frequent such a value may be among records that match.
-    frequent
-        In how many records a sequence is called frequent.
-    """
-    truth, ours = Visits.of(original, original), Visits.of(released, original)
-    beside = {name: Visits.of(control, original) for name, control in controls.items()}
-    whole = max(1, truth.size)
-    return [
-        exact_score(
-            "visits that were suppressed",
-            1 - ours.size / whole,
-            {name: 1 - held.size / whole for name, held in beside.items()},
-            better="lower",
-        ),
-        exact_score(
-            "records without visits",
-            ours.emptied,
-            {name: held.emptied for name, held in beside.items()},
-            better="lower",
-        ),
-        *_frequent(truth, ours, beside, frequent),
-        *_prevalence(truth, ours, sensitive),
-        *measure_linkage(truth, ours, rng, knows, sensitive),
-        *measure_limit(truth, ours, sensitive, c),
-        *_map(original, truth, ours),
-        *_by_axis(original, truth, ours, "time"),
-        *_by_axis(original, truth, ours, "place"),
-    ]
-
-
-def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int) -> list[Score]:
-    """Maximal frequent sequences: how many are lost, and how many fewer are found anew.
-
-    The second may be negative: a lost sequence can leave several shorter ones behind.
-    """
-    before = truth.as_records()
-    found = {name: count_lost(before, held.as_records(), support) for name, held in {"ours": ours, **beside}.items()}
-    number = found["ours"][0]
-    if number == 0:
-        return []
-    lost = {name: held[1] / number for name, held in found.items()}
-    fewer = {name: 1 - held[2] / number for name, held in found.items()}
-    what = f"sequences of at least {support} records"
-    return [
-        exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),
-        exact_score(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer),
-    ]
-
-
-def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]]) -> list[Score]:
-    """How frequent each sensitive value is among the records that have visits."""
-    scores: list[Score] = []
-    marks = zip(sensitive, truth.marks(sensitive), ours.marks(sensitive), strict=True)
-    for (column, value), before, after in marks:
-        name = f"share of {column} = {value} among records with visits"
-        share = _share(after, ours)
-        scores.append(exact_score(name, share, {"original": _share(before, truth)}))
-    return scores
-
-
-def _share(marked: NDArray[np.bool_], held: Visits) -> float:
-    filled = np.diff(held.starts) > 0
-    return float(marked[filled].mean()) if filled.any() else 0.0
-
-
-def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
-    """How many visits were kept at each place and time, for the most frequent ones of both."""
-    size = original.domain.size("place")
-    time, place = truth.seen // size, truth.seen % size
-    times, places = (
-        np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN]) for axis in (time, place)
-    )
-    before, after = (np.bincount(held.pairs, minlength=len(truth.seen)).astype(np.int64) for held in (truth, ours))
-    there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
-    counts = {
-        (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)
-        for t in times.tolist()
-        for p in places.tolist()
+def describe(data: Trajectories) -> dict[str, Any]:
+    """Describe trajectories; every figure is a function of the private data: for the owner only."""
+    starts, pairs, traits = data.arrays()
+    size = data.domain.size("place")
+    return {
+        "records": len(data),
+        "times that occur": len(np.unique(pairs // size)),
+        "places that occur": len(np.unique(pairs % size)),
+        "pairs of place and time that occur": len(np.unique(pairs)),
+        "domain": data.domain.source.value,
+        "visits a record": spread(np.diff(starts)),
+        **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
     }
-    named = {axis: original.domain.values(axis) for axis in ("time", "place")}
-    return [
-        exact_score(
-            f"visits at {named['place'][p]}, {named['time'][t]}",
-            counts[t, p][1],
-            {"original": counts[t, p][0]},
-            chart="visits by time and place",
-            at=f"{named['time'][t]}",
-            across=f"{named['place'][p]}",
-        )
-        for p in places.tolist()
-        for t in times.tolist()
-    ]
 
 
-def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> list[Score]:
-    """How many visits were kept at each time, or place; the most frequent ones."""
-    size = original.domain.size("place")
-    values = original.domain.values(axis)
-    codes = truth.seen // size if axis == "time" else truth.seen % size
-    there, kept = codes[truth.pairs], codes[ours.pairs]
-    before: Integers = np.bincount(there, minlength=len(values))
-    after: Integers = np.bincount(kept, minlength=len(values))
-    shown = np.sort(np.argsort(-before, kind="stable")[:_SHOWN])
-    return [
-        exact_score(
-            f"visits at {axis} {values[number]}",
-            int(after[number]),
-            {"original": int(before[number])},
-            chart=f"visits kept, by {axis}",
-            at=f"{values[number]}",
-        )
-        for number in map(int, shown)
-    ]
+def controls(compared: Comparison) -> dict[str, Dataset | Control]:
+    """Stand beside no visits, and beside one visit per record or suppression everywhere, or first visits and a cut."""
+    original: Trajectories = compared.original
+    promise = _linkage(compared)
+    if promise is None:
+        longest = longest_of(compared)
+        return {
+            "empty release": original.truncated(0),
+            "first visits": Control("prefix-tree", {"height": 1, "generator": "cut"}),
+            f"original, cut at {longest}": original.truncated(longest),
+        }
+    single = original.keep_visits(_most_frequent(original))
+    return {
+        "empty release": original.truncated(0),
+        "one visit a record": Control("kcl", {"schedule": "grow"}, data=single, guarantee=promise),
+        "global suppression": Control("kcl", {"mode": "global"}, guarantee=promise),
+    }
+
+
+def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.random.Generator) -> list[Score]:
+    """Compare released trajectories with the original, and with the controls."""
+    original, released, promise = compared.original, compared.released, _linkage(compared)
+    if promise is None:
+        return measure_journeys(original, released, controls, rng, longest=longest_of(compared))
+    return measure_suppression(
+        original,
+        released,
+        controls,
+        rng,
+        knows=promise.l,
+        sensitive=promise.sensitive,
+        c=promise.c,
+        frequent=compared.number("frequent", max(2, promise.k, len(original) // 100)),
+    )
+
+
+def _linkage(compared: Comparison) -> Any:
+    """The promise against linkage, if it was made; visits then are the original's own. Else None."""
+    return next((part for part in compared.guarantee.parts() if part.name == _LINKAGE), None)
+
+
+def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
+    """Mark the one visit of each record that is most frequent in all of the data."""
+    starts, pairs, _ = data.arrays()
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((pairs, -np.bincount(pairs)[pairs], row))
+    kept = np.zeros(len(pairs), np.bool_)
+    kept[order[starts[:-1][np.diff(starts) > 0]]] = True
+    return kept

@@ -12,6 +12,7 @@ from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
+from hedgerow.kinds import is_changed
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.numbers import Exactly, is_number, read_number, show
 from hedgerow.privacy.questions import Answers
@@ -148,9 +149,14 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in self.fields().items())})"
 
 
+#: how neighbours differ, in a sentence and in two words
+_ADDED = ("left out of the data or put into it", "add or remove")
+_CHANGED = ("another than it is", "change")
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(Guarantee):
-    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one.
+    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one, or by changing one.
 
     Neither has a default: what protects people is stated by whoever publishes.
 
@@ -215,11 +221,12 @@ class PureDP(Guarantee):
         near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
         weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
         limited = "" if self.epsilon <= _MODERATE else " that is limited by what follows"
+        other, step = _CHANGED if is_changed(self.unit) else _ADDED
         return (
             "Whatever anyone concludes from this release, they would have concluded it with "
-            f"{near}{limited} had any one {self.unit} been left out of the data or "
-            f"put into it: no outcome is more than e^{epsilon}{about} times as likely one way as "
-            f"the other ({epsilon}-differential privacy for one {self.unit}, add or remove).{weak}"
+            f"{near}{limited} had any one {self.unit} been {other}"
+            f": no outcome is more than e^{epsilon}{about} times as likely one way as "
+            f"the other ({epsilon}-differential privacy for one {self.unit}, {step}).{weak}"
         )
 
     def limits(self, domain: Domain) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from hedgerow.data import Dataset, Sets
+from hedgerow.data import Dataset
+from hedgerow.kinds import KINDS
 from hedgerow.privacy import Evidence
 from hedgerow.score import Score
 
-__all__ = ["Chart", "budget_chart", "data_charts", "score_charts"]
+__all__ = ["Chart", "bar_chart", "budget_chart", "column_chart", "data_charts", "score_charts"]
 
 Chart: TypeAlias = dict[str, Any]
 
@@ -18,7 +19,6 @@ OURS = "this release"
 _ORIGINAL = "original"
 _COLOURS = {OURS: "#2a9d5c", _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
 _OTHERS = ("#e0a030", "#5b8def", "#a066c9")
-_MOST = 15
 
 
 def budget_chart(evidence: Evidence) -> Chart | None:
@@ -48,8 +48,7 @@ def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
 
     Where it is `compared` with the original, what the comparison shows is not shown twice.
     """
-    charts = _sets_charts(data) if isinstance(data, Sets) else []
-    return charts[1:] if compared else charts
+    return KINDS[data.kind].module("report").charts(data, compared=compared) if data.kind in KINDS else []
 
 
 def score_charts(scores: Sequence[Score]) -> list[Chart]:
@@ -195,31 +194,8 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
     }
 
 
-def _sets_charts(data: Sets) -> list[Chart]:
-    from hedgerow.measures.itemset_index import ItemsetIndex  # noqa: PLC0415 - a measure of the release
-
-    held = ItemsetIndex.of(data)
-    values = data.domain.values("item")
-    top = [
-        {"item": ", ".join(str(values[code]) for code in itemset), "records": support}
-        for itemset, support in held.top(_MOST).items()
-    ]
-    if not top:
-        return []
-    return [
-        _bars("The most frequent itemsets of the release", top, "item", "records"),
-        _columns("Items a record in the release", _sizes(data), "items", "records"),
-    ]
-
-
-def _sizes(data: Sets) -> list[dict[str, Any]]:
-    counts: dict[int, int] = {}
-    for itemset, count in data.itemsets():
-        counts[len(itemset)] = counts.get(len(itemset), 0) + count
-    return [{"items": size, "records": count} for size, count in sorted(counts.items())]
-
-
-def _bars(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+    """Draw one bar per row, from left to right; names stand beside them."""
     return _chart(
         title,
         rows,
@@ -233,7 +209,8 @@ def _bars(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Char
     )
 
 
-def _columns(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
+    """Draw one column per row, upwards; names are short and stand below them."""
     return _chart(
         title,
         rows,

@@ -4,9 +4,12 @@
 """
 
 from hedgerow.audit import Replay, check_replay, output_law, worst_loss
-from hedgerow.testing.catalogue import awkward, sequences_of, sets_of, trajectories_of
 from hedgerow.testing.conformance import Conformance, check_publisher
 from hedgerow.testing.mutants import changed, mutant
+from hedgerow.testing.sequences import sequences_of
+from hedgerow.testing.sets import sets_of
+from hedgerow.testing.shapes import awkward
+from hedgerow.testing.trajectories import trajectories_of
 
 __all__ = [
     "Conformance",

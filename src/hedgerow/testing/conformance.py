@@ -21,7 +21,7 @@ from hedgerow.privacy import Criterion, Guarantee
 from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.publishers.base import Publisher
-from hedgerow.testing.catalogue import awkward
+from hedgerow.testing.shapes import awkward
 
 __all__ = ["Conformance", "check_publisher"]
 
@@ -98,16 +98,16 @@ def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> 
         check_replay(method, bounded, bounded.shuffled(shuffle), guarantee, _SEED, within=nothing)
     unit = guarantee.units[0]
     return [
-        check_replay(method, data, data.without(index, unit=unit), guarantee, _SEED + index).moved
-        for index in _some(data.count_units(unit))
+        check_replay(method, data, data.neighbour(index, unit=unit), guarantee, _SEED + index).moved
+        for index in _some(data.count_neighbours(unit))
     ]
 
 
-def _some(units: int) -> list[int]:
-    """Some units from either end and some between: what is rare often stands last."""
-    between = np.random.default_rng(_SEED).integers(0, max(1, units), _EITHER_END).tolist()
-    ends = [*range(_EITHER_END), *range(units - _EITHER_END, units), *between]
-    return sorted({index for index in ends if 0 <= index < units})
+def _some(neighbours: int) -> list[int]:
+    """Some from either end and some between: what is rare often stands last."""
+    between = np.random.default_rng(_SEED).integers(0, max(1, neighbours), _EITHER_END).tolist()
+    ends = [*range(_EITHER_END), *range(neighbours - _EITHER_END, neighbours), *between]
+    return sorted({index for index in ends if 0 <= index < neighbours})
 
 
 def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:

@@ -84,6 +84,11 @@ class NGram(Publisher[Sequences]):
     generator: str = param("flow", "how sequences are written", choices=("flow", "markov", "join"))
     publish_rule: str = param("clip", "how join takes grams off", choices=("clip", "skip", "literal"))
 
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """The first items of a sequence are used."""
+        return {"longest": self.l_max}
+
     def run(self, data: Sequences, ledger: Ledger) -> Mapping[str, Dataset]:
         """Count grams level by level below what passed, and write sequences like them."""
         if self.n_max > self.l_max + 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -135,6 +136,11 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     )
     rounding: str = param("cumulative", "how counts are rounded", choices=("cumulative", "nearest"))
     most: int = param(5_000_000, "live prefixes before the run is given up", ge=1)
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """The first items of a sequence are used."""
+        return {"longest": self.height}
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Count prefixes level by level below what passed, and write sequences like them."""

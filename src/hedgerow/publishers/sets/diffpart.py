@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -111,6 +112,11 @@ class DiffPart(Publisher[Sets]):
         if self.fanout == 1:
             msg = "DiffPart.fanout must be 0 or at least 2; got 1"
             raise ParameterError(msg)
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """The first items of a record are used."""
+        return {"longest": self.longest}
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
         """Split every live partition, level by level, until only leaves are left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -90,6 +91,11 @@ class LocalSuppression(Publisher[Trajectories]):
         if self.schedule == "grow" and (self.mode == "global" or not self.give_back):
             msg = "LocalSuppression.schedule can be grow only in mode local and with give_back"
             raise ParameterError(msg)
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """In how many records a sequence is frequent, where that is said."""
+        return {"frequent": self.k_prime}
 
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
         """Find what violates, suppress until nothing does, give back what need not be gone."""

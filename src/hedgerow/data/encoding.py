@@ -1,0 +1,116 @@
+"""Values as codes over an axis, and axes inferred from values: in files and in records alike.
+
+A value is told by its text: files do not tell numbers from texts, and `1` and `"1"` are one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.domain import Axis, is_text
+from hedgerow.errors import DomainError
+
+__all__ = ["EXACT", "codes_over", "infer_axis", "text_of", "texts_of"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: up to here a float tells whole numbers apart
+EXACT = 2**53
+#: whole numbers of so many digits fit 64 bits
+_DIGITS = 18
+
+
+def codes_over(axis: Axis, values: Iterable[Any]) -> Integers:
+    """Look values up on an axis by their texts; -1 for one that is not there.
+
+    Examples
+    --------
+    >>> codes_over(Axis((1, 2, 30)), ["30", 1, True, "x"]).tolist()
+    [2, 0, -1, -1]
+    """
+    codes = axis.by_text
+    return np.array([-1 if text is None else codes.get(text, -1) for text in texts_of(values)], np.int64)
+
+
+def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:
+    """Take the values that occur, in a public order: numbers by size, texts by their letters.
+
+    An axis has at least one value, if only the name of nothing.
+
+    Parameters
+    ----------
+    numbers
+        Whether they are declared to be whole numbers, or texts; if nothing is declared, they are numbers if all of
+        them are written as such.
+
+    Examples
+    --------
+    >>> infer_axis(["10", 9, 9]).values, infer_axis(["b", 1, "a"]).values
+    ((9, 10), ('1', 'a', 'b'))
+    """
+    texts = set(texts_of(values))
+    if None in texts:
+        msg = "a value is neither a text nor a whole number; round it, or put it into a bin"
+        raise DomainError(msg)
+    known = cast("set[str]", texts)
+    if numbers is None:
+        numbers = bool(known) and all(map(_is_number, known))
+    if numbers:
+        return Axis(tuple(sorted(map(int, known))) or (0,))
+    return Axis(tuple(sorted(known)) or ("none",))
+
+
+def texts_of(values: Iterable[Any]) -> list[str | None]:
+    """Take values as texts; None for one that is neither text nor a whole number."""
+    listed = list(values)
+    if set(map(type, listed)) <= {str, int}:
+        return list(map(str, listed))
+    return list(map(text_of, listed))
+
+
+def text_of(value: Any, *, fractions: bool = False) -> str | None:
+    """Take one value as text; None if it is neither text nor a whole number.
+
+    A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
+    into fractions when one cell is empty. `fractions` allows other numbers too.
+
+    Examples
+    --------
+    >>> [text_of(value) for value in ("01", 1, 1.0, 1.5, True, None)]
+    ['01', '1', '1', None, None, None]
+    """
+    try:
+        return _text(value, fractions=fractions)
+    except Exception:  # noqa: BLE001 - whatever a value does when it is looked at is its own affair
+        return None
+
+
+def _text(value: Any, *, fractions: bool) -> str | None:  # noqa: PLR0911 - one per type
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[s]")
+    match cast("object", value.item() if isinstance(value, np.generic) else value):
+        case bool():
+            return None
+        case str() as text:
+            return text if is_text(text) else None
+        case int() as number:
+            return str(number)
+        case float() as number if number.is_integer() and abs(number) < EXACT:
+            return str(int(number))
+        case float() as number if fractions and np.isfinite(number):
+            return repr(number)
+        case date() as day if day == day:  # noqa: PLR0124 - a time is one, too, and so is NaT
+            return day.isoformat()
+        case _:
+            return None
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is just how a whole number is written."""
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS and str(int(text)) == text

@@ -1,0 +1,167 @@
+"""How much of trajectories is kept, and what somebody who knows a few visits still learns.
+
+All of these compare with the original: they are for the owner only, and no guarantee covers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Trajectories, Value
+from hedgerow.measures.record_linkage import measure_limit, measure_linkage
+from hedgerow.measures.scoring import exact_score
+from hedgerow.measures.visits import Visits
+from hedgerow.score import Score
+from hedgerow.steps.frequent import count_lost
+
+__all__ = ["measure_suppression"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+_SHOWN = 24
+
+
+def measure_suppression(
+    original: Trajectories,
+    released: Trajectories,
+    controls: Mapping[str, Trajectories],
+    rng: np.random.Generator,
+    *,
+    knows: int,
+    sensitive: Sequence[tuple[str, Value]],
+    c: Fraction,
+    frequent: int,
+) -> list[Score]:
+    """Compare released trajectories with the original.
+
+    Parameters
+    ----------
+    original, released
+        The data before and after.
+    controls
+        Other releases by name.
+    rng
+        Draws the victims of the linkage attack.
+    knows
+        How many visits the attacker knows.
+    sensitive
+        The values the attacker is after.
+    c
+        How frequent such a value may be among records that match.
+    frequent
+        In how many records a sequence is called frequent.
+    """
+    truth, ours = Visits.of(original, original), Visits.of(released, original)
+    beside = {name: Visits.of(control, original) for name, control in controls.items()}
+    whole = max(1, truth.size)
+    return [
+        exact_score(
+            "visits that were suppressed",
+            1 - ours.size / whole,
+            {name: 1 - control.size / whole for name, control in beside.items()},
+            better="lower",
+        ),
+        exact_score(
+            "records without visits",
+            ours.emptied,
+            {name: control.emptied for name, control in beside.items()},
+            better="lower",
+        ),
+        *_frequent(truth, ours, beside, frequent),
+        *_prevalence(truth, ours, sensitive),
+        *measure_linkage(truth, ours, rng, knows, sensitive),
+        *measure_limit(truth, ours, sensitive, c),
+        *_map(original, truth, ours),
+        *_by_axis(original, truth, ours, "time"),
+        *_by_axis(original, truth, ours, "place"),
+    ]
+
+
+def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int) -> list[Score]:
+    """Maximal frequent sequences: how many are lost, and how many fewer are found anew.
+
+    The second may be negative: a lost sequence can leave several shorter ones behind.
+    """
+    before = truth.as_records()
+    counted = {name: count_lost(before, data.as_records(), support) for name, data in {"ours": ours, **beside}.items()}
+    number = counted["ours"][0]
+    if number == 0:
+        return []
+    lost = {name: counts[1] / number for name, counts in counted.items()}
+    fewer = {name: 1 - counts[2] / number for name, counts in counted.items()}
+    what = f"sequences of at least {support} records"
+    return [
+        exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),
+        exact_score(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer),
+    ]
+
+
+def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]]) -> list[Score]:
+    """How frequent each sensitive value is among the records that have visits."""
+    scores: list[Score] = []
+    marks = zip(sensitive, truth.marks(sensitive), ours.marks(sensitive), strict=True)
+    for (column, value), before, after in marks:
+        name = f"share of {column} = {value} among records with visits"
+        share = _share(after, ours)
+        scores.append(exact_score(name, share, {"original": _share(before, truth)}))
+    return scores
+
+
+def _share(marked: NDArray[np.bool_], visits: Visits) -> float:
+    filled = np.diff(visits.starts) > 0
+    return float(marked[filled].mean()) if filled.any() else 0.0
+
+
+def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
+    """How many visits were kept at each place and time, for the most frequent ones of both."""
+    size = original.domain.size("place")
+    time, place = truth.seen // size, truth.seen % size
+    times, places = (
+        np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN]) for axis in (time, place)
+    )
+    before, after = (np.bincount(visits.pairs, minlength=len(truth.seen)).astype(np.int64) for visits in (truth, ours))
+    there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
+    counts = {
+        (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)
+        for t in times.tolist()
+        for p in places.tolist()
+    }
+    named = {axis: original.domain.values(axis) for axis in ("time", "place")}
+    return [
+        exact_score(
+            f"visits at {named['place'][p]}, {named['time'][t]}",
+            counts[t, p][1],
+            {"original": counts[t, p][0]},
+            chart="visits by time and place",
+            at=f"{named['time'][t]}",
+            across=f"{named['place'][p]}",
+        )
+        for p in places.tolist()
+        for t in times.tolist()
+    ]
+
+
+def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> list[Score]:
+    """How many visits were kept at each time, or place; the most frequent ones."""
+    size = original.domain.size("place")
+    values = original.domain.values(axis)
+    codes = truth.seen // size if axis == "time" else truth.seen % size
+    there, kept = codes[truth.pairs], codes[ours.pairs]
+    before: Integers = np.bincount(there, minlength=len(values))
+    after: Integers = np.bincount(kept, minlength=len(values))
+    shown = np.sort(np.argsort(-before, kind="stable")[:_SHOWN])
+    return [
+        exact_score(
+            f"visits at {axis} {values[number]}",
+            int(after[number]),
+            {"original": int(before[number])},
+            chart=f"visits kept, by {axis}",
+            at=f"{values[number]}",
+        )
+        for number in map(int, shown)
+    ]

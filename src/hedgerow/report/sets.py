@@ -1,0 +1,31 @@
+"""What a release of sets holds, drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hedgerow.data import Sets
+from hedgerow.measures.itemset_index import ItemsetIndex
+from hedgerow.report.charts import Chart, bar_chart, column_chart
+
+__all__ = ["charts"]
+
+_MOST = 15
+
+
+def charts(data: Sets, *, compared: bool) -> list[Chart]:
+    """Draw the most frequent itemsets, unless a comparison shows them, and the sizes of records."""
+    values = data.domain.values("item")
+    top = [
+        {"item": ", ".join(str(values[code]) for code in itemset), "records": support}
+        for itemset, support in ItemsetIndex.of(data).top(_MOST).items()
+    ]
+    if not top:
+        return []
+    sizes: Counter[int] = Counter()
+    for itemset, count in data.itemsets():
+        sizes[len(itemset)] += count
+    rows = [{"items": size, "records": count} for size, count in sorted(sizes.items())]
+    frequent = bar_chart("The most frequent itemsets of the release", top, "item", "records")
+    lengths = column_chart("Items a record in the release", rows, "items", "records")
+    return [lengths] if compared else [frequent, lengths]

@@ -1,0 +1,41 @@
+"""The page on adding a kind is true: its files, put into a copy of the tree, pass all checks."""
+
+from __future__ import annotations
+
+import pytest
+from adding import carried_out, run, run_tests
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the tree with the kind of the page added, and the list of what was touched."""
+    copy = tmp_path_factory.mktemp("tree")
+    return copy, carried_out("adding-a-kind.md", copy)
+
+
+def test_one_line_of_a_shared_file_is_touched_and_one_more_for_its_method(tree):
+    _, touched = tree
+    shared = {"src/hedgerow/kinds.py": 1, "src/hedgerow/publishers/registry.py": 1}
+    own = {
+        *(f"src/hedgerow/{layer}/desks.py" for layer in ("data", "io", "measures", "report", "testing", "publishers")),
+        "tests/kinds/test_desks.py",
+        "tests/vectors/randomised-response.json",
+    }
+    assert {name: touched[name] for name in shared} == shared
+    assert set(touched) == {*shared, *own}
+
+
+def test_the_new_kind_conforms_keeps_the_law_and_goes_all_the_way(tree):
+    copy, _ = tree
+    tests = ("spine/test_conformance.py", "spine/test_vectors.py", "spine/test_replay.py")
+    assert "4 passed" in run_tests(copy, "randomised", *tests)  # conformance, two of vectors, the replay law
+    assert "2 passed" in run_tests(copy, "", "kinds/test_desks.py")
+    assert "passed" in run_tests(copy, "desks", "kinds/test_kinds.py")
+    assert "passed" in run_tests(copy, "desks", "house/test_docs.py")
+
+
+def test_the_new_kind_is_listed_and_read_from_memory(tree):
+    copy, _ = tree
+    code = "import hedgerow as h; print(h.read(['#.', '..'], kind='desks').used.tolist(), h.Desks.units)"
+    assert run(copy, "-c", code).stdout.strip() == "[[1, 0], [0, 0]] ('day',)"
+    assert "which desk of an office" in run(copy, "-m", "hedgerow", "describe", "--help").stdout
