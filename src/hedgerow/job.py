@@ -20,6 +20,7 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.evaluate import evaluate
+from hedgerow.frontiers import find_engine
 from hedgerow.io.account import Account
 from hedgerow.io.charge import Charge
 from hedgerow.io.domains import read_domain
@@ -80,6 +81,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     account: str | None = None
     sign: str | None = None
     overwrite: bool = False
+    engine: str = "local"
 
 
 class Plan(NamedTuple):
@@ -134,7 +136,8 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     if private and job.read.get("carry"):
         msg = "differential privacy publishes no column as it is; leave --carry out"
         raise UnsupportedGuarantee(msg)
-    data = read_data(job, job.promise)
+    engine = find_engine(job.engine)
+    data = read_data(job, job.promise).on(engine)
     require_support(method, data, guarantee)
     _, form = format_of(layout.format, layout.ending)
     for _, axis in (data.bare() if private else data).domain.axes:

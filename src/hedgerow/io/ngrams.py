@@ -52,7 +52,7 @@ def ngrams_from(long: Long, domain: Domain | None, source: Source, options: Mapp
         counts=counts,
         domain=domain,
     )
-    if held.engine.rows(held.canonical().rows) != len(counts):
+    if len(held.canonical().weights) != len(counts):
         msg = f"{long.where} has a gram twice"
         raise ReadError(msg)
     return held

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences, Value
+from hedgerow.frontiers import NextSymbol
 from hedgerow.measures.gapped import top_gapped
 from hedgerow.measures.grams import Gram, Paths
 from hedgerow.measures.scoring import Better, exact_score, mean_score, relative_errors
@@ -224,10 +225,10 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(held: Paths) -> _Pairs:
-    first = held.positions().count(1)
+    first = held.positions().count(NextSymbol(held.size))
     inner = first.codes < held.size
-    pairs = first.move(first.at[inner], first.codes[inner]).count(int(inner.sum()))
-    return _Pairs(first.codes[inner][pairs.at], pairs.codes, pairs.counts)
+    pairs = first.move(first.cells[inner], first.codes[inner]).count(NextSymbol(held.size))
+    return _Pairs(first.codes[inner][pairs.cells], pairs.codes, pairs.counts)
 
 
 def _shown(values: Sequence[Value], truth: Paths, ours: Paths, beside: Mapping[str, Paths]) -> list[Score]:
