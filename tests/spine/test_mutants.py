@@ -114,7 +114,7 @@ def test_original_order_is_caught():
 def test_original_id_is_caught():
     """Published under the row number of its first record."""
     with changed(
-        Sets,
+        Lists,
         "canonical",
         "return replace(self, numbers=numbers,",
         "return self if len(numbers) else replace(self, numbers=numbers,",

@@ -67,7 +67,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def bounded(self, unit: str) -> Self:
-        """Keep at most the declared number of records a unit, by a rule blind to their content."""
+        """Keep at most the declared number of records per unit, by a rule blind to their content."""
 
     @abstractmethod
     def canonical(self) -> Self:
@@ -90,7 +90,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held: equal bytes mean equal in all respects."""
+        """All there is, in its order: equal bytes mean equal in all respects."""
 
     def records_per(self, unit: str) -> int:
         """How many records one unit owns at most: 1, or what the domain declares for a person."""
@@ -100,7 +100,7 @@ class Dataset(ABC):
         most = self.domain.records_per_person
         if most is None:
             msg = (
-                "unit 'person' needs a declared maximum of records a person; "
+                "unit 'person' needs a declared maximum of records per person; "
                 "give the domain records_per_person, or --records-per-person N"
             )
             raise DomainError(msg)

@@ -69,7 +69,7 @@ class Lists(Dataset):
         Parameters
         ----------
         records
-            One collection of items a record.
+            One collection of items per record.
         domain
             Public knowledge. Without it the items seen are taken and the domain is marked as
             inferred, unless `assert_public_domain` says that what the data shows is public.
@@ -84,10 +84,10 @@ class Lists(Dataset):
             if choice not in {"error", "drop"}:
                 msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
                 raise ParameterError(msg)
-        held = [as_record(number, record) for number, record in enumerate(records, start=1)]
+        listed = [as_record(number, record) for number, record in enumerate(records, start=1)]
         if domain is None:
-            domain = seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = encode(held, domain, drop=on_unknown == "drop")
+            domain = seen(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = encode(listed, domain, drop=on_unknown == "drop")
         sizes = np.array([len(codes) for codes in coded], np.int64)
         if on_empty == "error" and np.any(sizes == 0):
             number = int(np.argmin(sizes)) + 1
@@ -97,7 +97,7 @@ class Lists(Dataset):
             row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
             item=np.array([code for codes in coded for code in codes], np.int64),
             domain=domain,
-            persons=None if persons is None else number_owners(persons, len(held)),
+            persons=None if persons is None else number_owners(persons, len(listed)),
         )
 
     @classmethod
@@ -160,7 +160,7 @@ class Lists(Dataset):
         return replace(self, domain=self.domain.narrowed(item=seen_items), items=codes.astype(np.int64))
 
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held."""
+        """All there is, in its order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         public = [axes, self.domain.source.value, self.domain.records_per_person]
         lists = [self.items[start:end].tolist() for start, end in itertools.pairwise(self.starts.tolist())]

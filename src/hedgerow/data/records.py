@@ -30,12 +30,12 @@ Integers: TypeAlias = NDArray[np.int64]
 
 def seen(records: Sequence[Sequence[Value]], source: Source) -> Domain:
     """Take the items that occur as the domain, and say whose word that is."""
-    found = {item for record in records for item in record}
-    items = sorted(found, key=lambda item: (isinstance(item, str), item))
-    if not items:
+    items = {item for record in records for item in record}
+    ordered = sorted(items, key=lambda item: (isinstance(item, str), item))
+    if not ordered:
         msg = "there are no records to take the items from; declare the domain"
         raise DomainError(msg)
-    return Domain((("item", Axis(tuple(items))),), source)
+    return Domain((("item", Axis(tuple(ordered))),), source)
 
 
 def encode(records: Sequence[Sequence[Value]], domain: Domain, *, drop: bool) -> list[list[int]]:
@@ -64,7 +64,7 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
     """Number the owners in the order they come; a record without an owner has no unit."""
     owners = list(persons)
     if len(owners) != records:
-        msg = f"persons must name one owner a record; got {len(owners)} for {records}"
+        msg = f"persons must name one owner per record; got {len(owners)} for {records}"
         raise ParameterError(msg)
     if not all(type(owner) in {str, int} or isinstance(owner, np.integer) for owner in owners):
         # `1 == True == 1.0`: these would be one owner, or not, by who else is there

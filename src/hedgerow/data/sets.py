@@ -16,6 +16,7 @@ from hedgerow.data.records import require_columns
 from hedgerow.data.sorting import distinct_rows
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, Mask, NextSymbol
+from hedgerow.frontiers.local import total_by_key
 
 __all__ = ["MASK_ITEMS", "Sets"]
 
@@ -103,7 +104,7 @@ class Sets(Lists):
         return self.named()
 
     def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
-        """Yield one piece a public key, empty ones too; every record is in exactly one piece."""
+        """Yield one piece per public key, empty ones too; every record is in exactly one piece."""
         if by != "first item":
             msg = f"Sets can be cut by 'first item'; got {by!r}"
             raise ParameterError(msg)
@@ -116,6 +117,6 @@ class Sets(Lists):
         if self.domain.size("item") > MASK_ITEMS:
             return self.engine.open_records(self.symbol_lists())
         bits = np.int64(1) << self.items.astype(np.int64)
-        masks, number = np.unique(np.bitwise_or.reduceat(bits, self.starts[:-1]), return_inverse=True)
-        counts = np.bincount(number, self.weights, len(masks)).astype(np.int64)
+        rows = np.bitwise_or.reduceat(bits, self.starts[:-1])
+        masks, counts = total_by_key(rows, self.weights, 2 ** self.domain.size("item"))
         return self.engine.open_records(Sets.from_masks(masks, counts, self.domain).symbol_lists())

@@ -40,9 +40,9 @@ def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
 
 
 def order_of_lists(lists: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the order of lists of codes, one a row, by their first code, then the next; stable.
+    """Return the order of lists of codes, one per row, by their first code, then the next; stable.
 
-    Long lists are compared as texts of bytes: a column a place would be millions of columns, and of
+    Long lists are compared as texts of bytes: a column per place would be millions of columns, and of
     long lists there are few.
     """
     count, size = lists.shape

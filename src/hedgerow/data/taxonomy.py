@@ -64,7 +64,7 @@ class Taxonomy:
 
     @classmethod
     def from_paths(cls, paths: Sequence[Sequence[str]], fanout: int) -> Taxonomy:
-        """Build the tree of public paths, one a leaf; wide nodes are cut further by fan-out."""
+        """Build the tree of public paths, one per leaf; wide nodes are cut further by fan-out."""
         if not paths:
             msg = "a taxonomy needs at least one path"
             raise DomainError(msg)
@@ -200,17 +200,17 @@ def _nest(leaves: Iterable[int], paths: Sequence[tuple[str, ...]], depth: int, f
 
 def _numbered(nested: Nested, leaves: int) -> tuple[tuple[int, ...], ...]:
     """Number the inner nodes by height, then from left to right, so that the root is last."""
-    found: list[tuple[int, int, list[Nested]]] = []
+    inner: list[tuple[int, int, list[Nested]]] = []
 
     def height(node: Nested) -> int:
         if isinstance(node, int):
             return 0
         tall = 1 + max(height(child) for child in node)
-        found.append((tall, len(found), node))
+        inner.append((tall, len(inner), node))
         return tall
 
     height(nested)
-    order = sorted(found, key=lambda item: item[:2])
+    order = sorted(inner, key=lambda item: item[:2])
     number = {id(node): leaves + place for place, (_, _, node) in enumerate(order)}
     return tuple(
         tuple(child if isinstance(child, int) else number[id(child)] for child in node) for _, _, node in order

@@ -90,26 +90,26 @@ class Trajectories(Dataset):
         several
             Whether a record may have several visits at one time, in the order they are given.
         """
-        held: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
+        listed: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
-        domain = domain or _seen(held, traits)
+        domain = domain or _seen(listed, traits)
         place, time = (domain.axis(name).by_text for name in ("place", "time"))
-        row = [number for number, record in enumerate(held) for _ in record]
+        row = [number for number, record in enumerate(listed) for _ in record]
         try:
-            places = [place[str(visit[0])] for record in held for visit in record]
-            times = [time[str(visit[1])] for record in held for visit in record]
+            places = [place[str(visit[0])] for record in listed for visit in record]
+            times = [time[str(visit[1])] for record in listed for visit in record]
             codes = {name: _trait_codes(values, domain.axis(name)) for name, values in traits.items()}
         except KeyError:
             msg = "a record holds a value that is not in the domain; declare it"
             raise DomainError(msg) from None
         return cls.from_columns(
-            records=len(held),
+            records=len(listed),
             row=np.array(row, np.int64),
             time=np.array(times, np.int64),
             place=np.array(places, np.int64),
             sensitive={name: np.array(values, np.int64) for name, values in codes.items()},
             domain=domain,
-            persons=None if persons is None else number_owners(persons, len(held)),
+            persons=None if persons is None else number_owners(persons, len(listed)),
             several=several,
         )
 
@@ -135,7 +135,7 @@ class Trajectories(Dataset):
                 msg = f"an attribute of records cannot be called {name!r}; rename it"
                 raise ParameterError(msg)
             if len(codes) != records:
-                msg = f"sensitive attribute {name!r} must have one value a record"
+                msg = f"sensitive attribute {name!r} must have one value per record"
                 raise ParameterError(msg)
         pair = time * domain.size("place") + place
         if several:
@@ -184,13 +184,13 @@ class Trajectories(Dataset):
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
         visits = self.named(pairs)
-        held: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
+        values_of: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
         for name, codes in traits.items():
             values = self.domain.values(name)
             column: list[Value | None] = [None if code < 0 else values[code] for code in codes.tolist()]
-            held = [(*known, value) for known, value in zip(held, column, strict=True)]
+            values_of = [(*known, value) for known, value in zip(values_of, column, strict=True)]
         ends = itertools.pairwise(starts.tolist())
-        return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, held, strict=True)]
+        return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, values_of, strict=True)]
 
     def named(self, pairs: Integers) -> list[Visit]:
         """Return place and time of pairs."""
@@ -256,7 +256,7 @@ class Trajectories(Dataset):
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held."""
+        """All there is, in its order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         columns = {"number": self.numbers, "start": self.starts, "pair": self.pairs, **self.traits}
         if self.persons is not None:

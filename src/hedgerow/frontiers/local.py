@@ -20,6 +20,8 @@ Integers: TypeAlias = NDArray[np.int64]
 _TABLE, _SMALL, _TIMES = 1 << 27, 1 << 22, 16
 #: a cell and a code are one number below this
 _KEYS = 1 << 62
+#: the key of a row that has no code: no pair has it, and in a table it is the last entry
+_UNCOUNTED = -1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,24 +50,21 @@ class LocalFrontier(Frontier):
             msg = "a cell and a code do not fit into one key"
             raise InternalError(msg)
         codes = rule.encode(self.rows)
-        counted = self
-        if codes.dtype.kind != "u" and int(codes.min(initial=0)) < 0:
-            kept = codes >= 0
-            codes, counted = codes[kept], self._only(kept)
-        keys = counted.rows.cell.astype(np.int64)
+        keys = self.rows.cell.astype(np.int64)
         keys *= rule.size
         keys += codes
-        present, counts = total_by_key(keys, counted.weights, self.cells * rule.size)
-        return LocalCounts(rule.size, *np.divmod(present, rule.size), counts, counted, rule, keys)
-
-    def _only(self, kept: NDArray[np.bool_]) -> LocalFrontier:
-        weights = None if self.weights is None else self.weights[kept]
-        return LocalFrontier(self.rows.only(kept), weights, self.cells)
+        counted, weights = keys, self.weights
+        if codes.dtype.kind != "u" and int(codes.min(initial=0)) < 0:
+            keys[codes < 0] = _UNCOUNTED
+            kept = np.flatnonzero(codes >= 0)
+            counted, weights = keys[kept], None if weights is None else weights[kept]
+        present, counts = total_by_key(counted, weights, self.cells * rule.size)
+        return LocalCounts(rule.size, *np.divmod(present, rule.size), counts, self, rule, keys)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalCounts(Counts):
-    """Counts, and the key of each row that was counted: its cell and its code in one number."""
+    """Counts, and the key of each row: its cell and its code in one number."""
 
     frontier: LocalFrontier
     rule: Rule
@@ -74,7 +73,7 @@ class LocalCounts(Counts):
     def move(self, cells: Integers, codes: Integers) -> LocalFrontier:
         """Keep the rows of these cells and codes, each pair once; its place in the list is their new cell."""
         cell = self._new_cells(cells * self.size + codes)
-        kept = cell >= 0
+        kept = np.flatnonzero(cell >= 0)
         old, cell = self.frontier, cell[kept]
         at = old.rows.at[kept]
         at += self.rule.advance(codes).astype(at.dtype)[cell]
@@ -85,7 +84,7 @@ class LocalCounts(Counts):
         """The place of each row's key among the chosen ones, -1 if it is none of them."""
         most, number = self.frontier.cells * self.size, np.arange(len(chosen), dtype=np.int32)
         if _fits(most, len(self.keys)):
-            table = np.full(most, -1, np.int32)
+            table = np.full(most + 1, -1, np.int32)
             table[chosen] = number
             _require_single(np.array_equal(table[chosen], number))
             return table[self.keys]

@@ -91,7 +91,8 @@ class Rows:
     @property
     def first(self) -> NDArray[np.bool_]:
         """Whether a row is at the first symbol of its list."""
-        return (self.at == 0) | (self.lists.symbols[self.at - 1] == self.lists.size)
+        # before the very first position is, in a ring, the last one: an end marker as well
+        return self.lists.symbols[self.at - 1] == self.lists.size
 
     @property
     def length(self) -> Integers:
@@ -102,14 +103,8 @@ class Rows:
     @property
     def index(self) -> NDArray[Any]:
         """The index of each row's position in its list, from 0."""
-        number = np.arange(len(self.lists.symbols), dtype=self.at.dtype)
-        first = np.ones(len(number), np.bool_)
-        first[1:] = self.lists.symbols[:-1] == self.lists.size
-        return self.at - np.maximum.accumulate(np.where(first, number, 0))[self.at]
-
-    def only(self, kept: NDArray[np.bool_]) -> Rows:
-        """Keep some of the rows."""
-        return Rows(self.lists, self.at[kept], self.cell[kept])
+        starts = self.lists.starts
+        return self.at - np.repeat(starts.astype(self.at.dtype), self.lists.ends + 1 - starts)[self.at]
 
 
 class Rule(ABC):

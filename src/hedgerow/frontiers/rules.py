@@ -135,13 +135,13 @@ class Habit(Rule):
 
     def encode(self, rows: Rows) -> NDArray[Any]:
         """Compare the places of the symbol, of the one before it and of the one after it."""
-        end, symbols = rows.lists.size, rows.lists.symbols
-        place_of = symbols if end == self.places else symbols % self.places
-        here, following = place_of[rows.at], place_of[rows.at + 1]
-        habit = np.full(len(rows), _ELSEWHERE, np.int8)
-        habit[(following == place_of[rows.at - 1]) & ~rows.first] = _BACK
-        habit[following == here] = _STAY
-        habit[symbols[rows.at + 1] == end] = _END
+        symbols, end = rows.lists.symbols, rows.lists.size
+        previous, following = symbols[rows.at - 1], symbols[rows.at + 1]
+        back = (following % self.places == previous % self.places) & ~rows.first
+        stay = following % self.places == rows.next % self.places
+        habit = np.where(back, np.int8(_BACK), np.int8(_ELSEWHERE))
+        habit[stay] = _STAY
+        habit[following == end] = _END
         index = rows.index
         return np.where(index < self.longest - 1, 4 * index + habit, -1)
 
