@@ -16,6 +16,7 @@ from hedgerow.errors import (
     UndeclaredDomain,
     UnsupportedGuarantee,
 )
+from hedgerow.frontiers import ENGINES
 from hedgerow.jobs.evaluate import run_evaluation
 from hedgerow.jobs.publish import plan_job, run_job
 from hedgerow.jobs.recipe import Reading, load_job, save_job
@@ -53,6 +54,18 @@ def test_a_plan_publishes_nothing(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dat"]
 
 
+def test_the_data_of_a_job_is_counted_on_its_engine(tmp_path, monkeypatch):
+    monkeypatch.setitem(ENGINES, "sharded", "hedgerow.frontiers.sharded:ShardedEngine")
+    assert plan_job(job(tmp_path)).data.engine.name == "local"
+    there = job(tmp_path, engine="sharded", seed=3)
+    assert plan_job(there).data.engine.name == "sharded"
+    save_job(there, tmp_path / "recipe.toml")
+    assert load_job(tmp_path / "recipe.toml").engine == "sharded"
+    run_job(there)
+    run_job(job(tmp_path, seed=3, out=str(tmp_path / "local")))
+    assert content(tmp_path / "local") == content(tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
@@ -64,6 +77,7 @@ def test_a_plan_publishes_nothing(tmp_path):
         ({"set": {"x": "1"}}, ParameterError, "flat-laplace has no parameter 'x'; it has: thresh"),
         ({"set": {"threshold": "much"}}, ParameterError, "must be a number; got 'much'"),
         ({"method": "magic"}, InputError, "there is no method 'magic'"),
+        ({"engine": "spark"}, ParameterError, "there is no engine 'spark'; choose from local"),
         ({"domain": "nowhere.toml"}, ReadError, "there is no file nowhere.toml"),
         ({"out": "/nowhere/out"}, ParameterError, "create it first"),
     ],

@@ -24,7 +24,7 @@ from terminal import run
 from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sequences, Sets, Trajectories, find_method
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.engines.sorting import order_of_lists
+from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, HedgerowError, ReadError, TooMuch
 from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending

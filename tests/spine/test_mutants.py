@@ -114,10 +114,10 @@ def test_original_order_is_caught():
 def test_original_id_is_caught():
     """Published under the row number of its first record."""
     with changed(
-        Sets,
+        Lists,
         "canonical",
-        "return self.from_counts(",
-        "return self if len(row) else self.from_counts(",
+        "return replace(self, numbers=numbers,",
+        "return self if len(numbers) else replace(self, numbers=numbers,",
     ):
         with pytest.raises(GuaranteeError, match="depends on the order or the numbers of the input"):
             check_publisher(PassOn(), MinimumSupport(1))
@@ -125,8 +125,7 @@ def test_original_id_is_caught():
 
 def test_a_maximum_of_records_that_is_not_kept_is_caught():
     """All records of a person, where two were declared."""
-    old = 'ranked = self.engine.rank(self.rows, "person", "row", "nth")'
-    new = 'ranked = self.engine.derive(self.rows, "nth", lambda held: held["row"] * 0)'
+    old, new = "records_before(persons) < most", "records_before(persons) >= 0"
     with changed(Sets, "bounded", old, new), pytest.raises(GuaranteeError, match="loses 3/2"):
         check_publisher(FlatLaplace(), PERSON)
 
@@ -315,7 +314,7 @@ def test_owned_rows_are_single_records():
     from hedgerow.testing import sets_of
 
     data = sets_of([[0], [1]], 2)
-    heavy = swap(data, rows=data.engine.derive(data.rows, "weight", lambda c: c["weight"] * 5))
+    heavy = swap(data, weights=data.weights * 5)
     with pytest.raises(InternalError, match="a row with an owner must be one record"):
         heavy.bounded("person")
 

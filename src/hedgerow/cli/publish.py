@@ -23,7 +23,7 @@ from hedgerow.cli.options import (
 __all__ = ["command"]
 
 #: options that stand in a recipe under the same name
-_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign")
+_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign", "engine")
 
 
 class _Publish(ReadingCommand):
@@ -58,7 +58,7 @@ class _Publish(ReadingCommand):
 @click.option("--carry", multiple=True, metavar="COLUMN", help="Publish this column too; not protected.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
 @click.option("--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication.")
-@click.option("--engine", type=click.Choice(["local"]), default="local", help="Where to count.")
+@click.option("--engine", metavar="NAME", help="Where to count: local (this machine).")
 @click.option("--overwrite", is_flag=True, help="Replace a release of ours.")
 @click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")
 @click.option("--recipe", type=click.Path(), help="Take all of this from a TOML file.")

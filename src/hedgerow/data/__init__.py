@@ -4,8 +4,6 @@ from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
 from hedgerow.data.lists import Lists
 from hedgerow.data.ngrams import NGrams
-from hedgerow.data.partitions import Counted, Partitions
-from hedgerow.data.positions import Continued, Positions
 from hedgerow.data.sequences import Sequences
 from hedgerow.data.sets import Sets
 from hedgerow.data.taxonomy import Taxonomy
@@ -13,14 +11,10 @@ from hedgerow.data.trajectories import Trajectories
 
 __all__ = [
     "Axis",
-    "Continued",
-    "Counted",
     "Dataset",
     "Domain",
     "Lists",
     "NGrams",
-    "Partitions",
-    "Positions",
     "Sequences",
     "Sets",
     "Source",

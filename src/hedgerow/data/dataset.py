@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from hedgerow.data.domain import Domain
 from hedgerow.errors import DomainError, UnsupportedGuarantee
+from hedgerow.frontiers import LOCAL, Engine
 
 __all__ = ["Dataset"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(ABC):
-    """Private units in one long table, and a public domain; frozen.
+    """Private units as columns of numbers, and a public domain; frozen.
 
     Only `domain` may be read freely. Everything else reaches an output through a ledger, or through
-    a criterion that is checked again on the output.
+    a criterion that is checked again on the output. `engine` is where the data is counted.
     """
 
     kind: ClassVar[str]
     units: ClassVar[tuple[str, ...]]
 
     domain: Domain
+    engine: Engine = field(default=LOCAL, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for column in vars(self).values():
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
 
     def __repr__(self) -> str:
         """Show what is public, and nothing else: a notebook prints whatever it is given."""
@@ -37,6 +44,10 @@ class Dataset(ABC):
     def axes(self) -> tuple[str, ...]:
         """The axes of the domain that this data stands on; it may have more."""
         return tuple(name for name, _ in self.domain.axes)
+
+    def on(self, engine: Engine) -> Self:
+        """Let this data be counted on an engine."""
+        return replace(self, engine=engine)
 
     @abstractmethod
     def count_units(self, unit: str) -> int:
@@ -60,7 +71,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def bounded(self, unit: str) -> Self:
-        """Keep at most the declared number of records a unit, by a rule blind to their content."""
+        """Keep at most the declared number of records per unit, by a rule blind to their content."""
 
     @abstractmethod
     def canonical(self) -> Self:
@@ -83,7 +94,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held: equal bytes mean equal in all respects."""
+        """All there is, in its order: equal bytes mean equal in all respects."""
 
     def records_per(self, unit: str) -> int:
         """How many records one unit owns at most: 1, or what the domain declares for a person."""
@@ -93,7 +104,7 @@ class Dataset(ABC):
         most = self.domain.records_per_person
         if most is None:
             msg = (
-                "unit 'person' needs a declared maximum of records a person; "
+                "unit 'person' needs a declared maximum of records per person; "
                 "give the domain records_per_person, or --records-per-person N"
             )
             raise DomainError(msg)

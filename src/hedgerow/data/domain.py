@@ -216,7 +216,7 @@ class Domain:
         return replace(self, axes=axes)
 
     def with_records_per_person(self, most: int) -> Domain:
-        """The same domain with a declared maximum of records a person."""
+        """The same domain with a declared maximum of records per person."""
         return replace(self, records_per_person=most)
 
     def to_plain(self) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import msgspec
 import numpy as np
@@ -13,10 +14,19 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
-from hedgerow.data.records import as_record, encode, number_owners, require_owners, seen
-from hedgerow.engines import Engine, Table
-from hedgerow.engines.sorting import order_of_lists
+from hedgerow.data.ragged import cut_lists, take_lists
+from hedgerow.data.records import (
+    as_record,
+    encode,
+    number_owners,
+    records_before,
+    renumbered,
+    require_owners,
+    seen,
+)
+from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, InternalError, ParameterError
+from hedgerow.frontiers import SymbolLists
 
 __all__ = ["Lists", "OnBad"]
 
@@ -28,17 +38,15 @@ Integers: TypeAlias = NDArray[np.int64]
 class Lists(Dataset):
     """Records of items over the axis `item`; the first unit of a kind is one record.
 
-    Two tables: `rows` has one line a row (`row`, `weight` = how many records are just this, and
-    `person` where owners are known), `items` at least one line a row (`row`, `item` and what else a
-    kind needs).
+    Row `r` stands for `weights[r]` records, each with the items `items[starts[r] : starts[r + 1]]`, at least one. It
+    came as record number `numbers[r]`, which ascend, and belongs to `persons[r]`, where owners are known.
     """
 
-    #: the column by which the items of a record are in order
-    order: ClassVar[str]
-
-    rows: Table
-    items: Table
-    engine: Engine
+    numbers: Integers
+    starts: Integers
+    items: NDArray[Any]
+    weights: Integers
+    persons: Integers | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -55,14 +63,13 @@ class Lists(Dataset):
         persons: Iterable[Hashable] | None = None,
         on_unknown: OnBad = "error",
         on_empty: OnBad = "error",
-        engine: Engine | None = None,
     ) -> Self:
         """Hold records given as collections of items.
 
         Parameters
         ----------
         records
-            One collection of items a record.
+            One collection of items per record.
         domain
             Public knowledge. Without it the items seen are taken and the domain is marked as
             inferred, unless `assert_public_domain` says that what the data shows is public.
@@ -77,10 +84,10 @@ class Lists(Dataset):
             if choice not in {"error", "drop"}:
                 msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
                 raise ParameterError(msg)
-        held = [as_record(number, record) for number, record in enumerate(records, start=1)]
+        listed = [as_record(number, record) for number, record in enumerate(records, start=1)]
         if domain is None:
-            domain = seen(held, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = encode(held, domain, drop=on_unknown == "drop")
+            domain = seen(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = encode(listed, domain, drop=on_unknown == "drop")
         sizes = np.array([len(codes) for codes in coded], np.int64)
         if on_empty == "error" and np.any(sizes == 0):
             number = int(np.argmin(sizes)) + 1
@@ -90,8 +97,7 @@ class Lists(Dataset):
             row=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
             item=np.array([code for codes in coded for code in codes], np.int64),
             domain=domain,
-            persons=None if persons is None else number_owners(persons, len(held)),
-            engine=engine,
+            persons=None if persons is None else number_owners(persons, len(listed)),
         )
 
     @classmethod
@@ -103,36 +109,35 @@ class Lists(Dataset):
         item: Integers,
         domain: Domain,
         persons: Integers | None = None,
-        engine: Engine | None = None,
     ) -> Self:
         """Hold a long table: `item` is the code of an item of record number `row`."""
 
     def __len__(self) -> int:
         """Count the records."""
-        alike = self.engine.derive(self.rows, "all", lambda held: np.zeros_like(held["row"]))
-        total = self.engine.total(alike, ["all"], "weight")
-        return int(self.engine.collect(total, order=["all"])["weight"].sum())
+        return int(self.weights.sum())
 
     def arrays(self) -> tuple[Integers, Integers, Integers]:
         """Return where the items of each row start, the items, and the weights of the rows."""
-        rows = self.engine.collect(self.rows, order=["row"])
-        items = self.engine.collect(self.items, order=["row", self.order])
-        # every row has items, so a new row starts where the number changes
-        changes = np.flatnonzero(items["row"][1:] != items["row"][:-1]) + 1
-        starts = np.concatenate((rows["row"][:1] * 0, changes, [len(items["row"])]))
-        return starts, items["item"], rows["weight"]
+        return self.starts, self.items.astype(np.int64, copy=False), self.weights
 
-    def merged(self) -> tuple[Integers, Integers, Integers]:
-        """Merge equal rows; return numbers and items of the sorted rows, and their weights."""
-        starts, items, weights = self.arrays()
-        sizes = np.diff(starts)
-        order, new = _ordered(sizes, items)
-        firsts = order[new]
-        # where the items of each kept row start, shifted so that a running number finds them
-        shift = starts[:-1][firsts] - (np.cumsum(sizes[firsts]) - sizes[firsts])
-        row = np.repeat(np.arange(len(firsts), dtype=np.int64), sizes[firsts])
-        merged = np.add.reduceat(np.append(weights[order], 0), np.flatnonzero(new))
-        return row, items[np.arange(len(row)) + shift[row]], merged
+    def symbol_lists(self) -> SymbolLists:
+        """Return the rows as an engine takes them."""
+        return SymbolLists.from_arrays(self.starts, self.items, self.weights, self.domain.size("item"))
+
+    def truncated(self, longest: int) -> Self:
+        """Keep the first items of each record, in their order: a rule for each alone."""
+        if longest == 0:
+            return self._only(np.zeros(len(self.numbers), np.bool_))  # without items it is no record
+        starts, items = cut_lists(self.starts, self.items, longest)
+        return replace(self, starts=starts, items=items)
+
+    def canonical(self) -> Self:
+        """Merge equal rows, sort them by size and then by items, number them afresh, forget owners."""
+        order, new = _ordered(np.diff(self.starts), self.items)
+        starts, items = take_lists(self.starts, self.items, order[new])
+        weights = np.add.reduceat(np.append(self.weights[order], 0), np.flatnonzero(new))
+        numbers = np.arange(len(weights), dtype=np.int64)
+        return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=None)
 
     def named(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct row with its number of records, by size, then by item order."""
@@ -151,29 +156,22 @@ class Lists(Dataset):
 
     def narrowed(self) -> Self:
         """Return the same records over the items that occur: an inferred domain is private."""
-        items = self.engine.collect(self.items, order=["row", self.order])
-        found, codes = np.unique(items["item"], return_inverse=True)
-        table = self.engine.table({**items, "item": codes.astype(np.int64)})
-        return replace(self, domain=self.domain.narrowed(item=found), items=table)
+        seen_items, codes = np.unique(self.items, return_inverse=True)
+        return replace(self, domain=self.domain.narrowed(item=seen_items), items=codes.astype(np.int64))
 
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held."""
+        """All there is, in its order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         public = [axes, self.domain.source.value, self.domain.records_per_person]
-        rows = self.engine.collect(self.rows, order=["row"])
-        starts, items, weights = self.arrays()
-        owners = rows["person"].tolist() if "person" in rows else [None] * len(weights)
-        parts = [part.tolist() for part in np.split(items, starts[1:-1])] if len(weights) else []
-        held = list(zip(parts, weights.tolist(), owners, strict=True))
-        return msgspec.json.encode([self.kind, public, rows["row"].tolist(), held])
+        lists = [self.items[start:end].tolist() for start, end in itertools.pairwise(self.starts.tolist())]
+        persons = [None] * len(lists) if self.persons is None else self.persons.tolist()
+        rows = list(zip(lists, self.weights.tolist(), persons, strict=True))
+        return msgspec.json.encode([self.kind, public, self.numbers.tolist(), rows])
 
     def count_units(self, unit: str) -> int:
         """Count the records, or the persons."""
         self.require_unit(unit)
-        if unit != "person":
-            return len(self)
-        require_owners(self.rows)
-        return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
+        return len(np.unique(require_owners(self.persons))) if unit == "person" else len(self)
 
     def neighbour(self, index: int, *, unit: str) -> Self:
         """Return this data set without one record, or person."""
@@ -182,15 +180,13 @@ class Lists(Dataset):
     def without(self, index: int, *, unit: str) -> Self:
         """Return this data set without its record, or person, number `index`."""
         self.require_unit(unit)
+        weights = self.weights.copy()
         if unit == "person":
-            require_owners(self.rows)
-        held = self.engine.collect(self.rows, order=["row"])
-        if unit == "person":
-            gone = np.unique(held["person"])[index]
-            held["weight"][held["person"] == gone] = 0
+            persons = require_owners(self.persons)
+            weights[persons == np.unique(persons)[index]] = 0
         else:
-            held["weight"][np.searchsorted(np.cumsum(held["weight"]), index, "right")] -= 1
-        return self._only(self.engine.keep(self.engine.table(held), lambda held: held["weight"] > 0))
+            weights[np.searchsorted(np.cumsum(weights), index, "right")] -= 1
+        return replace(self._only(weights > 0), weights=weights[weights > 0])
 
     def bounded(self, unit: str) -> Self:
         """Keep the first records of each person, as many as declared, in the order they came.
@@ -201,33 +197,28 @@ class Lists(Dataset):
         most = self.records_per(unit)
         if unit != "person":
             return self
-        require_owners(self.rows)
-        several = self.engine.keep(self.rows, lambda held: held["weight"] != 1)
-        if self.engine.rows(several):
+        persons = require_owners(self.persons)
+        if np.any(self.weights != 1):
             msg = "a row with an owner must be one record"
             raise InternalError(msg)
-        ranked = self.engine.rank(self.rows, "person", "row", "nth")
-        return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
+        return self._only(records_before(persons) < most)
 
     def shuffled(self, order: np.random.Generator) -> Self:
         """Return the same records in another order, each person under another number."""
-        held = self.engine.collect(self.rows, order=["row"])
-        numbers = _renamed(held["row"], order)
-        rows = self.engine.derive(self.rows, "row", lambda held: numbers[held["row"]])
-        items = self.engine.derive(self.items, "row", lambda held: numbers[held["row"]])
-        if "person" in held:
-            owners = _renamed(held["person"], order)
-            rows = self.engine.derive(rows, "person", lambda held: owners[held["person"]])
-        return replace(self, rows=rows, items=items)
+        numbers = renumbered(self.numbers, order)
+        rows = self._only(np.argsort(numbers))
+        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        return replace(rows, numbers=np.sort(numbers), persons=persons)
 
-    def _only(self, rows: Table) -> Self:
-        """Return the rows of this table with their items; its helper columns are left behind."""
-        rows = self.engine.select(rows, self.rows.names)
-        items = self.engine.join(self.items, self.engine.select(rows, ["row"]), "row")
-        return replace(self, rows=rows, items=items)
+    def _only(self, chosen: NDArray[Any]) -> Self:
+        """Keep the chosen rows, by number or by a flag for each."""
+        starts, items = take_lists(self.starts, self.items, chosen)
+        persons = None if self.persons is None else self.persons[chosen]
+        numbers, weights = self.numbers[chosen], self.weights[chosen]
+        return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=persons)
 
 
-def _ordered(sizes: Integers, items: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:
     """Sort rows by size and then by items; say which differ from the row before."""
     starts = np.cumsum(sizes) - sizes
     order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
@@ -246,7 +237,3 @@ def _ordered(sizes: Integers, items: Integers) -> tuple[Integers, NDArray[np.boo
         order.append(members[by])
         new.append(differs)
     return np.concatenate(order), np.concatenate(new)
-
-
-def _renamed(numbers: Integers, order: np.random.Generator) -> Integers:
-    return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)

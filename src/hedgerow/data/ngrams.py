@@ -16,7 +16,7 @@ __all__ = ["NGrams"]
 class NGrams(Sequences):
     """Grams with their counts: published beside sequences, never private data themselves.
 
-    A gram is held as a sequence is; one code beyond the items, always the last of a gram, is the
+    A gram is kept as a sequence is; one code beyond the items, always the last of a gram, is the
     end of a sequence. `weight` is how often the gram occurs.
 
     Examples
@@ -24,13 +24,13 @@ class NGrams(Sequences):
     >>> import numpy as np
     >>> from hedgerow.data import Domain
     >>> domain = Domain.declare(item=["home", "shop"])
-    >>> held = NGrams.from_columns(
+    >>> data = NGrams.from_columns(
     ...     row=np.array([0, 1, 1]),
     ...     item=np.array([0, 0, 2]),
     ...     counts=np.array([7, 3]),
     ...     domain=domain,
     ... )
-    >>> held.grams()
+    >>> data.grams()
     [(('home',), False, 7), (('home',), True, 3)]
     """
 

@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
-from hedgerow.engines import Table
 from hedgerow.errors import DomainError, ParameterError
 
-__all__ = ["as_record", "encode", "number_owners", "require_columns", "require_owners", "seen"]
+__all__ = [
+    "as_record",
+    "encode",
+    "number_owners",
+    "records_before",
+    "renumbered",
+    "require_columns",
+    "require_owners",
+    "seen",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -56,7 +64,7 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
     """Number the owners in the order they come; a record without an owner has no unit."""
     owners = list(persons)
     if len(owners) != records:
-        msg = f"persons must name one owner a record; got {len(owners)} for {records}"
+        msg = f"persons must name one owner per record; got {len(owners)} for {records}"
         raise ParameterError(msg)
     if not all(type(owner) in {str, int} or isinstance(owner, np.integer) for owner in owners):
         # `1 == True == 1.0`: these would be one owner, or not, by who else is there
@@ -67,11 +75,34 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
     return np.array([numbers[text] for text in texts], np.int64)
 
 
-def require_owners(rows: Table) -> None:
-    """Refuse unit `person` for records whose owners are not known."""
-    if "person" not in rows.names:
+def require_owners(persons: Integers | None) -> Integers:
+    """Return the owners of records; refuse unit `person` where they are not known."""
+    if persons is None:
         msg = "unit 'person' needs the owner of each record; pass persons=..., or --columns person=NAME"
         raise DomainError(msg)
+    return persons
+
+
+def records_before(persons: Integers) -> Integers:
+    """How many earlier records each record's owner has.
+
+    Examples
+    --------
+    >>> records_before(np.array([7, 4, 7, 7, 4])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(persons, kind="stable")
+    number = np.arange(len(persons))
+    new = np.ones(len(persons), np.bool_)
+    new[1:] = persons[order][1:] != persons[order][:-1]
+    before = np.empty(len(persons), np.int64)
+    before[order] = number - np.maximum.accumulate(np.where(new, number, 0))
+    return before
+
+
+def renumbered(numbers: Integers, order: np.random.Generator) -> Integers:
+    """Give each of these numbers another one at random, equal ones the same."""
+    return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)[numbers]
 
 
 def require_columns(row: Integers, item: Integers, persons: Integers | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain
 from hedgerow.data.lists import Lists
-from hedgerow.data.positions import Positions
+from hedgerow.data.ragged import list_starts, read_only
 from hedgerow.data.records import require_columns
-from hedgerow.engines import Engine, LocalEngine
 from hedgerow.errors import DomainError, ParameterError
+from hedgerow.frontiers import Frontier
 
 __all__ = ["Sequences"]
 
@@ -23,10 +23,6 @@ Integers: TypeAlias = NDArray[np.int64]
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequences(Lists):
     """Records that are lists of items, repeats allowed.
-
-    Two tables: `rows` has one line a row (`row`, `weight` = how many records are this very list,
-    and `person` where owners are known), `items` one line an item of a row (`row`, `at` = its
-    place from 0, `item`). Every record has at least one item.
 
     Examples
     --------
@@ -39,7 +35,6 @@ class Sequences(Lists):
 
     kind: ClassVar[str] = "sequences"
     units: ClassVar[tuple[str, ...]] = ("sequence", "person")
-    order: ClassVar[str] = "at"
     #: codes beyond those of the domain
     beyond: ClassVar[int] = 0
 
@@ -52,7 +47,6 @@ class Sequences(Lists):
         domain: Domain,
         persons: Integers | None = None,
         counts: Integers | None = None,
-        engine: Engine | None = None,
     ) -> Self:
         """Hold a long table: `item` is the code of the next item of record number `row`.
 
@@ -66,35 +60,15 @@ class Sequences(Lists):
         if counts is not None and (counts.dtype.kind != "i" or np.any(counts[row] < 1)):
             msg = "the counts of sequences must be whole numbers of at least 1"
             raise ParameterError(msg)
-        engine = engine or LocalEngine()
         if np.any(row[1:] < row[:-1]):
             order = np.argsort(row, kind="stable")
             row, item = row[order], item[order]
-        new = np.ones(len(row), np.bool_)
-        new[1:] = row[1:] != row[:-1]
-        starts = np.flatnonzero(new)
-        at = np.arange(len(row)) - np.repeat(starts, np.diff(starts, append=len(row)))
-        at = at.astype(np.int32)
-        at.flags.writeable = False
-        held = engine.table({"row": row, "at": at, "item": item})
-        numbers = row[starts]
-        weight = np.ones(len(numbers), np.int64) if counts is None else counts[numbers]
-        columns = {"row": numbers, "weight": weight}
-        if persons is not None:
-            columns["person"] = persons[numbers]
-        return cls(domain, engine.table(columns), held, engine)
+        starts = list_starts(row)
+        numbers = row[starts[:-1]].astype(np.int64)
+        weights = np.ones(len(numbers), np.int64) if counts is None else counts[numbers]
+        owners = None if persons is None else persons[numbers]
+        return cls(domain, numbers, starts, read_only(item), weights, owners)
 
-    def truncated(self, longest: int) -> Self:
-        """Keep the first items of each record: a rule for each alone."""
-        early = self.engine.keep(self.items, lambda held: held["at"] < longest)
-        return replace(self, items=early)
-
-    def positions(self, longest: int) -> Positions:
-        """Line up the first items of all records, each with an end marker, to count grams in."""
-        starts, items, weights = self.truncated(longest).arrays()
-        return Positions.of(starts, items, weights, self.domain.size("item"))
-
-    def canonical(self) -> Self:
-        """Merge equal sequences, sort them by length and then by items, number them afresh."""
-        row, item, counts = self.merged()
-        return self.from_columns(row=row, item=item, counts=counts, domain=self.domain, engine=self.engine)
+    def positions(self, longest: int) -> Frontier:
+        """Open a frontier on every item of all records, of which the first `longest` are used."""
+        return self.engine.open_symbols(self.truncated(longest).symbol_lists())

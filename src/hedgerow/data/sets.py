@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,13 +11,12 @@ from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain, Value
 from hedgerow.data.lists import Lists
-from hedgerow.data.partitions import Partitions
-from hedgerow.data.records import (
-    require_columns,
-)
-from hedgerow.data.taxonomy import Taxonomy
-from hedgerow.engines import Columns, Engine, Flags, LocalEngine
+from hedgerow.data.ragged import list_starts
+from hedgerow.data.records import require_columns
+from hedgerow.data.sorting import distinct_rows
 from hedgerow.errors import DomainError, ParameterError
+from hedgerow.frontiers import Frontier, Mask, NextSymbol
+from hedgerow.frontiers.local import total_by_key
 
 __all__ = ["MASK_ITEMS", "Sets"]
 
@@ -30,10 +28,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sets(Lists):
-    """Records that are sets of items.
-
-    Two tables: `rows` has one line a row (`row`, `weight` = how many records are this very set, and
-    `person` where owners are known), `items` one line an item of a row (`row`, `item`), each once.
+    """Records that are sets of items: each item of a record once, in the order of the domain.
 
     Examples
     --------
@@ -45,7 +40,6 @@ class Sets(Lists):
 
     kind: ClassVar[str] = "sets"
     units: ClassVar[tuple[str, ...]] = ("record", "person")
-    order: ClassVar[str] = "item"
 
     @classmethod
     def from_columns(
@@ -55,7 +49,6 @@ class Sets(Lists):
         item: Integers,
         domain: Domain,
         persons: Integers | None = None,
-        engine: Engine | None = None,
     ) -> Sets:
         """Hold a long table: `item` is the code of an item of record number `row`.
 
@@ -65,13 +58,11 @@ class Sets(Lists):
         if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
             msg = "an item code is outside the domain; codes are positions in its values"
             raise DomainError(msg)
-        engine = engine or LocalEngine()
-        items = engine.distinct(engine.table({"row": row, "item": item}), ["row", "item"])
-        numbers = engine.distinct(items, ["row"])
-        rows = engine.derive(numbers, "weight", lambda held: np.ones_like(held["row"]))
-        if persons is not None:
-            rows = engine.derive(rows, "person", lambda held: persons[held["row"]])
-        return cls(domain, rows, items, engine)
+        rows, items = distinct_rows([row, item])
+        starts = list_starts(rows)
+        numbers = rows[starts[:-1]].astype(np.int64)
+        owners = None if persons is None else persons[numbers]
+        return cls(domain, numbers, starts, items, np.ones(len(numbers), np.int64), owners)
 
     @classmethod
     def from_masks(cls, masks: Integers, counts: Integers, domain: Domain) -> Sets:
@@ -87,74 +78,45 @@ class Sets(Lists):
         item: Integers,
         counts: Integers,
         domain: Domain,
-        engine: Engine | None = None,
     ) -> Sets:
         """Hold a long table of itemsets of which number `row` stands for `counts[row]` records."""
         if counts.dtype.kind != "i" or np.any(counts[row] < 1):
             msg = "the counts of itemsets must be whole numbers of at least 1"
             raise ParameterError(msg)
-        data = cls.from_columns(row=row, item=item, domain=domain, engine=engine)
-        rows = data.engine.derive(data.rows, "weight", lambda held: counts[held["row"]])
-        return replace(data, rows=rows)
+        data = cls.from_columns(row=row, item=item, domain=domain)
+        return replace(data, weights=counts[data.numbers])
 
     def histogram(self) -> tuple[Integers, Integers]:
         """Return the masks of the itemsets that occur, ascending, and how many records are each."""
         if self.domain.size("item") > MASK_ITEMS:
             msg = f"a mask holds {MASK_ITEMS} items; the domain has {self.domain.size('item')}"
             raise DomainError(msg)
-        engine = self.engine
-        bits = engine.derive(self.items, "mask", lambda held: np.int64(1) << held["item"])
-        masks = engine.join(engine.total(bits, ["row"], "mask"), self.rows, "row")
-        counted = engine.collect(engine.total(masks, ["mask"], "weight"), order=["mask"])
-        return counted["mask"], counted["weight"]
-
-    def truncated(self, longest: int) -> Sets:
-        """Keep the first items of each record in the order of the domain: a rule for each alone."""
-        ranked = self.engine.rank(self.items, "row", "item", "nth")
-        early = self.engine.keep(ranked, lambda held: held["nth"] < longest)
-        return replace(self, items=self.engine.select(early, ["row", "item"]))
+        counted = self.engine.open_records(self.symbol_lists()).count(Mask(self.domain.size("item")))
+        return counted.codes, counted.counts
 
     def count_items(self, *, most: int) -> Integers:
         """Count the records that have each item among their first `most`, for every item."""
-        engine = self.engine
-        early = engine.join(self.truncated(most).items, self.rows, "row")
-        found = engine.collect(engine.total(early, ["item"], "weight"), order=["item"])
-        counts = np.zeros(self.domain.size("item"), np.int64)
-        counts[found["item"]] = found["weight"]
-        return counts
+        size = self.domain.size("item")
+        return self.engine.open_symbols(self.truncated(most).symbol_lists()).count(NextSymbol(size)).by_code()[:size]
 
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""
         return self.named()
 
     def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
-        """Yield one piece a public key, empty ones too; every record is in exactly one piece."""
+        """Yield one piece per public key, empty ones too; every record is in exactly one piece."""
         if by != "first item":
             msg = f"Sets can be cut by 'first item'; got {by!r}"
             raise ParameterError(msg)
-        engine = self.engine
-        ranked = engine.rank(self.items, "row", "item", "nth")
-        first = engine.keep(ranked, lambda held: held["nth"] == 0)
+        first = self.items[self.starts[:-1]]
         for code, value in enumerate(self.domain.values("item")):
-            mine = engine.keep(first, partial(_has, code))
-            members = engine.distinct(mine, ["row"])
-            yield value, self._only(engine.join(self.rows, members, "row"))
+            yield value, self._only(first == code)
 
-    def partitions(self, tree: Taxonomy) -> Partitions:
-        """Put all records into one partition of a taxonomy, equal ones as one row."""
-        small = self.domain.size("item") <= MASK_ITEMS
-        plain = self.from_masks(*self.histogram(), self.domain) if small else self
-        engine = plain.engine
-        rows = engine.derive(plain.rows, "home", lambda held: np.zeros_like(held["row"]))
-        leaves = engine.derive(plain.items, "leaf", lambda held: tree.position[held["item"]])
-        items = engine.derive(leaves, "home", lambda held: np.zeros_like(held["row"]))
-        return Partitions(tree, rows, items, engine)
-
-    def canonical(self) -> Sets:
-        """Merge equal itemsets, sort them by size and then by items, number them afresh."""
-        row, item, counts = self.merged()
-        return self.from_counts(row=row, item=item, counts=counts, domain=self.domain, engine=self.engine)
-
-
-def _has(code: int, held: Columns) -> Flags:
-    return held["item"] == code
+    def partitions(self) -> Frontier:
+        """Open a frontier on all records; few items: equal records are one row, which is sent and counted once."""
+        if self.domain.size("item") > MASK_ITEMS:
+            return self.engine.open_records(self.symbol_lists())
+        bits = np.int64(1) << self.items.astype(np.int64)
+        rows = np.bitwise_or.reduceat(bits, self.starts[:-1])
+        masks, counts = total_by_key(rows, self.weights, 2 ** self.domain.size("item"))
+        return self.engine.open_records(Sets.from_masks(masks, counts, self.domain).symbol_lists())

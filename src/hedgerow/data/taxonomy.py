@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DomainError
+from hedgerow.frontiers import Children
 
 __all__ = ["Taxonomy"]
 
@@ -63,7 +64,7 @@ class Taxonomy:
 
     @classmethod
     def from_paths(cls, paths: Sequence[Sequence[str]], fanout: int) -> Taxonomy:
-        """Build the tree of public paths, one a leaf; wide nodes are cut further by fan-out."""
+        """Build the tree of public paths, one per leaf; wide nodes are cut further by fan-out."""
         if not paths:
             msg = "a taxonomy needs at least one path"
             raise DomainError(msg)
@@ -117,6 +118,37 @@ class Taxonomy:
         rank = np.empty(self.size, np.int64)
         rank[np.lexsort((np.arange(self.size), -self.height))] = np.arange(self.size)
         return rank
+
+    @cached_property
+    def depth(self) -> Integers:
+        """How deep each node is: 0 for the root."""
+        depth = np.zeros(self.size, np.int64)
+        for number in reversed(range(self.inner)):
+            depth[list(self.children[number])] = depth[self.leaves + number] + 1
+        return depth
+
+    @cached_property
+    def ancestor(self) -> Integers:
+        """The node above each leaf at each depth; the leaf itself from its own depth on."""
+        parent, rows = np.zeros(self.size, np.int64), [np.arange(self.leaves)]
+        for number, group in enumerate(self.children):
+            parent[list(group)] = self.leaves + number
+        for depth in reversed(range(int(self.depth.max()))):
+            rows.append(np.where(self.depth[rows[-1]] > depth, parent[rows[-1]], rows[-1]))
+        return np.stack(rows[::-1])
+
+    def by_children(self, nodes: Integers) -> Children:
+        """Return the rule that codes a set of leaves by the children it has leaves below, of one node per cell.
+
+        Examples
+        --------
+        >>> Taxonomy.by_fanout(5, 2).by_children(np.array([8])).size
+        4
+        """
+        sibling = np.zeros(self.size, np.int64)
+        for group in self.children:
+            sibling[list(group)] = np.arange(len(group))
+        return Children(nodes, self.depth, sibling, self.ancestor, int(self.width.max(initial=1)))
 
     @cached_property
     def position(self) -> Integers:

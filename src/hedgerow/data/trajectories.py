@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
-from hedgerow.data.positions import Positions
-from hedgerow.data.records import number_owners, require_owners
-from hedgerow.engines import Engine, LocalEngine, Table
-from hedgerow.engines.sorting import order_of_lists
+from hedgerow.data.ragged import cut_lists, read_only, take_lists
+from hedgerow.data.records import number_owners, records_before, renumbered, require_owners
+from hedgerow.data.sorting import distinct_rows, order_of_lists
 from hedgerow.errors import DomainError, ParameterError
+from hedgerow.frontiers import Frontier, SymbolLists
 
 __all__ = ["Trajectories"]
 
@@ -37,10 +36,10 @@ class Trajectories(Dataset):
     A visit is a *pair* of place and time, coded as one number in the order of time and then of
     place. Where times increase strictly, a subsequence is a subset of pairs.
 
-    Two tables: `rows` has one line a record (`row`, a code for each sensitive axis, -1 where
-    nothing is known, and `person` where owners are known), `visits` one line a visit (`row`,
-    `pair`, and `at`, its place in the record, where several may be at one time). A record may have
-    no visit.
+    Record `r` has the visits `pairs[starts[r] : starts[r + 1]]`, possibly none, in the order of time; where `several`
+    may be at one time, those in the order they came. It has a code for each sensitive attribute in `traits`, -1 where
+    nothing is known. It came as record number `numbers[r]`, which ascend, and belongs to `persons[r]`, where owners are
+    known.
 
     Examples
     --------
@@ -54,9 +53,17 @@ class Trajectories(Dataset):
     kind: ClassVar[str] = "trajectories"
     units: ClassVar[tuple[str, ...]] = ("trajectory", "person")
 
-    rows: Table
-    visits: Table
-    engine: Engine
+    numbers: Integers
+    starts: Integers
+    pairs: Integers
+    traits: Mapping[str, Integers]
+    persons: Integers | None = None
+    several: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for codes in self.traits.values():
+            codes.flags.writeable = False
 
     @classmethod
     def from_records(
@@ -84,19 +91,19 @@ class Trajectories(Dataset):
         several
             Whether a record may have several visits at one time, in the order they are given.
         """
-        held: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
+        listed: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
-        domain = domain or _seen(held, traits)
-        row = [number for number, record in enumerate(held) for _ in record]
-        visits = [visit for record in held for visit in record]
+        domain = domain or _seen(listed, traits)
+        row = [number for number, record in enumerate(listed) for _ in record]
+        visits = [visit for record in listed for visit in record]
         return cls.from_columns(
-            records=len(held),
+            records=len(listed),
             row=np.array(row, np.int64),
             time=_codes(domain, "time", [time for _, time in visits]),
             place=_codes(domain, "place", [place for place, _ in visits]),
             sensitive={name: _codes(domain, name, values) for name, values in traits.items()},
             domain=domain,
-            persons=None if persons is None else number_owners(persons, len(held)),
+            persons=None if persons is None else number_owners(persons, len(listed)),
             several=several,
         )
 
@@ -112,7 +119,6 @@ class Trajectories(Dataset):
         domain: Domain,
         persons: Integers | None = None,
         several: bool = False,
-        engine: Engine | None = None,
     ) -> Trajectories:
         """Hold a long table: record number `row` was at `place` at `time`, both as codes.
 
@@ -123,52 +129,38 @@ class Trajectories(Dataset):
                 msg = f"an attribute of records cannot be called {name!r}; rename it"
                 raise ParameterError(msg)
             if len(codes) != records:
-                msg = f"sensitive attribute {name!r} must have one value a record"
+                msg = f"sensitive attribute {name!r} must have one value per record"
                 raise ParameterError(msg)
-        engine = engine or LocalEngine()
         pair = time * domain.size("place") + place
         if several:
             order = np.lexsort((time, row))
-            held = {"row": row[order], "pair": pair[order], "at": np.arange(len(row))}
-            visits: Table = engine.table(held)
+            rows, pairs = row[order], pair[order]
         else:
-            visits = engine.distinct(engine.table({"row": row, "pair": pair}), ["row", "pair"])
-            _require_one_place(engine, visits, domain.size("place"))
-        columns = {"row": np.arange(records, dtype=np.int64), **sensitive}
-        if persons is not None:
-            columns["person"] = persons
-        return cls(domain, engine.table(columns), visits, engine)
+            rows, pairs = distinct_rows([row, pair])
+            _require_one_place(rows, pairs, domain.size("place"))
+        numbers = np.arange(records, dtype=np.int64)
+        starts = np.searchsorted(rows, np.arange(records + 1))
+        traits = {name: read_only(codes) for name, codes in sensitive.items()}
+        owners = None if persons is None else read_only(persons)
+        return cls(domain, numbers, starts, pairs.astype(np.int64, copy=False), traits, owners, several)
 
     def __len__(self) -> int:
         """Count the records."""
-        return self.engine.rows(self.rows)
+        return len(self.numbers)
 
-    @cached_property
+    @property
     def sensitive(self) -> tuple[str, ...]:
         """The names of the sensitive attributes."""
-        return tuple(name for name in self.rows.names if name not in {"row", "person"})
+        return tuple(self.traits)
 
     @property
     def axes(self) -> tuple[str, ...]:
         """Times, places and the attributes of records."""
         return ("time", "place", *self.sensitive)
 
-    @property
-    def several(self) -> bool:
-        """Whether a record may have several visits at one time."""
-        return "at" in self.visits.names
-
-    @property
-    def _order(self) -> tuple[str, str]:
-        """The columns by which visits are in order."""
-        return ("row", "at") if self.several else ("row", "pair")
-
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
-        rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=self._order)
-        starts = np.append(np.searchsorted(visits["row"], rows["row"]), len(visits["row"]))
-        return starts, visits["pair"], {name: rows[name] for name in self.sensitive}
+        return self.starts, self.pairs, dict(self.traits)
 
     def holders(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
         """Say which records have a sensitive value, by its text."""
@@ -179,21 +171,20 @@ class Trajectories(Dataset):
 
     def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Keep these of the visits, in the order of `arrays`; records stay, even emptied ones."""
-        visits = self.engine.collect(self.visits, order=self._order)
-        table = {name: column[kept] for name, column in visits.items()}
-        return replace(self, visits=self.engine.table(table))
+        before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+        return replace(self, starts=before[self.starts], pairs=self.pairs[kept])
 
     def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
         visits = self.named(pairs)
-        held: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
+        values_of: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
         for name, codes in traits.items():
             values = self.domain.values(name)
             column: list[Value | None] = [None if code < 0 else values[code] for code in codes.tolist()]
-            held = [(*known, value) for known, value in zip(held, column, strict=True)]
+            values_of = [(*known, value) for known, value in zip(values_of, column, strict=True)]
         ends = itertools.pairwise(starts.tolist())
-        return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, held, strict=True)]
+        return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, values_of, strict=True)]
 
     def named(self, pairs: Integers) -> list[Visit]:
         """Return place and time of pairs."""
@@ -204,10 +195,7 @@ class Trajectories(Dataset):
     def count_units(self, unit: str) -> int:
         """Count the records, or the persons."""
         self.require_unit(unit)
-        if unit == "trajectory":
-            return len(self)
-        require_owners(self.rows)
-        return self.engine.rows(self.engine.distinct(self.rows, ["person"]))
+        return len(np.unique(require_owners(self.persons))) if unit == "person" else len(self)
 
     def neighbour(self, index: int, *, unit: str) -> Trajectories:
         """Return this data set without one record, or person."""
@@ -216,109 +204,77 @@ class Trajectories(Dataset):
     def without(self, index: int, *, unit: str) -> Trajectories:
         """Return this data set without its record, or person, number `index`."""
         self.require_unit(unit)
-        held = self.engine.collect(self.rows, order=["row"])
         if unit == "person":
-            require_owners(self.rows)
-            kept = held["person"] != np.unique(held["person"])[index]
-        else:
-            kept = np.arange(len(held["row"])) != index
-        return self._only(self.engine.table({name: held[name][kept] for name in held}))
+            persons = require_owners(self.persons)
+            return self._only(persons != np.unique(persons)[index])
+        return self._only(np.arange(len(self)) != index)
 
     def bounded(self, unit: str) -> Trajectories:
         """Keep the first records of each person, as many as declared, in the order they came."""
         most = self.records_per(unit)
-        if unit != "person":
-            return self
-        require_owners(self.rows)
-        ranked = self.engine.rank(self.rows, "person", "row", "nth")
-        return self._only(self.engine.keep(ranked, lambda held: held["nth"] < most))
+        return self._only(records_before(require_owners(self.persons)) < most) if unit == "person" else self
 
     def canonical(self) -> Trajectories:
         """Sort records by their visits and sensitive values, number them afresh, forget owners."""
-        starts, pairs, traits = self.arrays()
-        order = _sorted_records(starts, pairs, list(traits.values()))
-        sizes = np.diff(starts)[order]
-        shift = starts[:-1][order] - (np.cumsum(sizes) - sizes)
-        row = np.repeat(np.arange(len(order), dtype=np.int64), sizes)
-        pair = pairs[np.arange(len(row)) + shift[row]]
-        rows = {"row": np.arange(len(order), dtype=np.int64)}
-        rows |= {name: codes[order] for name, codes in traits.items()}
-        visits = {"row": row, "pair": pair}
-        if self.several:
-            visits["at"] = np.arange(len(row))
-        return replace(self, rows=self.engine.table(rows), visits=self.engine.table(visits))
+        ordered = self._only(_sorted_records(self.starts, self.pairs, list(self.traits.values())))
+        return replace(ordered, numbers=np.arange(len(self), dtype=np.int64), persons=None)
 
     def truncated(self, longest: int) -> Trajectories:
         """Keep the first visits of each record: a rule for each alone."""
-        starts, pairs, _ = self.arrays()
-        place = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
-        return self.keep_visits(place < longest)
+        starts, pairs = cut_lists(self.starts, self.pairs, longest)
+        return replace(self, starts=starts, pairs=pairs)
 
-    def positions(self, longest: int) -> Positions:
-        """Line up the first visits of all records, each with an end marker, to count them in.
-
-        A record without visits is only an end.
-        """
-        starts, pairs, _ = self.truncated(longest).arrays()
-        size = self.domain.size("place") * self.domain.size("time")
-        return Positions.of(starts, pairs, np.ones(len(self), np.int64), size)
+    def positions(self, longest: int) -> Frontier:
+        """Open a frontier on every visit of all records, of which the first `longest` are used."""
+        short, size = self.truncated(longest), self.domain.size("place") * self.domain.size("time")
+        lists = SymbolLists.from_arrays(short.starts, short.pairs, np.ones(len(self), np.int64), size)
+        return self.engine.open_symbols(lists)
 
     def bare(self) -> Trajectories:
         """Leave out the sensitive attributes, and all axes but time and place."""
-        kept = [name for name in self.rows.names if name not in self.sensitive]
-        rows = self.engine.select(self.rows, kept)
-        return replace(self, domain=self.domain.only(("time", "place")), rows=rows)
+        return replace(self, domain=self.domain.only(("time", "place")), traits={})
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""
-        rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=self._order)
         size = self.domain.size("place")
-        times, time = np.unique(visits["pair"] // size, return_inverse=True)
-        places, place = np.unique(visits["pair"] % size, return_inverse=True)
-        kept = {"time": times, "place": places}
-        for name in self.sensitive:
-            kept[name] = np.unique(rows[name][rows[name] >= 0])
-            known = np.searchsorted(kept[name], rows[name])
-            rows[name] = np.where(rows[name] < 0, -1, known)
-        pair = (time * max(1, len(places)) + place).astype(np.int64)
-        return replace(
-            self,
-            domain=self.domain.narrowed(**kept),
-            rows=self.engine.table(rows),
-            visits=self.engine.table({**visits, "pair": pair}),
-        )
+        times, time = np.unique(self.pairs // size, return_inverse=True)
+        places, place = np.unique(self.pairs % size, return_inverse=True)
+        kept, traits = {"time": times, "place": places}, dict(self.traits)
+        for name, codes in self.traits.items():
+            kept[name] = np.unique(codes[codes >= 0])
+            traits[name] = np.where(codes < 0, -1, np.searchsorted(kept[name], codes))
+        pairs = (time * max(1, len(places)) + place).astype(np.int64)
+        return replace(self, domain=self.domain.narrowed(**kept), pairs=pairs, traits=traits)
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""
-        held = self.engine.collect(self.rows, order=["row"])
-        size = int(held["row"].max(initial=-1)) + 1
-        numbers = order.permutation(size).astype(np.int64)
-        rows = self.engine.derive(self.rows, "row", lambda held: numbers[held["row"]])
-        visits = self.engine.derive(self.visits, "row", lambda held: numbers[held["row"]])
-        if "person" in held:
-            owners = order.permutation(int(held["person"].max(initial=-1)) + 1).astype(np.int64)
-            rows = self.engine.derive(rows, "person", lambda held: owners[held["person"]])
-        return replace(self, rows=rows, visits=visits)
+        numbers = renumbered(self.numbers, order)
+        rows = self._only(np.argsort(numbers))
+        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def to_bytes(self) -> bytes:
-        """Everything held, in the order it is held."""
+        """All there is, in its order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
-        rows = self.engine.collect(self.rows, order=["row"])
-        visits = self.engine.collect(self.visits, order=self._order)
-        held = [{name: table[name].tolist() for name in table} for table in (rows, visits)]
-        return msgspec.json.encode([self.kind, axes, self.domain.source.value, held])
+        columns = {"number": self.numbers, "start": self.starts, "pair": self.pairs, **self.traits}
+        if self.persons is not None:
+            columns["person"] = self.persons
+        private = [(name, column.tolist()) for name, column in columns.items()]
+        return msgspec.json.encode([self.kind, axes, self.domain.source.value, self.several, private])
 
-    def _only(self, rows: Table) -> Trajectories:
-        rows = self.engine.select(rows, self.rows.names)
-        visits = self.engine.join(self.visits, self.engine.select(rows, ["row"]), "row")
-        return replace(self, rows=rows, visits=visits)
+    def _only(self, chosen: NDArray[Any]) -> Trajectories:
+        """Keep the chosen records, by number or by a flag for each."""
+        starts, pairs = take_lists(self.starts, self.pairs, chosen)
+        traits = {name: codes[chosen] for name, codes in self.traits.items()}
+        persons = None if self.persons is None else self.persons[chosen]
+        numbers = self.numbers[chosen]
+        return replace(self, numbers=numbers, starts=starts, pairs=pairs, traits=traits, persons=persons)
 
 
-def _require_one_place(engine: Engine, visits: Table, places: int) -> None:
-    """Refuse a record that is at two places at one time."""
-    timed = engine.derive(visits, "time", lambda held: held["pair"] // places)
-    if engine.rows(engine.distinct(timed, ["row", "time"])) != engine.rows(visits):
+def _require_one_place(row: NDArray[Any], pair: NDArray[Any], places: int) -> None:
+    """Refuse a record that is at two places at one time; rows and their pairs ascend."""
+    time = pair // places
+    if np.any((row[1:] == row[:-1]) & (time[1:] == time[:-1])):
         msg = (
             "a record is at two places at one time; say which one counts "
             "(the reading option collisions=first, last or keep), or take finer times"

@@ -50,7 +50,7 @@ def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[st
         counts=counts,
         domain=domain,
     )
-    if grams.engine.rows(grams.canonical().rows) != len(counts):
+    if len(grams.canonical().weights) != len(counts):
         msg = f"{long.where} has a gram twice"
         raise ReadError(msg)
     return grams

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from hedgerow import progress
 from hedgerow.data import Dataset
 from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
+from hedgerow.frontiers import find_engine
 from hedgerow.io.account import Account
 from hedgerow.io.charge import Charge
 from hedgerow.io.codec import codec_of
@@ -52,7 +53,8 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     if bare and job.read.get("carry"):
         msg = f"{guarantee.name} publishes no column as it is; leave --carry out"
         raise UnsupportedGuarantee(msg)
-    data = read_data(job, guarantee.columns)
+    engine = find_engine(job.engine)
+    data = read_data(job, guarantee.columns).on(engine)
     require_support(method, data, guarantee)
     form = codec_of(job.kind).formats[layout.format].module()
     for _, axis in (data.bare() if bare else data).domain.axes:

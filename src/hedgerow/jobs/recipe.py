@@ -41,6 +41,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     account: str | None = None
     sign: str | None = None
     overwrite: bool = False
+    engine: str = "local"
 
 
 def save_job(job: Job, path: Path) -> None:

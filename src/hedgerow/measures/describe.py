@@ -28,7 +28,6 @@ def describe_lists(data: Lists) -> dict[str, Any]:
     >>> describe_lists(data)["items a record"]
     {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1}
     """
-    rows = data.engine.collect(data.rows, order=["row"])
     starts, items, weights = data.arrays()
     facts: dict[str, Any] = {
         "records": int(weights.sum()),
@@ -37,8 +36,8 @@ def describe_lists(data: Lists) -> dict[str, Any]:
         "domain": data.domain.source.value,
         "items a record": spread(np.repeat(np.diff(starts), weights)),
     }
-    if "person" in rows:
-        owned = np.unique(rows["person"], return_counts=True)[1]
+    if data.persons is not None:
+        owned = np.unique(data.persons, return_counts=True)[1]
         facts["persons"] = len(owned)
         facts["records a person"] = spread(owned)
     return facts

@@ -44,11 +44,8 @@ class ItemsetIndex:
     @classmethod
     def of(cls, data: Sets) -> ItemsetIndex:
         """Gather the records of a data set, equal ones as one row."""
-        plain = data.canonical()
-        rows = plain.engine.collect(plain.rows, order=["row"])
-        items = plain.engine.collect(plain.items, order=["row", "item"])
-        starts = np.searchsorted(items["row"], np.arange(len(rows["row"]) + 1))
-        return cls(data.domain.size("item"), rows["weight"], items["item"], starts)
+        starts, items, weights = data.canonical().arrays()
+        return cls(data.domain.size("item"), weights, items, starts)
 
     @property
     def records(self) -> int:

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Positions, Sequences
-from hedgerow.engines.sorting import distinct_rows
+from hedgerow.data import Sequences
+from hedgerow.data.sorting import distinct_rows
+from hedgerow.frontiers import LOCAL, LocalFrontier, NextSymbol, SymbolLists
 
 __all__ = ["Gram", "SequenceIndex"]
 
@@ -72,10 +73,9 @@ class SequenceIndex:
             open_ = np.flatnonzero(lengths > place)
             steps = node[open_] * (self.size + 1) + table[open_, place]
             keys, at = np.unique(steps, return_inverse=True)
-            contexts = int(node.max(initial=0)) + 1
-            positions = positions.count(contexts).move(*np.divmod(keys, self.size + 1))
+            positions = positions.count(NextSymbol(self.size)).move(*np.divmod(keys, self.size + 1))
             node[open_] = at
-            if not len(positions.active):
+            if not len(positions.rows):
                 break
             ends = open_[lengths[open_] == place + 1]
             totals[0, ends] = self._totals(positions, row, len(keys), once=False)[node[ends]]
@@ -85,14 +85,14 @@ class SequenceIndex:
     def top(self, most: int) -> dict[Gram, int]:
         """The most frequent grams of two items and more, ties by their items."""
         best: dict[Gram, int] = {}
-        counted = self.positions().count(1)
+        counted = self.positions().count(NextSymbol(self.size))
         inner = counted.codes < self.size
         names: list[Gram] = [(code,) for code in counted.codes[inner].tolist()]
-        at, label, least = counted.at[inner], counted.codes[inner], 1
+        at, label, least = counted.cells[inner], counted.codes[inner], 1
         while names:
-            counted = counted.move(at, label).count(len(names))
+            counted = counted.move(at, label).count(NextSymbol(self.size))
             good = (counted.codes < self.size) & (counted.counts >= least)
-            at, label, counts = counted.at[good], counted.codes[good], counted.counts[good]
+            at, label, counts = counted.cells[good], counted.codes[good], counted.counts[good]
             ends: list[tuple[int, int]] = list(zip(at.tolist(), label.tolist(), strict=True))
             grams: list[Gram] = [(*names[a], b) for a, b in ends]
             best |= zip(grams, counts.tolist(), strict=True)
@@ -106,16 +106,16 @@ class SequenceIndex:
         ranked = sorted(best.items(), key=lambda counted: (-counted[1], counted[0]))
         return dict(ranked[:most])
 
-    def positions(self) -> Positions:
-        """Line up all sequences."""
-        return Positions.of(self.starts, self.items, self.weights, self.size)
+    def positions(self) -> LocalFrontier:
+        """Open a frontier on every position, on this machine."""
+        return LOCAL.open_symbols(SymbolLists.from_arrays(self.starts, self.items, self.weights, self.size))
 
-    def _totals(self, positions: Positions, row: Integers, nodes: int, *, once: bool) -> Integers:
-        home = positions.home.astype(np.int64)
-        at = row[positions.active]
+    def _totals(self, positions: LocalFrontier, row: Integers, nodes: int, *, once: bool) -> Integers:
+        cell = positions.rows.cell.astype(np.int64)
+        at = row[positions.rows.at]
         if once:
-            home, at = distinct_rows([home, at])
-        return np.bincount(home, self.weights[at], nodes).astype(np.int64)
+            cell, at = distinct_rows([cell, at])
+        return np.bincount(cell, self.weights[at], nodes).astype(np.int64)
 
 
 def _as_table(grams: Sequence[Gram]) -> Integers:

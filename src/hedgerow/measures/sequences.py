@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Sequences, Value
+from hedgerow.frontiers import NextSymbol
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.containment import containment_scores
 from hedgerow.measures.describe import describe_lists
@@ -263,11 +264,11 @@ class _Pairs(NamedTuple):
         return held
 
 
-def _pairs(held: SequenceIndex) -> _Pairs:
-    first = held.positions().count(1)
-    inner = first.codes < held.size
-    pairs = first.move(first.at[inner], first.codes[inner]).count(int(inner.sum()))
-    return _Pairs(first.codes[inner][pairs.at], pairs.codes, pairs.counts)
+def _pairs(index: SequenceIndex) -> _Pairs:
+    first = index.positions().count(NextSymbol(index.size))
+    inner = first.codes < index.size
+    pairs = first.move(first.cells[inner], first.codes[inner]).count(NextSymbol(index.size))
+    return _Pairs(first.codes[inner][pairs.cells], pairs.codes, pairs.counts)
 
 
 def _shown(

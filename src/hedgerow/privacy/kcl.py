@@ -198,7 +198,7 @@ def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
 
 
 def _require_one_record_each(data: Trajectories) -> None:
-    if "person" in data.rows.names and data.count_units("person") != len(data):
+    if data.persons is not None and data.count_units("person") != len(data):
         msg = "a person owns several records, and (K,C)_L-privacy counts records; make one record of each person"
         raise DomainError(msg)
 

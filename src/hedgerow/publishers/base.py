@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, final
 
 from hedgerow.data import Dataset, Source
-from hedgerow.errors import InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
+from hedgerow.errors import EngineError, InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
+from hedgerow.frontiers import LOCAL
 from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy
 from hedgerow.privacy.building import require_plain
 from hedgerow.privacy.questions import Announced
@@ -47,6 +48,8 @@ class Publisher(ABC, Generic[Kind]):
     units: ClassVar[tuple[str, ...]]
     #: for whom this is the method to take, in a few words; empty if another one is better for everybody
     recommended: ClassVar[str] = ""
+    #: whether it reads all records at once, so that they must be on this machine, and not only counts them
+    reads_all_records: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -109,7 +112,7 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
     if not named:
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
-    outputs = {name: output.canonical() for name, output in named.items()}
+    outputs = {name: output.canonical().on(LOCAL) for name, output in named.items()}
     if guarantee.needs_public_domain:
         _require_domain(method, data, outputs)
     if data.domain.source is Source.INFERRED:
@@ -149,6 +152,9 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
         kinds = ", ".join(kind.kind for kind in method.kinds)
         msg = f"{method.name} publishes {kinds}; got {data.kind}"
         raise ParameterError(msg)
+    if method.reads_all_records and data.engine.name != LOCAL.name:
+        msg = f"{method.name} reads all records at once, on this machine; it cannot run on engine {data.engine.name!r}"
+        raise EngineError(msg)
     for part in guarantee.parts():
         if not isinstance(part, method.keeps):
             keeps = ", ".join(kept.name for kept in method.keeps)

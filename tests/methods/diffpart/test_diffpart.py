@@ -312,8 +312,8 @@ def test_the_shipped_class_passes_the_call_of_the_mutants(unit, mode):
             "more than nothing|divide by zero",
         ),
         (
-            "partitions.count(cuts.split)",
-            "partitions.count(cuts.split); nodes = paths.root",
+            "partitions.count(tree.by_children(cuts.split))",
+            "partitions.count(tree.by_children(cuts.split)); nodes = paths.root",
             "merged",
             "asks twice below the same node|would spend|out of bounds",
         ),

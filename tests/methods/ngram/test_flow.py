@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
+from hedgerow.frontiers import NextSymbol
 from hedgerow.privacy.questions import NoiseOff, Noisy
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.steps.balance import _first_order, balanced, sequence_count
@@ -55,9 +56,9 @@ def test_without_noise_the_grams_number_and_lengths_come_back():
     made = Sequences.from_columns(row=row, item=item, domain=data.domain)
     exact, found = (np.zeros((4, 5)) for _ in range(2))
     for held, table in ((data.truncated(8), exact), (made, found)):
-        first = held.positions(8).count(1)
-        pairs = first.move(np.zeros(4, np.int64), np.arange(4)).count(4)
-        table[pairs.at, pairs.codes] = pairs.counts
+        first = held.positions(8).count(NextSymbol(4))
+        pairs = first.move(np.zeros(4, np.int64), np.arange(4)).count(NextSymbol(4))
+        table[pairs.cells, pairs.codes] = pairs.counts
     assert np.abs(found - exact).sum() < 0.03 * exact.sum()
     lengths = [np.bincount(np.diff(held.arrays()[0]), held.arrays()[2], 9) for held in (data.truncated(8), made)]
     assert 0.5 * np.abs(lengths[0] - lengths[1]).sum() < 0.05 * len(data)

@@ -16,6 +16,7 @@ from project import VECTORS
 from hedgerow import PureDP
 from hedgerow.data import Domain, Sequences
 from hedgerow.errors import DomainError, ParameterError
+from hedgerow.frontiers import NextSymbol
 from hedgerow.privacy.questions import Cells, NoiseOff, Noisy, Thresholded
 from hedgerow.privacy.shares import Shares
 from hedgerow.publishers.sequences.ngram import NGram, _Live
@@ -108,10 +109,10 @@ def written(tree, rule, longest=5):
 
 
 def test_grams_are_counted_by_occurrence_with_an_end():
-    counted = PAPER.positions(20).count(1)
+    counted = PAPER.positions(20).count(NextSymbol(3))
     assert {str(code + 1): n for code, n in zip(counted.codes, counted.counts, strict=True)} == (VECTOR["unigrams"])
-    pairs = counted.move(np.zeros(3, np.int64), np.arange(3)).count(3)
-    held = {f"{at + 1}{'123&'[code]}": n for at, code, n in zip(pairs.at, pairs.codes, pairs.counts, strict=True)}
+    pairs = counted.move(np.zeros(3, np.int64), np.arange(3)).count(NextSymbol(3))
+    held = {f"{at + 1}{'123&'[code]}": n for at, code, n in zip(pairs.cells, pairs.codes, pairs.counts, strict=True)}
     assert held == VECTOR["bigrams"]
 
 
@@ -267,14 +268,14 @@ def test_e1_a_height_below_one_would_overspend():
 
 def moved(record, longest, size):
     """How much one sequence moves the counts of each level, as the method counts them."""
-    counted = data_of([list(record)], range(size)).positions(longest).count(1)
+    counted = data_of([list(record)], range(size)).positions(longest).count(NextSymbol(size))
     found = [int(counted.counts.sum())]
     while True:
         inner = counted.codes < size
         if not inner.any():
             return found
-        at = counted.at[inner]
-        counted = counted.move(at, counted.codes[inner]).count(int(inner.sum()))
+        cells = counted.cells[inner]
+        counted = counted.move(cells, counted.codes[inner]).count(NextSymbol(size))
         found.append(int(counted.counts.sum()))
 
 

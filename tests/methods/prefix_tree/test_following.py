@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, Sequences
+from hedgerow.frontiers import Habit
 from hedgerow.steps import decks
 from hedgerow.steps.continuing import calibrated, continued
 from hedgerow.steps.decks import Deck, Drawn, Index, Pairs
@@ -186,4 +187,4 @@ def test_habits_are_counted_as_by_hand(records, longest):
                 expected[number, 1] += 1
             else:
                 expected[number, 2] += 1
-    assert data.positions(longest).habits(3, longest).tolist() == expected.tolist()
+    assert data.positions(longest).count(Habit(3, longest)).by_code().tolist() == expected.ravel().tolist()

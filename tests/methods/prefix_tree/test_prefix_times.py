@@ -15,6 +15,7 @@ from project import ROOT
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.audit import release_bytes
+from hedgerow.frontiers import Duration
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, write_folder
 from hedgerow.publishers.sequences.prefix_tree import PrefixTree
@@ -363,10 +364,14 @@ def test_no_time_is_left_at_the_only_time():
     st.integers(1, 7),
 )
 @settings(max_examples=100)
-def test_the_ends_of_sequences_are_as_by_hand(records, longest):
+def test_durations_are_counted_as_by_hand(records, longest):
+    """Two places at four times; records of one visit are not counted."""
     domain = Domain.declare(item=range(8))
-    kept = [record for record in records if record]
-    data = Sequences.from_records(kept, domain=domain)
-    found = list(zip(*(held.tolist() for held in data.positions(longest).ends()), strict=True))
-    cut = [record[:longest] for record in kept]
-    assert sorted(found) == sorted((held[0], held[-1], len(held)) for held in cut)
+    journeys = [sorted(record) for record in records if record]
+    data = Sequences.from_records(journeys, domain=domain)
+    rule = Duration(2, np.arange(longest + 1), np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1]))
+    expected = np.zeros(rule.shape, np.int64)
+    for journey in (record[:longest] for record in journeys):
+        first, last = journey[0] // 2, journey[-1] // 2
+        expected[len(journey), rule.times[first], rule.spans[last - first]] += len(journey) > 1
+    assert data.positions(longest).first().count(rule).by_code().tolist() == expected.ravel().tolist()

@@ -58,7 +58,10 @@ def test_answers_about_times_lose_three_times_three_hundredths(record):
             'exact, Laplace(l1=Fraction(1, 3)), spend=spend, label="first times"',
         ),
         ("Laplace(l1=height)", "Laplace(l1=Fraction(1, 2))"),
-        ("exact.ravel(), Laplace(l1=1)", "exact.ravel(), Laplace(l1=Fraction(1, 3))"),
+        (
+            'exact, Laplace(l1=1), spend=spend, label="durations"',
+            'exact, Laplace(l1=Fraction(1, 3)), spend=spend, label="durations"',
+        ),
     ],
     ids=ABOUT_TIMES[1:2] + ABOUT_TIMES[:1] + ABOUT_TIMES[2:],
 )
@@ -127,16 +130,16 @@ def test_a_record_uses_its_whole_budget():
 
 BUGS = {
     "first times per visit instead of per record": (
-        "positions.count(1), positions.first().count(1)",
-        "positions.count(1), positions.count(1)",
+        "positions.count(label), first.count(label)",
+        "positions.count(label), positions.count(label)",
     ),
     "first times twice at the price of once": (
         'exact, Laplace(l1=1), spend=spend, label="first times")',
         'np.tile(exact, 2), Laplace(l1=1), spend=spend, label="first times")[: gates.times]',
     ),
     "durations twice at the price of once": (
-        'exact.ravel(), Laplace(l1=1), spend=spend, label="durations")',
-        'np.tile(exact.ravel(), 2), Laplace(l1=1), spend=spend, label="durations")[: exact.size]',
+        'exact, Laplace(l1=1), spend=spend, label="durations")',
+        'np.tile(exact, 2), Laplace(l1=1), spend=spend, label="durations")[: exact.size]',
     ),
     "times of visits as if a record had one": ("Laplace(l1=height)", "Laplace(l1=1)"),
 }
@@ -150,11 +153,8 @@ def test_records_that_count_twice_are_caught(bug):
 
 
 def test_durations_per_visit_are_caught():
-    old, new = (
-        "    some = size > 1\n",
-        "    first, last, size = (np.repeat(x, 2) for x in (first, last, size)); some = size > 1\n",
-    )
-    with changed(time_questions, "_durations", old, new):
+    old, new = "first.count(duration)", "positions.count(duration)"
+    with changed(prefix_tree, "ask_times", old, new):
         with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
             replayed()
 

@@ -15,7 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Continued, Taxonomy
+from hedgerow.data import Taxonomy
+from hedgerow.frontiers import Counts
 from hedgerow.privacy import Grown, Laplace, Paths, Shares
 
 __all__ = ["Asked", "Families", "Gates", "ask_children"]
@@ -147,7 +148,7 @@ class _Cells:
 
 def ask_children(
     paths: Paths,
-    counted: Continued,
+    counted: Counts,
     gates: Gates,
     under: Integers,
     early: Integers,
@@ -174,8 +175,8 @@ def ask_children(
     size = gates.places * gates.times
     inner = counted.codes < size
     time, place = np.divmod(counted.codes[inner], gates.places)
-    cells = _Cells(counted.at[inner], place, time, counted.counts[inner])
-    stop = (counted.at[~inner], counted.counts[~inner])
+    cells = _Cells(counted.cells[inner], place, time, counted.counts[inner])
+    stop = (counted.cells[~inner], counted.counts[~inner])
     everywhere = np.full(len(under), gates.tree.root)
     entries = _Entries(under, np.arange(len(under)), everywhere, early, gates.times - early)
     found: list[Asked] = []

@@ -11,8 +11,9 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Continued, Dataset, Sequences
+from hedgerow.data import Dataset, Sequences
 from hedgerow.errors import ParameterError
+from hedgerow.frontiers import Counts, NextSymbol
 from hedgerow.privacy import Grown, Laplace, Ledger, Paths, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.writing import grams_as_data, write_sequences
@@ -104,7 +105,7 @@ class NGram(Publisher[Sequences]):
         """Ask for the counts of grams, level by level, below those that passed."""
         size = data.domain.size("item")
         paths = ledger.paths(spend=ledger.budget, touches=self.l_max, label="grams")
-        counted = data.positions(self.l_max).count(1)
+        counted = data.positions(self.l_max).count(NextSymbol(size))
         tree, live = self._single_items(paths, counted, size, ledger.budget / self._depth)
         contexts = np.zeros(1, np.int64)
         for length in range(1, self._depth):
@@ -114,7 +115,7 @@ class NGram(Publisher[Sequences]):
             height = self._heights(tree, contexts, live, length)
             share = paths.left(live.nodes) / height
             cutoff = self._cutoff(share, size)
-            counted = counted.move(live.at, live.label).count(len(contexts))
+            counted = counted.move(live.at, live.label).count(NextSymbol(size))
             found = self._followers(paths, counted, live.nodes, height, share, cutoff)
             counts = np.zeros((len(contexts), size + 1))
             passed = np.zeros(counts.shape, np.bool_)
@@ -126,7 +127,7 @@ class NGram(Publisher[Sequences]):
             live = _Live(nodes, at, label, noisy, cutoff[at])
         return tree
 
-    def _single_items(self, paths: Paths, counted: Continued, size: int, spend: Fraction) -> tuple[Contexts, _Live]:
+    def _single_items(self, paths: Paths, counted: Counts, size: int, spend: Fraction) -> tuple[Contexts, _Live]:
         """Ask for every item, occurring or not; all of them are kept.
 
         The end is no gram by itself: it would be one more token of every sequence.
@@ -144,7 +145,7 @@ class NGram(Publisher[Sequences]):
     def _followers(
         self,
         paths: Paths,
-        counted: Continued,
+        counted: Counts,
         nodes: Integers,
         height: Integers,
         share: Shares,
@@ -158,10 +159,10 @@ class NGram(Publisher[Sequences]):
         tested, every = np.flatnonzero(~whole), np.flatnonzero(whole)
         place = np.full(len(nodes), -1)
         place[tested] = np.arange(len(tested))
-        there = ~whole[counted.at]
-        labels = counted.positions.size + 1
+        there = ~whole[counted.cells]
+        labels = counted.size
         found = paths.survivors(
-            place[counted.at[there]],
+            place[counted.cells[there]],
             counted.codes[there],
             counted.counts[there],
             Laplace(l1=1),
@@ -175,7 +176,7 @@ class NGram(Publisher[Sequences]):
         if not len(every):
             return found
         exact = np.zeros((len(nodes), labels), np.int64)
-        exact[counted.at, counted.codes] = counted.counts
+        exact[counted.cells, counted.codes] = counted.counts
         at, codes = np.divmod(np.arange(len(every) * labels), labels)
         cells, noisy = paths.ask(
             exact[every].ravel(),

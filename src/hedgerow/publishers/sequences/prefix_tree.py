@@ -11,8 +11,9 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Domain, Positions, Sequences, Taxonomy, Trajectories
+from hedgerow.data import Domain, Sequences, Taxonomy, Trajectories
 from hedgerow.errors import ParameterError
+from hedgerow.frontiers import Frontier, Habit, NextSymbol
 from hedgerow.privacy import Laplace, Ledger, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.gates import END, GATES, Families, Gates, ask_children
@@ -162,9 +163,10 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         written = continued_sequences(tree, counts, copies, self.height, known, ledger.coins())
         return _as_data(*written, data)
 
-    def _sizes(self, positions: Positions, gates: Gates, gap: int, ledger: Ledger) -> Known:
+    def _sizes(self, positions: Frontier, gates: Gates, gap: int, ledger: Ledger) -> Known:
         """Ask how many sequences there are, how often each place is in them, and for habits."""
-        counted, firsts = positions.count(1), positions.first().count(1)
+        label = NextSymbol(gates.places * gates.times)
+        counted, firsts = positions.count(label), positions.first().count(label)
         exact = np.array([firsts.counts.sum()])
         share = ledger.budget * _NUMBER
         number = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of records")
@@ -180,14 +182,14 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
             times = ask_times(positions, gates, many, self.height, ledger)
         return Known(many, spread, noisy, habits, times, gap)
 
-    def _habits(self, positions: Positions, gates: Gates, ledger: Ledger) -> Habits:
+    def _habits(self, positions: Frontier, gates: Gates, ledger: Ledger) -> Habits:
         """Ask what people are used to: to stay, to go back, to end."""
         spend = ledger.budget * _HABITS
         noisy, doubt = np.zeros((0, 4), np.int64), 0.0
         if self.height > 1:
-            exact = positions.habits(gates.places, self.height)
+            exact = positions.count(Habit(gates.places, self.height)).by_code()
             steps = Laplace(l1=self.height - 1)
-            noisy = ledger.ask(exact.ravel(), steps, spend=spend, label="habits").reshape(-1, 4)
+            noisy = ledger.ask(exact, steps, spend=spend, label="habits").reshape(-1, 4)
             doubt = math.sqrt(2) * (self.height - 1) / float(spend)
         return Habits(noisy, doubt)
 
@@ -200,7 +202,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         least, most = _SINGLE
         return Fraction(min(most, max(least, round(_SHALLOW / deep))), 100)
 
-    def grow(self, positions: Positions, gates: Gates, gap: int, ledger: Ledger) -> Prefixes:
+    def grow(self, positions: Frontier, gates: Gates, gap: int, ledger: Ledger) -> Prefixes:
         """Ask for the counts of prefixes, level by level, below those that passed."""
         paths = ledger.paths(spend=ledger.left, label="prefixes")
         tree = Prefixes(gates.places * gates.times)
@@ -208,7 +210,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         for level in range(self.height):
             height = self._heights(tree, live, gates, level)
             share = _rounded(paths.left(live.nodes) / height, ledger.budget / _SHARES)
-            counted = positions.count(len(live.nodes))
+            counted = positions.count(NextSymbol(tree.size))
             found = ask_children(
                 paths,
                 counted,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Positions
+from hedgerow.frontiers import Duration, Frontier, NextSymbol
 from hedgerow.privacy import Laplace, Ledger
 from hedgerow.publishers.sequences.gates import Gates
 from hedgerow.steps.prefixes import Prefixes
@@ -24,13 +24,14 @@ _PART = Fraction(3, 100)
 _CELL = 6
 
 
-def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledger: Ledger) -> Times:
+def ask_times(positions: Frontier, gates: Gates, number: int, height: int, ledger: Ledger) -> Times:
     """Ask for times of visits, for first times, and for durations.
 
     `number` is the noisy number of records: it says into how many blocks the times are cut.
     """
     spend = ledger.budget * _PART
-    counted, firsts = positions.count(1), positions.first().count(1)
+    label, first = NextSymbol(gates.places * gates.times), positions.first()
+    counted, firsts = positions.count(label), first.count(label)
     # a visit moves one cell by 1, and a record has at most `height` of them
     exact = _by_time(counted.codes, counted.counts, gates)
     visits = ledger.ask(exact, Laplace(l1=height), spend=spend, label="times")
@@ -43,9 +44,11 @@ def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledg
     block = time_blocks(np.maximum(starts, 0).astype(np.float64), max(1, most))
     durations = np.zeros((0, 0, 0))
     if height > 1:
-        exact = _durations(positions, gates, height, spans, block)
-        noisy = ledger.ask(exact.ravel(), Laplace(l1=1), spend=spend, label="durations")
-        durations = noisy.reshape(exact.shape).astype(np.float64)
+        # a record is in one cell, or in none if it has one visit
+        duration = Duration(gates.places, size_class(np.arange(height + 1), height), block, spans)
+        exact = first.count(duration).by_code()
+        noisy = ledger.ask(exact, Laplace(l1=1), spend=spend, label="durations")
+        durations = noisy.reshape(duration.shape).astype(np.float64)
     return Times(
         visits=visits.astype(np.float64),
         visit_scale=height / float(spend),
@@ -61,20 +64,6 @@ def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
     exact = np.zeros(gates.times, np.int64)
     np.add.at(exact, codes // gates.places, counts)
     return exact
-
-
-def _durations(positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers) -> Integers:
-    """Count records by size, block of the first time, and duration: each is in one cell (L1 = 1).
-
-    Those of one visit take no time, and are left out.
-    """
-    first, last, size = positions.ends()
-    some = size > 1
-    first, last = first[some] // gates.places, last[some] // gates.places
-    sizes = size_class(np.append(size[some], height), height)
-    shape = (int(sizes[-1]) + 1, int(block[-1]) + 1, int(spans[-1]) + 1)
-    cells = np.ravel_multi_index((sizes[:-1], block[first], spans[last - first]), shape)
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
 
 def note_first_visits(tree: Prefixes, gates: Gates, ledger: Ledger) -> None:

@@ -123,7 +123,7 @@ class DiffPart(Publisher[Sets]):
         tree = self._tree(data.domain)
         if tree.leaves == 1 or self._is_one_split(tree):
             return self._publish_at_once(data, ledger)
-        cuts, partitions = Cuts.whole(tree), data.truncated(self.longest).partitions(tree)
+        cuts, partitions = Cuts.whole(tree), data.truncated(self.longest).partitions()
         paths = ledger.paths(spend=ledger.budget, label="partitions")
         nodes, mass, spread = paths.root, np.zeros(1), np.full(1, np.inf)  # the whole is unknown
         published = [_Leaves.none()]
@@ -131,8 +131,8 @@ class DiffPart(Publisher[Sets]):
             left = paths.left(nodes)
             alpha = (left - ledger.budget / 2) / cuts.splits_left(self.longest)
             families = Families.of(cuts)
-            counted = partitions.count(cuts.split)
-            at, codes = families.locate(counted.at, counted.masks)
+            counted = partitions.count(tree.by_children(cuts.split))
+            at, codes = families.locate(counted.cells, counted.codes)
             tested = ~families.leaf | (self.leaf_mode == "two-stage")
             share = Shares.where(tested, alpha[families.owner], left[families.owner])
             grown = paths.survivors(

@@ -71,6 +71,7 @@ class LocalSuppression(Publisher[Trajectories]):
     kinds: ClassVar = (Trajectories,)
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
+    reads_all_records: ClassVar[bool] = True
 
     mode: str = param("local", "where visits may be deleted", choices=("local", "global"))
     metric: str = param("instances", "what should be kept", choices=METRICS)

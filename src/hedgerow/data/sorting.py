@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.engines.base import Codes
+__all__ = ["distinct_rows", "order_of_lists", "sorted_order"]
 
-__all__ = ["distinct_rows", "order_of_lists", "sorted_order", "unless_sorted"]
+Codes: TypeAlias = NDArray[np.integer[Any]]
 
 _KEY_BITS = 63
 _BITS = 62
@@ -24,31 +24,25 @@ def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
     Sorting values is several times faster than sorting indices: where the keys and the row number
     fit into one int64 they are packed into it and sorted as numbers.
     """
-    order = unless_sorted(keys)
-    return np.arange(len(keys[0])) if order is None else order
-
-
-def unless_sorted(keys: Sequence[Codes]) -> NDArray[np.intp] | None:
-    """Do as `sorted_order`, but return nothing if the rows are in ascending order as they are."""
     rows = len(keys[0])
     if rows == 0:
-        return None
+        return np.zeros(0, np.intp)
     row_bits = (rows - 1).bit_length()
     word = _Word.of(keys, _KEY_BITS - row_bits)
     if word is None:
         return np.lexsort(tuple(reversed(keys)))
     packed = word.pack(keys)
     if _ascending(packed):
-        return None
+        return np.arange(rows)
     packed = (packed << row_bits) | np.arange(rows, dtype=np.int64)
     packed.sort()
     return (packed & ((1 << row_bits) - 1)).astype(np.intp)
 
 
 def order_of_lists(lists: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the order of lists of codes, one a row, by their first code, then the next; stable.
+    """Return the order of lists of codes, one per row, by their first code, then the next; stable.
 
-    Long lists are compared as texts of bytes: a column a place would be millions of columns, and of
+    Long lists are compared as texts of bytes: a column per place would be millions of columns, and of
     long lists there are few.
     """
     count, size = lists.shape

@@ -1,0 +1,25 @@
+"""How private rows are counted where they are: `count` brings back small tables, `move` sends rows on."""
+
+from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
+from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
+from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
+from hedgerow.frontiers.rules import Children, Duration, Habit, Mask, NextSymbol
+
+__all__ = [
+    "ENGINES",
+    "LOCAL",
+    "Children",
+    "Counts",
+    "Duration",
+    "Engine",
+    "Frontier",
+    "Habit",
+    "LocalEngine",
+    "LocalFrontier",
+    "Mask",
+    "NextSymbol",
+    "Rows",
+    "Rule",
+    "SymbolLists",
+    "find_engine",
+]

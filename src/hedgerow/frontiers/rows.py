@@ -1,0 +1,128 @@
+"""Private rows as arrays, and what a rule that looks into them is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Rows", "Rule", "SymbolLists", "index_ranges"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def index_ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Integers:
+    """Return the numbers `starts[i], starts[i] + 1, ...`, `lengths[i]` of them for each `i`, one after another.
+
+    Examples
+    --------
+    >>> index_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    shift = starts - (np.cumsum(lengths) - lengths)
+    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shift, lengths)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SymbolLists:
+    """Records that are lists of symbols 0, 1, ... `size` - 1, and how many records each list stands for.
+
+    `symbols` are the symbols of all lists, each list followed by an end marker, `size`. `weights` is None where
+    every list is one record.
+    """
+
+    size: int
+    symbols: NDArray[Any]
+    weights: Integers | None
+
+    @classmethod
+    def from_arrays(cls, starts: Integers, values: NDArray[Any], weights: Integers, size: int) -> SymbolLists:
+        """Put an end marker behind each list; `starts` says where lists start in `values`, and where the last ends."""
+        lists = len(starts) - 1
+        ends = starts[1:] + np.arange(lists)
+        symbols = np.empty(len(values) + lists, np.min_scalar_type(size))
+        inner = np.ones(len(symbols), np.bool_)
+        inner[ends] = False
+        symbols[ends] = size
+        symbols[inner] = values
+        single = not lists or int(weights.max()) == 1
+        return cls(size, symbols, None if single else weights)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Where the end marker of each list is."""
+        return np.flatnonzero(self.symbols == self.size)
+
+    @property
+    def starts(self) -> Integers:
+        """Where each list starts."""
+        return np.concatenate((np.zeros(1, np.int64), self.ends + 1))[:-1]
+
+    def take(self, chosen: Integers) -> SymbolLists:
+        """Keep the lists of these numbers, in this order."""
+        starts = self.starts[chosen]
+        kept = index_ranges(starts, self.ends[chosen] + 1 - starts)
+        return SymbolLists(self.size, self.symbols[kept], None if self.weights is None else self.weights[chosen])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Some rows of a frontier: each is in a cell, and reads its list from a position on.
+
+    `at` are positions in `lists.symbols`, ascending.
+    """
+
+    lists: SymbolLists
+    at: NDArray[Any]
+    cell: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @property
+    def next(self) -> NDArray[Any]:
+        """The symbol at the position of each row, or the end marker."""
+        return self.lists.symbols[self.at]
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Whether a row is at the first symbol of its list."""
+        # before the very first position is, in a ring, the last one: an end marker as well
+        return self.lists.symbols[self.at - 1] == self.lists.size
+
+    @property
+    def length(self) -> Integers:
+        """How many symbols the list of each row has from its position on."""
+        ends = self.lists.ends
+        return ends[np.searchsorted(ends, self.at)] - self.at
+
+    @property
+    def index(self) -> NDArray[Any]:
+        """The index of each row's position in its list, from 0."""
+        starts = self.lists.starts
+        return self.at - np.repeat(starts.astype(self.at.dtype), self.lists.ends + 1 - starts)[self.at]
+
+
+class Rule(ABC):
+    """What the code of a row is: a public function of the row's own record and cell.
+
+    A rule is a frozen value of public numbers and arrays, so that it can be sent to another machine (it is pickled). It
+    sees rows in batches, in any order, and must treat each by itself.
+    """
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many codes there are: 0, 1, ... `size` - 1."""
+
+    @abstractmethod
+    def encode(self, rows: Rows) -> NDArray[Any]:
+        """Return the code of each row; a row with a negative code is not counted, and cannot be moved."""
+
+    def advance(self, codes: Integers) -> Integers:
+        """How many symbols further on rows with these codes read next, once they are moved."""
+        return np.zeros(len(codes), np.int64)

@@ -1,0 +1,195 @@
+"""Rules: the only code that looks into private rows in order to count them.
+
+Each is a function of one row's own list and cell, and of public numbers and arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.frontiers.rows import Rows, Rule, index_ranges
+
+__all__ = ["AtStart", "Children", "Duration", "Habit", "Mask", "NextSymbol"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+_STAY, _BACK, _ELSEWHERE, _END = range(4)
+
+
+@dataclass(frozen=True)
+class AtStart(Rule):
+    """One code, for rows at the first symbol of their record; others are not counted."""
+
+    @property
+    def size(self) -> int:
+        """One."""
+        return 1
+
+    def encode(self, rows: Rows) -> NDArray[np.int8]:
+        """Look for the end of another record before the symbol."""
+        return rows.first.astype(np.int8) - np.int8(1)
+
+
+@dataclass(frozen=True)
+class NextSymbol(Rule):
+    """The symbol that comes next, or the end of the record: code `symbols`. A row moves on by that symbol."""
+
+    symbols: int
+
+    @property
+    def size(self) -> int:
+        """All symbols, and the end."""
+        return self.symbols + 1
+
+    def encode(self, rows: Rows) -> NDArray[Any]:
+        """Read the symbol."""
+        return rows.next
+
+    def advance(self, codes: Integers) -> Integers:
+        """One symbol; behind the end there is none."""
+        return (codes < self.symbols).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Mask(Rule):
+    """All symbols of the record as one mask: bit `i` stands for symbol `i`; at most 62 symbols."""
+
+    symbols: int
+
+    @property
+    def size(self) -> int:
+        """All subsets."""
+        return 2**self.symbols
+
+    def encode(self, rows: Rows) -> Integers:
+        """Unite the bits of the symbols."""
+        lengths = rows.length
+        symbols = rows.lists.symbols[index_ranges(rows.at, lengths)]
+        return _united(np.int64(1) << symbols.astype(np.int64), np.repeat(np.arange(len(rows)), lengths), len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Children(Rule):
+    """The children of a node of a tree that a record has symbols below, as a mask.
+
+    Every cell has a node of its own; symbols are the leaves of the tree. A record without symbols below the node is not
+    counted.
+
+    Parameters
+    ----------
+    node
+        The inner node of each cell.
+    depth, rank
+        For each node how deep it is, and its place among its siblings.
+    ancestor
+        For each depth the node above each leaf there; the leaf itself from its own depth on.
+    width
+        The most children of a node.
+    """
+
+    node: Integers
+    depth: Integers
+    rank: Integers
+    ancestor: Integers
+    width: int
+
+    @property
+    def size(self) -> int:
+        """All subsets of children."""
+        return 2**self.width
+
+    def encode(self, rows: Rows) -> Integers:
+        """Unite the bits of the children above the symbols."""
+        lengths = rows.length
+        symbols = rows.lists.symbols[index_ranges(rows.at, lengths)]
+        node = self.node[rows.cell]
+        owner = np.repeat(np.arange(len(rows)), lengths)
+        leaves = self.ancestor.shape[1]
+        above = (self.depth[node] * leaves)[owner] + symbols
+        ancestor = self.ancestor.ravel()
+        below = np.flatnonzero(ancestor[above] == node[owner])
+        child = ancestor[above[below] + leaves]
+        return _united(np.int64(1) << self.rank[child], owner[below], len(rows))
+
+
+@dataclass(frozen=True)
+class Habit(Rule):
+    """What follows each symbol: the same place, the one before, another one, or the end; by the place in the record.
+
+    A symbol is at the place that is left when it is divided by `places`. Code `4 i + h` is habit `h` (0 to 3, in the
+    order above) after symbol number `i` of the record. Records are cut at `longest` symbols, so what follows the last
+    of those says nothing and is not counted.
+    """
+
+    places: int
+    longest: int
+
+    @property
+    def size(self) -> int:
+        """Four habits after each symbol but the last."""
+        return 4 * (self.longest - 1)
+
+    def encode(self, rows: Rows) -> NDArray[Any]:
+        """Compare the places of the symbol, of the one before it and of the one after it."""
+        symbols, end = rows.lists.symbols, rows.lists.size
+        previous, following = symbols[rows.at - 1], symbols[rows.at + 1]
+        back = (following % self.places == previous % self.places) & ~rows.first
+        stay = following % self.places == rows.next % self.places
+        habit = np.where(back, np.int8(_BACK), np.int8(_ELSEWHERE))
+        habit[stay] = _STAY
+        habit[following == end] = _END
+        index = rows.index
+        return np.where(index < self.longest - 1, 4 * index + habit, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Duration(Rule):
+    """How long a record of two symbols or more takes, by when it starts and how many symbols it has.
+
+    A symbol is at the time that is the quotient when it is divided by `places`. The code is the number of a cell of a
+    table of three axes: the class of the number of symbols, of the first time, and of the time from first to last.
+
+    Parameters
+    ----------
+    lengths, times, spans
+        The class of each number of symbols (the last one: of that many or more), of each time, and of each difference
+        of times.
+    """
+
+    places: int
+    lengths: Integers
+    times: Integers
+    spans: Integers
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """How many classes each axis has."""
+        return int(self.lengths.max()) + 1, int(self.times.max()) + 1, int(self.spans.max()) + 1
+
+    @property
+    def size(self) -> int:
+        """All cells of the table."""
+        return int(np.prod(self.shape))
+
+    def encode(self, rows: Rows) -> Integers:
+        """Compare the times of the first and the last symbol."""
+        length, symbols = rows.length, rows.lists.symbols
+        first = symbols[rows.at].astype(np.int64) // self.places
+        last = symbols[rows.at + length - 1].astype(np.int64) // self.places
+        classes = (self.lengths[np.minimum(length, len(self.lengths) - 1)], self.times[first], self.spans[last - first])
+        return np.where(length > 1, np.ravel_multi_index(classes, self.shape), -1)
+
+
+def _united(bits: Integers, owner: Integers, owners: int) -> Integers:
+    """Unite the bits of each owner, which ascend; -1 for an owner of none."""
+    masks = np.full(owners, -1, np.int64)
+    new = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    if len(starts):
+        masks[owner[starts]] = np.bitwise_or.reduceat(bits, starts)
+    return masks
