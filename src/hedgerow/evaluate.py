@@ -13,8 +13,8 @@ from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sets import measure_sets
 from hedgerow.measures.trajectories import measure_trajectories
 from hedgerow.privacy.linkage import KCL
-from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.publishers.sequences.prefix_tree import PrefixTree
+from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
+from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
 from hedgerow.publishers.trajectories.kcl import LocalSuppression
 from hedgerow.release import Release
@@ -74,7 +74,7 @@ def _sequences(release: Release, original: Sequences, seed: int | None) -> list[
     """Stand beside nothing, single items, and the original cut as the method cuts it."""
     longest = _longest(release)
     nothing = np.zeros(0, np.int64)
-    singles = NGram(n_max=1, l_max=longest).publish(original, release.guarantee, seed=seed)
+    singles = NGramMarkov(n_max=1, l_max=longest).publish(original, release.guarantee, seed=seed)
     controls = {
         "empty release": Sequences.from_columns(row=nothing, item=nothing, domain=original.domain),
         "single items": singles.data,
@@ -99,7 +99,7 @@ def _whole(said: object) -> int:
 def _journeys(release: Release, original: Trajectories, seed: int | None) -> list[Score]:
     """Stand beside nothing, first visits alone, and the original cut as the method cuts it."""
     longest = _longest(release)
-    first = PrefixTree(height=1, generator="cut")
+    first = PrefixTree(height=1)
     controls = {
         "empty release": original.truncated(0),
         "first visits": first.publish(original, release.guarantee, seed=seed).data,

@@ -2,6 +2,7 @@
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
 from hedgerow.data.ngrams import NGrams
 from hedgerow.data.partitions import Counted, Partitions
@@ -17,6 +18,7 @@ __all__ = [
     "Counted",
     "Dataset",
     "Domain",
+    "Labels",
     "Lists",
     "NGrams",
     "Partitions",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain
+from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
 from hedgerow.data.positions import Positions
 from hedgerow.data.records import require_columns
@@ -93,6 +94,16 @@ class Sequences(Lists):
         """Line up the first items of all records, each with an end marker, to count grams in."""
         starts, items, weights = self.truncated(longest).arrays()
         return Positions.of(starts, items, weights, self.domain.size("item"))
+
+    @property
+    def labels(self) -> Labels:
+        """Labels are the items."""
+        return Labels("item", self.domain.size("item"))
+
+    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Self:
+        """Make other sequences over the same domain: one per row of labels, filled up with -1, so many of each."""
+        row, at = np.nonzero(table >= 0)
+        return self.from_columns(row=row, item=table[row, at].astype(np.int64), counts=counts, domain=self.domain)
 
     def canonical(self) -> Self:
         """Merge equal sequences, sort them by length and then by items, number them afresh."""

@@ -1,8 +1,8 @@
-"""What follows the last few places, as all nodes of a tree of prefixes together tell.
+"""Transitions with back-off: what follows the last few places, as all nodes of a prefix tree together tell.
 
-What follows at a node below which too little was counted is taken from all nodes at the same last
-places together; where nothing is known of those, from what people are used to, and at last from all
-places. No private data is seen here.
+What follows at a node below which too little was counted is taken from all nodes at the same last places together;
+where nothing is known of those, from what people are used to, and at last from all places. No private data is seen
+here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.decks import Deck, Drawn, Index, Pairs
-from hedgerow.steps.prefixes import Prefixes
+from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
+from hedgerow.publishers.sequences.continued_prefix_tree.rejection_sampling import RejectionSampler
+from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
+from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 
-__all__ = ["ORDERS", "STOP", "Follow", "Habits"]
+__all__ = ["ORDERS", "STOP", "HabitCounts", "Transitions"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -34,31 +36,31 @@ _EVEN = 4
 _SURE = 2.0
 
 
-class Habits(NamedTuple):
+class HabitCounts(NamedTuple):
     """How often, after each item, one stays, goes back to the place before, does else, or ends.
 
-    `counts` has a row a place in the sequence; `doubt` is the standard deviation of its noise.
+    `counts` has one row per place in the sequence; `doubt` is the standard deviation of its noise.
     """
 
     counts: Integers
     doubt: float
 
 
-class _Order(NamedTuple):
-    """What follows after the same last few places: a deck a context, contexts by their keys.
+class _ContextOrder(NamedTuple):
+    """What follows after the same last few places: weighted labels per context, contexts by their keys.
 
     The label `places` stands for what was too rare to be counted. `known` are the pairs of a
     context and a place that was counted there, `ends` the part of sequences that end there.
     """
 
-    contexts: Index
-    deck: Deck
-    known: Pairs
+    contexts: KeyIndex
+    labels: WeightedLabels
+    known: PairSet
     ends: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Follow:
+class Transitions:
     """What follows the last few places, and what sequences begin with.
 
     `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
@@ -68,17 +70,17 @@ class Follow:
     """
 
     places: int
-    orders: list[_Order]
-    children: Pairs
-    anywhere: Deck
-    early: Deck
-    usual: Deck
+    orders: list[_ContextOrder]
+    children: PairSet
+    anywhere: WeightedLabels
+    early: WeightedLabels
+    usual: WeightedLabels
     stops: Floats
     often: float
     doubt: float
 
     @classmethod
-    def of(cls, tree: Prefixes, counts: Floats, left: Floats, starts: Floats, habits: Habits) -> Follow:
+    def of(cls, tree: NoisyTree, counts: Floats, left: Floats, starts: Floats, habits: HabitCounts) -> Transitions:
         """Learn from the consistent counts of a tree.
 
         Parameters
@@ -99,42 +101,42 @@ class Follow:
         return cls(
             places,
             [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
-            Pairs.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
-            Deck.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
-            Deck.of(0 * times, times, starts + _LITTLE, 1),
+            PairSet.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
+            WeightedLabels.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
+            WeightedLabels.of(0 * times, times, starts + _LITTLE, 1),
             _usual(rest, places),
             rest[:, 3],
             _often(habits.counts),
             habits.doubt,
         )
 
-    def scaled(self, places: Floats) -> Follow:
+    def scaled(self, places: Floats) -> Transitions:
         """Draw places more or less often."""
         factor = np.append(places, 1.0)
-        orders = [order._replace(deck=order.deck.scaled(factor)) for order in self.orders]
+        orders = [order._replace(labels=order.labels.scaled(factor)) for order in self.orders]
         return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor))
 
-    def contexts(self, tree: Prefixes, node: Integers) -> Integers:
-        """The last places of nodes, as keys, a row an order; -1 where there are not so many."""
+    def contexts(self, tree: NoisyTree, node: Integers) -> Integers:
+        """The last places of nodes, as keys, one row per order; -1 where there are not so many."""
         return np.stack(_contexts(tree, self.places))[:, node]
 
-    def moved(self, contexts: Integers, label: Integers) -> Integers:
+    def extended(self, contexts: Integers, label: Integers) -> Integers:
         """The last places once one more follows."""
         place = label % self.places
         longer = np.where(contexts[:-1] >= 0, contexts[:-1] * self.places + place, -1)
         return np.vstack((place, longer))
 
-    def begin(self, many: int, coins: np.random.Generator) -> Integers:
+    def draw_first(self, many: int, coins: np.random.Generator) -> Integers:
         """Draw the first label of sequences that begin with what was too rare to be counted."""
         root = np.zeros(many, np.int64)
-        drawn = Drawn(self.places, many, coins)
-        drawn.avoid.append(partial(self.children.hold, root))
-        drawn.draw(self.anywhere, root)
-        self._anything_else(drawn)
-        label = self.early.deal(root, coins) * self.places + drawn.found
-        return label[drawn.found < self.places]
+        sampler = RejectionSampler(self.places, many, coins)
+        sampler.rejects.append(partial(self.children.contains, root))
+        sampler.draw(self.anywhere, root)
+        self._anything_else(sampler)
+        label = self.early.sample(root, coins) * self.places + sampler.drawn
+        return label[sampler.drawn < self.places]
 
-    def ending(self, contexts: Integers, items: int, part: float, coins: np.random.Generator) -> Flags:
+    def draw_ends(self, contexts: Integers, items: int, part: float, coins: np.random.Generator) -> Flags:
         """Say which sequences of so many items end, of those that may: `part` of all there are.
 
         As many as were counted, unless that may be noise; by their last places, some rather than
@@ -154,55 +156,55 @@ class Follow:
         ends[order] = np.floor(upto) > np.floor(upto - chance[order])
         return ends
 
-    def step(self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator) -> Integers:
+    def draw_next(self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator) -> Integers:
         """Draw the next place of sequences of so many items: -1 where nothing else is left.
 
         What was too rare to be counted after many places is drawn as after fewer, but is none of
         the places that were counted. `node` is a node whose children are counted, or -1.
         """
-        drawn = Drawn(self.places, len(node), coins)
-        drawn.avoid.append(partial(self.children.hold, np.where(node < 0, -1, node + 1)))
+        sampler = RejectionSampler(self.places, len(node), coins)
+        sampler.rejects.append(partial(self.children.contains, np.where(node < 0, -1, node + 1)))
         for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
             if order is self.orders[0]:
-                self._as_usual(contexts, items, drawn)
+                self._as_usual(contexts, items, sampler)
             state = np.full(len(node), -1)
-            state[drawn.open] = order.contexts.find(keys[drawn.open])
-            drawn.draw(order.deck, state)
-            drawn.avoid.append(partial(order.known.hold, state))
-        drawn.draw(self.anywhere, np.zeros(len(node), np.int64))
-        self._anything_else(drawn)
-        return np.where(drawn.found == self.places, STOP, drawn.found)
+            state[sampler.open] = order.contexts.find(keys[sampler.open])
+            sampler.draw(order.labels, state)
+            sampler.rejects.append(partial(order.known.contains, state))
+        sampler.draw(self.anywhere, np.zeros(len(node), np.int64))
+        self._anything_else(sampler)
+        return np.where(sampler.drawn == self.places, STOP, sampler.drawn)
 
-    def _anything_else(self, drawn: Drawn) -> None:
+    def _anything_else(self, sampler: RejectionSampler) -> None:
         """Draw what is none of the known children of a node, wherever it was counted.
 
         What cannot be drawn so is any place that is none of them; if there is none, nothing.
         """
-        del drawn.avoid[1:]
-        everywhere, nowhere = np.arange(self.places), np.zeros(len(drawn.found), np.int64)
-        drawn.draw(self.anywhere, nowhere)
-        even = Deck.of(0 * everywhere, everywhere, np.ones(self.places), 1)
+        del sampler.rejects[1:]
+        everywhere, nowhere = np.arange(self.places), np.zeros(len(sampler.drawn), np.int64)
+        sampler.draw(self.anywhere, nowhere)
+        even = WeightedLabels.of(0 * everywhere, everywhere, np.ones(self.places), 1)
         for _ in range(_EVEN):
-            drawn.draw(even, nowhere)
-        for row in drawn.open.tolist():
+            sampler.draw(even, nowhere)
+        for row in sampler.open.tolist():
             same = np.full(self.places, row)
-            free = everywhere[~drawn.avoid[0](label=everywhere, rows=same)]
+            free = everywhere[~sampler.rejects[0](label=everywhere, rows=same)]
             if len(free):
-                drawn.found[row] = drawn.coins.choice(free)
+                sampler.drawn[row] = sampler.coins.choice(free)
 
-    def _as_usual(self, contexts: Integers, items: int, drawn: Drawn) -> None:
+    def _as_usual(self, contexts: Integers, items: int, sampler: RejectionSampler) -> None:
         """Stay, or go back to the place before, as often as is usual: people have habits."""
         before = np.where(contexts[1] >= 0, contexts[1] // self.places, -1)
         ways = np.stack((contexts[0], before))
-        drawn.draw(self.usual, np.full(len(before), items - 1), ways)
-        drawn.avoid.append(partial(_among, ways))
+        sampler.draw(self.usual, np.full(len(before), items - 1), ways)
+        sampler.rejects.append(partial(_among, ways))
 
 
 def _among(ways: Integers, label: Integers, rows: Integers) -> Flags:
     return np.any(ways[:, rows] == label, axis=0)
 
 
-def _contexts(tree: Prefixes, places: int) -> list[Integers]:
+def _contexts(tree: NoisyTree, places: int) -> list[Integers]:
     """The last one, two, ... places of each node as keys; -1 where it has not so many."""
     place = tree.label % places
     keys = [place]
@@ -213,13 +215,13 @@ def _contexts(tree: Prefixes, places: int) -> list[Integers]:
     return keys
 
 
-def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Order:
+def _learnt(tree: NoisyTree, counts: Floats, keys: Integers, places: int) -> _ContextOrder:
     """Add up what follows the same last places; what was too rare is what is left of them."""
-    asked = np.flatnonzero(tree.asked & ~tree.ends & (keys >= 0))
+    expanded = np.flatnonzero(tree.expanded & ~tree.ends & (keys >= 0))
     below = np.flatnonzero(tree.parent >= 0)
     below = below[keys[tree.parent[below]] >= 0]
-    known, home = np.unique(keys[asked], return_inverse=True)
-    rest = np.bincount(home, np.maximum(tree.left_over(counts), 0.0)[asked], len(known))
+    known, home = np.unique(keys[expanded], return_inverse=True)
+    rest = np.bincount(home, np.maximum(tree.left_over(counts), 0.0)[expanded], len(known))
     state, ends = np.searchsorted(known, keys[tree.parent[below]]), tree.ends[below]
     stop = np.bincount(state[ends], counts[below][ends], len(known))
     went = np.bincount(state[~ends], counts[below][~ends], len(known))
@@ -227,18 +229,18 @@ def _learnt(tree: Prefixes, counts: Floats, keys: Integers, places: int) -> _Ord
     distinct, number = np.unique(pairs, return_inverse=True)
     state, label = np.divmod(distinct, places + 1)
     weight = np.bincount(number, counts[below][~ends], len(distinct))
-    deck = Deck.of(
+    labels = WeightedLabels.of(
         np.concatenate((state, np.arange(len(known)))),
         np.concatenate((label, np.full(len(known), places))),
         np.concatenate((weight, rest + _LITTLE)),
         len(known),
     )
     share = stop / np.maximum(stop + went + rest, _LITTLE)
-    return _Order(Index.of(known), deck, Pairs.of(state, label, places + 1), share)
+    return _ContextOrder(KeyIndex.of(known), labels, PairSet.of(state, label, places + 1), share)
 
 
-def _told(tree: Prefixes, counts: Floats, places: int, rows: int) -> Floats:
-    """What the tree tells of habits, a row a place in the sequence."""
+def _told(tree: NoisyTree, counts: Floats, places: int, rows: int) -> Floats:
+    """What the tree tells of habits, one row per place in the sequence."""
     below = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[below]
     place, before = tree.label % places, tree.parent[above]
@@ -252,13 +254,13 @@ def _told(tree: Prefixes, counts: Floats, places: int, rows: int) -> Floats:
 
 def _often(counts: Integers) -> float:
     """How often a sequence ends after any item."""
-    held = np.maximum(counts.sum(axis=0), 0)
-    return float(held[3] / max(1, held.sum()))
+    total = np.maximum(counts.sum(axis=0), 0)
+    return float(total[3] / max(1, total.sum()))
 
 
-def _usual(rest: Floats, places: int) -> Deck:
-    """A deck for each place in a sequence: stay (0), go back to the place before (1), do else."""
+def _usual(rest: Floats, places: int) -> WeightedLabels:
+    """What is usual at each place in a sequence: stay (0), go back to the place before (1), do else."""
     weight = rest[:, :3] + _LITTLE
     weight[:1, 1] = 0  # after the first place there is none to go back to
     state = np.repeat(np.arange(len(rest)), 3)
-    return Deck.of(state, np.tile([0, 1, places], len(rest)), weight.ravel(), len(rest))
+    return WeightedLabels.of(state, np.tile([0, 1, places], len(rest)), weight.ravel(), len(rest))

@@ -10,21 +10,25 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Positions
 from hedgerow.privacy import Laplace, Ledger
-from hedgerow.publishers.sequences.gates import Gates
-from hedgerow.steps.prefixes import Prefixes
-from hedgerow.steps.visit_times import Times, duration_classes, size_class, time_blocks
+from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
+    TimeAnswers,
+    duration_classes,
+    size_class,
+    time_blocks,
+)
+from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
 
-__all__ = ["ask_times", "note_first_visits", "note_times"]
+__all__ = ["ask_times", "note_times"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 #: the part of the budget for each of the three questions
 _PART = Fraction(3, 100)
-#: a cell of the table of durations holds about so many noise scales
+#: a cell of the table of durations has about so many noise scales
 _CELL = 6
 
 
-def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledger: Ledger) -> Times:
+def ask_times(positions: Positions, groups: PlaceGroups, number: int, height: int, ledger: Ledger) -> TimeAnswers:
     """Ask for times of visits, for first times, and for durations.
 
     `number` is the noisy number of records: it says into how many blocks the times are cut.
@@ -32,21 +36,21 @@ def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledg
     spend = ledger.budget * _PART
     counted, firsts = positions.count(1), positions.first().count(1)
     # a visit moves one cell by 1, and a record has at most `height` of them
-    exact = _by_time(counted.codes, counted.counts, gates)
+    exact = _by_time(counted.codes, counted.counts, groups)
     visits = ledger.ask(exact, Laplace(l1=height), spend=spend, label="times")
     # a record has one first visit, or none
-    exact = _by_time(firsts.codes, firsts.counts, gates)
+    exact = _by_time(firsts.codes, firsts.counts, groups)
     starts = ledger.ask(exact, Laplace(l1=1), spend=spend, label="first times")
-    spans = duration_classes(gates.times)
+    spans = duration_classes(groups.times)
     sizes = 1 + int(size_class(np.array([height]), height)[0])
     most = int(number * spend / (_CELL * sizes * (int(spans[-1]) + 1)))
     block = time_blocks(np.maximum(starts, 0).astype(np.float64), max(1, most))
     durations = np.zeros((0, 0, 0))
     if height > 1:
-        exact = _durations(positions, gates, height, spans, block)
+        exact = _durations(positions, groups, height, spans, block)
         noisy = ledger.ask(exact.ravel(), Laplace(l1=1), spend=spend, label="durations")
         durations = noisy.reshape(exact.shape).astype(np.float64)
-    return Times(
+    return TimeAnswers(
         visits=visits.astype(np.float64),
         visit_scale=height / float(spend),
         starts=starts.astype(np.float64),
@@ -57,36 +61,27 @@ def ask_times(positions: Positions, gates: Gates, number: int, height: int, ledg
     )
 
 
-def _by_time(codes: Integers, counts: Integers, gates: Gates) -> Integers:
-    exact = np.zeros(gates.times, np.int64)
-    np.add.at(exact, codes // gates.places, counts)
+def _by_time(codes: Integers, counts: Integers, groups: PlaceGroups) -> Integers:
+    exact = np.zeros(groups.times, np.int64)
+    np.add.at(exact, codes // groups.places, counts)
     return exact
 
 
-def _durations(positions: Positions, gates: Gates, height: int, spans: Integers, block: Integers) -> Integers:
+def _durations(positions: Positions, groups: PlaceGroups, height: int, spans: Integers, block: Integers) -> Integers:
     """Count records by size, block of the first time, and duration: each is in one cell (L1 = 1).
 
     Those of one visit take no time, and are left out.
     """
     first, last, size = positions.ends()
     some = size > 1
-    first, last = first[some] // gates.places, last[some] // gates.places
+    first, last = first[some] // groups.places, last[some] // groups.places
     sizes = size_class(np.append(size[some], height), height)
     shape = (int(sizes[-1]) + 1, int(block[-1]) + 1, int(spans[-1]) + 1)
     cells = np.ravel_multi_index((sizes[:-1], block[first], spans[last - first]), shape)
     return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 
 
-def note_first_visits(tree: Prefixes, gates: Gates, ledger: Ledger) -> None:
-    """Tell the reader of the statement how much a tree with times knows of how records begin."""
-    if gates.times > 1:
-        ledger.note(
-            "first visits, a place at a time, that were frequent enough to be counted",
-            int(np.count_nonzero(tree.level == 1)),
-        )
-
-
-def note_times(times: Times, total: float, missing: int, ledger: Ledger) -> None:
+def note_times(times: TimeAnswers, total: float, missing: int, ledger: Ledger) -> None:
     """Tell the reader of the statement about what nothing was answered.
 
     `total` is how many records are written, `missing` how many of them begin with nothing counted.

@@ -1,13 +1,12 @@
-r"""The closest counts of a whole tree that agree, exactly: prices go down it, and counts come up.
+r"""Least squares over a whole tree, exactly, by dual prices: prices go down the tree, and counts come up.
 
-We look for the counts $x$ of least $\sum_v w_v (x_v - c_v)^2$ with $x_v \ge \sum_{children} x_u$
-and $x \ge 0$. If a node has to pay a price $\lambda$ for what it holds, its best count is a
-function of the price that never increases, a line in pieces. With $S(\mu)$ the sum of its
-children's functions at the price $\mu$ they pay, a node passes on
+We look for the counts $x$ of least $\sum_v w_v (x_v - c_v)^2$ with $x_v \ge \sum_{children} x_u$ and $x \ge 0$. If a
+node has to pay a price $\lambda$ for its count, its best count is a piecewise linear function of the price that never
+increases. With $S(\mu)$ the sum of its children's functions at the price $\mu$ they pay, a node passes on
 
 $$\lambda = 2 w (c - S(\mu)) + \mu,$$
 
-or lets them pay nothing where it can hold them anyway.
+or lets them pay nothing where its count is large enough for theirs anyway.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["closest"]
+__all__ = ["least_squares"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-class _Lines(NamedTuple):
-    """Functions of a price as lines in pieces: corners by owner, then by price; 0 from the last on.
+class _PiecewiseLinear(NamedTuple):
+    """Piecewise linear functions of a price: corners by owner, then by price; 0 from the last on.
 
     The corners of owner `v` are `starts[v]` to `starts[v + 1]`.
     """
@@ -34,7 +33,7 @@ class _Lines(NamedTuple):
     value: Floats
 
     def at(self, asked: Floats) -> tuple[Integers, Floats]:
-        """For one price an owner: the corner before it, and how far the next one is reached."""
+        """For one price per owner: the corner before it, and how far the next one is reached."""
         low, high = self.starts[:-1].copy(), self.starts[1:] - 1
         last = high.copy()
         while np.any(low < high):
@@ -52,36 +51,36 @@ class _Lines(NamedTuple):
         return column[low] + part * np.where(part > 0, column[after] - column[low], 0.0)
 
 
-def closest(parent: Integers, level: Integers, counts: Floats, weight: Floats) -> Floats:
+def least_squares(parent: Integers, level: Integers, counts: Floats, weight: Floats) -> Floats:
     """The counts of least weighted squared distance that a tree can have.
 
     Examples
     --------
     >>> parent, level = np.array([-1, 0, 0]), np.array([1, 2, 2])
-    >>> closest(parent, level, np.array([4.0, 10.0, 1.0]), np.ones(3)).round(9).tolist()
+    >>> least_squares(parent, level, np.array([4.0, 10.0, 1.0]), np.ones(3)).round(9).tolist()
     [7.0, 7.0, 0.0]
     """
     levels = [np.flatnonzero(level == depth) for depth in range(1, int(level.max(initial=0)) + 1)]
-    below = _Lines(np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
-    kept: list[tuple[_Lines, _Lines]] = []
+    below = _PiecewiseLinear(np.zeros(1, np.int64), np.zeros(0), np.zeros(0))
+    kept: list[tuple[_PiecewiseLinear, _PiecewiseLinear]] = []
     for depth in reversed(range(len(levels))):
         nodes = levels[depth]
         children = parent[levels[depth + 1]] if depth + 1 < len(levels) else nodes[:0]
         summed = _summed(below, np.searchsorted(nodes, children), len(nodes))
         passed, below = _answers(summed, counts[nodes], weight[nodes])
         kept.append((passed, below))
-    found = np.zeros(len(parent))
+    fitted = np.zeros(len(parent))
     price = np.zeros(len(parent))
     for nodes, (passed, own) in zip(levels, reversed(kept), strict=True):
         above = parent[nodes]
         paid = np.where(above >= 0, price[np.maximum(above, 0)], 0.0)
-        found[nodes] = own.between(own.value, *own.at(paid))
-        # `passed` holds what children pay by what their parent pays
+        fitted[nodes] = own.between(own.value, *own.at(paid))
+        # `passed` is what children pay by what their parent pays
         price[nodes] = passed.between(passed.value, *passed.at(paid))
-    return found
+    return fitted
 
 
-def _summed(lines: _Lines, owner: Integers, owners: int) -> _Lines:
+def _summed(lines: _PiecewiseLinear, owner: Integers, owners: int) -> _PiecewiseLinear:
     """Add up the functions of all children of each owner; no child: 0 at any price."""
     sizes = np.diff(lines.starts)
     at = np.repeat(owner, sizes)
@@ -107,7 +106,7 @@ def _summed(lines: _Lines, owner: Integers, owners: int) -> _Lines:
     step = np.zeros(len(at))
     step[1:] = np.where(at[1:] == at[:-1], slopes[:-1] * (price[1:] - price[:-1]), 0.0)
     value = _running(step, starts) + first[at]
-    return _Lines(starts, price, np.maximum(value, 0.0))
+    return _PiecewiseLinear(starts, price, np.maximum(value, 0.0))
 
 
 def _running(values: Floats, starts: Integers) -> Floats:
@@ -118,16 +117,16 @@ def _running(values: Floats, starts: Integers) -> Floats:
     return running - np.repeat(before, sizes)
 
 
-def _answers(children: _Lines, counts: Floats, weight: Floats) -> tuple[_Lines, _Lines]:
+def _answers(children: _PiecewiseLinear, counts: Floats, weight: Floats) -> tuple[_PiecewiseLinear, _PiecewiseLinear]:
     """What each node passes on to its children by what it pays, and its own best count."""
     sizes = np.diff(children.starts)
     node = np.repeat(np.arange(len(sizes)), sizes)
     pays = 2 * weight[node] * (counts[node] - children.value) + children.price
-    free = pays[children.starts[:-1]]  # up to this price the node can hold its children anyway
+    free = pays[children.starts[:-1]]  # up to this price the count is large enough for the children anyway
     # nodes that can: a corner at no price, with their own count
     able = np.flatnonzero(free > 0)
     # nodes that cannot: everything before price 0 is cut off
-    cut = _Lines(children.starts, pays, children.value)
+    cut = _PiecewiseLinear(children.starts, pays, children.value)
     low, part = cut.at(np.zeros(len(sizes)))
     unable = np.flatnonzero(free <= 0)
     kept = (pays > 0) & (np.arange(len(node)) > np.where(free > 0, -1, low)[node])
@@ -150,9 +149,9 @@ def _answers(children: _Lines, counts: Floats, weight: Floats) -> tuple[_Lines, 
         )
     )
     order = np.lexsort((price, owner))
-    # beyond the last corner a node holds nothing: the price at which that is so for a leaf
+    # beyond the last corner the count is 0
     starts = np.searchsorted(owner[order], np.arange(len(sizes) + 1))
     return (
-        _Lines(starts, price[order], passed[order]),
-        _Lines(starts, price[order], np.maximum(own[order], 0.0)),
+        _PiecewiseLinear(starts, price[order], passed[order]),
+        _PiecewiseLinear(starts, price[order], np.maximum(own[order], 0.0)),
     )

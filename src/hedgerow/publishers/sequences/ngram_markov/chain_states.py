@@ -1,4 +1,4 @@
-"""States of a chain over an exploration tree: the items, and the known longer contexts."""
+"""States of a Markov chain over an exploration tree: the items, and the known longer contexts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.chain import Chain
-from hedgerow.steps.contexts import Contexts
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.publishers.sequences.ngram_markov.markov_chain import MarkovChain
 
-__all__ = ["States", "markov", "states_of"]
+__all__ = ["ChainStates", "chain_states", "forward_chain"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 
-class States(NamedTuple):
+class ChainStates(NamedTuple):
     """State 0 is any item of which nothing is known; after it come the known `contexts`.
 
     `number` is the state of each context of the tree, -1 if it is none, and `item` that of each
@@ -30,7 +30,7 @@ class States(NamedTuple):
     onward: Integers
 
 
-def states_of(tree: Contexts) -> States:
+def chain_states(tree: ExplorationTree) -> ChainStates:
     """Number the states."""
     size = tree.size
     contexts = np.flatnonzero((tree.level > 0) & tree.known)
@@ -50,16 +50,16 @@ def states_of(tree: Contexts) -> States:
             onward[states] = onward[shorter[states]]
         longer = np.flatnonzero((tree.level == level) & tree.known)
         onward[number[tree.parent[longer]], tree.label[longer]] = number[longer]
-    return States(contexts, number, item, shorter, onward)
+    return ChainStates(contexts, number, item, shorter, onward)
 
 
-def markov(tree: Contexts) -> tuple[Chain, float]:
+def forward_chain(tree: ExplorationTree) -> tuple[MarkovChain, float]:
     """Follow the counts forwards only: what follows is what followed the longest known context.
 
     Returns the chain, and the number of ends that were counted.
     """
     size = tree.size
-    states = states_of(tree)
+    states = chain_states(tree)
     # after an item of which nothing is known come items as in all
     follow = np.concatenate((tree.counts[:1], tree.counts[states.contexts]))
     single = states.contexts[tree.level[states.contexts] == 1]
@@ -68,5 +68,5 @@ def markov(tree: Contexts) -> tuple[Chain, float]:
     if start.sum() == 0:
         start = tree.counts[0, :size]
     total = follow.sum(axis=1, keepdims=True)
-    chain = Chain(start / start.sum(), states.item, follow / total, states.onward)
+    chain = MarkovChain(start / start.sum(), states.item, follow / total, states.onward)
     return chain, float(pairs[size])

@@ -10,10 +10,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.shrinkage import shrink, simplex, stands_out
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
+from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
-    "Times",
+    "TimeAnswers",
     "duration_classes",
     "last_times",
     "size_class",
@@ -36,7 +37,7 @@ _TINY = np.finfo(np.float64).tiny
 _ROUNDS = 20
 
 
-class Times(NamedTuple):
+class TimeAnswers(NamedTuple):
     """Noisy answers about times, and the scale of the noise of each.
 
     `visits` are visits by time, `starts` records by the time of their first visit. `durations` are
@@ -53,7 +54,7 @@ class Times(NamedTuple):
     block: Integers
 
     @classmethod
-    def none(cls, times: int) -> Times:
+    def none(cls, times: int) -> TimeAnswers:
         """Nothing was asked: all times are alike."""
         nothing, one = np.zeros(times), np.zeros(times, np.int64)
         return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
@@ -113,7 +114,7 @@ def time_blocks(weight: Floats, most: int) -> Integers:
     return np.unique(at, return_inverse=True)[1].astype(np.int64)
 
 
-def start_times(times: Times, total: float, told: Floats) -> Floats:
+def start_times(times: TimeAnswers, total: float, told: Floats) -> Floats:
     """How many records begin at each time whose beginning no kept prefix tells.
 
     Parameters
@@ -128,12 +129,12 @@ def start_times(times: Times, total: float, told: Floats) -> Floats:
     starts = even
     if times.starts_known(total):
         noisy = shrink(times.starts, even, times.start_scale)
-        starts = simplex(noisy[None, :], np.array([total]))[0]
+        starts = project_to_simplex(noisy[None, :], np.array([total]))[0]
     left = np.maximum(0.0, starts - told)
     return left if left.any() else starts
 
 
-def starts_by_size(times: Times, starts: Floats, many: Floats) -> Floats:
+def starts_by_size(times: TimeAnswers, starts: Floats, many: Floats) -> Floats:
     """How many records begin at each time, by the class of their number of visits.
 
     Both margins are given; what ties them is what durations tell: late journeys are short.
@@ -157,7 +158,7 @@ def starts_by_size(times: Times, starts: Floats, many: Floats) -> Floats:
     return table
 
 
-def _sizes_of_blocks(times: Times, blocks: int) -> Floats:
+def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
     """Records by class of size, those of one visit first, and block: as far as more than noise."""
     longer = times.durations.sum(axis=2)
     single = np.bincount(times.block, times.starts, blocks) - longer.sum(axis=0)
@@ -168,8 +169,8 @@ def _sizes_of_blocks(times: Times, blocks: int) -> Floats:
     return shrink(noisy, model, scale) + _LITTLE * (model.mean() + 1)
 
 
-def last_times(times: Times, popular: Floats, size: Integers, first: Integers) -> Floats:
-    """How likely each last time is, a row for each class of numbers of visits and first time.
+def last_times(times: TimeAnswers, popular: Floats, size: Integers, first: Integers) -> Floats:
+    """How likely each last time is, one row per class of numbers of visits and first time.
 
     Within a class of durations, times are as likely as they are `popular`; all later ones are, if
     nothing is known of durations.
@@ -188,14 +189,14 @@ def last_times(times: Times, popular: Floats, size: Integers, first: Integers) -
     return within * np.take_along_axis(rows, classes[np.maximum(apart, 0)], axis=1)
 
 
-def _smooth(times: Times) -> Floats:
+def _smooth(times: TimeAnswers) -> Floats:
     """Durations by class of size and block: towards those of all blocks, as far as noise asks."""
     noisy = times.durations
     total = np.maximum(noisy.sum(axis=(1, 2)), 0.0)
-    blocks, classes = (simplex(noisy.sum(axis=axis), total) for axis in (2, 1))
+    blocks, classes = (project_to_simplex(noisy.sum(axis=axis), total) for axis in (2, 1))
     model = blocks[:, :, None] * classes[:, None, :] / np.maximum(total, _TINY)[:, None, None]
-    found = shrink(noisy, model, times.duration_scale)
-    return found + _LITTLE * (found.mean(axis=(1, 2), keepdims=True) + 1)
+    smooth = shrink(noisy, model, times.duration_scale)
+    return smooth + _LITTLE * (smooth.mean(axis=(1, 2), keepdims=True) + 1)
 
 
 def _ratio(wanted: Floats, now: Floats) -> Floats:

@@ -13,13 +13,20 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.sequences.continued_prefix_tree.lookup import PairSet
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink
+from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
+from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
+    TimeAnswers,
+    last_times,
+    size_class,
+    starts_by_size,
+)
+from hedgerow.publishers.sequences.prefix_tree.noisy_tree import LabelTable, NoisyTree
 from hedgerow.steps.arrays import nth, ranges
-from hedgerow.steps.decks import Deck, Pairs
-from hedgerow.steps.prefixes import Prefixes, Table
-from hedgerow.steps.shrinkage import shrink, simplex
-from hedgerow.steps.visit_times import Times, last_times, size_class, starts_by_size
+from hedgerow.steps.simplex import project_to_simplex
 
-__all__ = ["Journeys", "Timing"]
+__all__ = ["Journeys", "TimeAssignment"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -34,13 +41,13 @@ _LITTLE = 1e-3
 
 
 class Journeys(NamedTuple):
-    """Journeys a row, filled up with -1: labels, `time * places + place`, and after them places.
+    """One journey per row, filled up with -1: labels, `time * places + place`, and after them places.
 
-    The first `whole` visits of each have times. `node` is the node of a tree they are, if its
-    children were counted, or -1. `begun` says which journeys no node tells of.
+    The first `whole` visits of each have times. `node` is the node of a tree they are, if it was
+    expanded, or -1. `begun` says which journeys no node tells of.
     """
 
-    table: Table
+    table: LabelTable
     whole: Integers
     node: Integers
     begun: Flags
@@ -78,19 +85,19 @@ class Journeys(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Timing:
+class TimeAssignment:
     """What is known of times, for journeys outside a tree.
 
     `untold` are noisy visits by time without those the tree tells of, `gap` is the least time
     between visits.
     """
 
-    times: Times
+    times: TimeAnswers
     untold: Floats
     gap: int
     coins: np.random.Generator
 
-    def fill(self, journeys: Journeys, tree: Prefixes, again: Callable[[Integers], Table]) -> Table:
+    def fill(self, journeys: Journeys, tree: NoisyTree, again: Callable[[Integers], LabelTable]) -> LabelTable:
         """Give every visit a time; a journey for which none is left ends.
 
         A journey that goes on from a node of the tree does so with none of the children that were
@@ -102,7 +109,7 @@ class Timing:
         popular = self._popular(journeys.going(), rest)
         table = self._filled(journeys, rest, popular)
         below = tree.parent >= 0
-        children = Pairs.of(tree.parent[below], tree.label[below], tree.size + 1)
+        children = PairSet.of(tree.parent[below], tree.label[below], tree.size + 1)
         for trial in range(_AGAIN):
             rows = np.flatnonzero(_known(journeys, table, children))
             if not len(rows):
@@ -131,7 +138,7 @@ class Timing:
         starts = self._by_time(journeys.first[free]).astype(np.float64)
         many = np.bincount(classes, minlength=1 + max(1, len(self.times.durations)))
         weight = starts_by_size(self.times, starts, many.astype(np.float64))
-        time = Deck.of_rows(weight).deal(classes, self.coins)
+        time = WeightedLabels.of_rows(weight).sample(classes, self.coins)
         table = journeys.table.copy()
         table[free, 0] = time * journeys.places + table[free, 0] % journeys.places
         return journeys._replace(table=table)
@@ -142,9 +149,9 @@ class Timing:
         keys = sizes * len(rest) + journeys.first
         states, state = np.unique(keys, return_inverse=True)
         size, first = np.divmod(states, len(rest))
-        deck = Deck.of_rows(last_times(self.times, rest, size, first))
+        labels = WeightedLabels.of_rows(last_times(self.times, rest, size, first))
         least = journeys.now + self.gap * (journeys.size - journeys.whole)
-        return deck.deal(state, self.coins, least)
+        return labels.sample(state, self.coins, least)
 
     def _popular(self, journeys: Journeys, rest: Floats) -> Floats:
         """How popular each time is between the first and the last visit, made to fit in trials.
@@ -158,7 +165,7 @@ class Timing:
         total = np.array([float(inner.sum())])
         model = total * both / max(1, int(both.sum()))
         wanted = shrink(rest - ends, model, self.times.visit_scale)
-        wanted = simplex(wanted[None, :], total)[0]
+        wanted = project_to_simplex(wanted[None, :], total)[0]
         popular = wanted + _LITTLE * wanted.mean() + np.finfo(np.float64).tiny
         few = np.flatnonzero(inner > 0)
         few = few[self.coins.permutation(len(few))[:_TRIAL]]
@@ -185,7 +192,7 @@ class Timing:
         time = time[np.lexsort((time, row))]
         return row, time + self.gap * (1 + nth(row))
 
-    def _filled(self, journeys: Journeys, rest: Floats, popular: Floats) -> Table:
+    def _filled(self, journeys: Journeys, rest: Floats, popular: Floats) -> LabelTable:
         """The table with times for all visits that had none."""
         table, rows = journeys.table.copy(), np.flatnonzero(journeys.size > journeys.whole)
         going = journeys.only(rows)
@@ -197,8 +204,8 @@ class Timing:
         return table
 
 
-def _known(journeys: Journeys, table: Table, children: Pairs) -> Flags:
+def _known(journeys: Journeys, table: LabelTable, children: PairSet) -> Flags:
     """Which journeys go on with a visit that was counted."""
     at = np.minimum(journeys.whole, int(table.shape[1]) - 1)
     label = table[np.arange(len(table)), at].astype(np.int64)
-    return (journeys.whole == at) & children.hold(journeys.node, label)
+    return (journeys.whole == at) & children.contains(journeys.node, label)

@@ -1,9 +1,9 @@
 """Balance the counts of an exploration tree: what goes into a context comes out of it.
 
-The counts of grams say how often `a` follows a context. Seen from the other side, every occurrence
-of an item has something before it: another item, or the start of a sequence. Noisy counts agree in
-one direction only, and chains made of them drift. Here matrices of what comes before and what
-follows are scaled to both sums (Sinkhorn), context by context, longer ones within shorter ones.
+The counts of grams say how often `a` follows a context. Seen from the other side, every occurrence of an item has
+something before it: another item, or the start of a sequence. Noisy counts agree in one direction only, and Markov
+chains made of them drift. Here matrices of what comes before and what follows are scaled to both sums (iterative
+proportional fitting, Sinkhorn), context by context, longer ones within shorter ones.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.chain import Chain
-from hedgerow.steps.contexts import Contexts
-from hedgerow.steps.shrinkage import simplex
-from hedgerow.steps.states import States, states_of
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.publishers.sequences.ngram_markov.chain_states import ChainStates, chain_states
+from hedgerow.publishers.sequences.ngram_markov.markov_chain import MarkovChain
+from hedgerow.steps.simplex import project_to_simplex
 
-__all__ = ["balanced", "sequence_count"]
+__all__ = ["balanced_chain", "sequence_count"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -29,7 +29,7 @@ _SPARK, _START_SPARK = 1e-6, 1e-3
 _LEAST = 1e-300
 
 
-def sequence_count(tree: Contexts, longest: int) -> float:
+def sequence_count(tree: ExplorationTree, longest: int) -> float:
     """How many sequences there are: as many as ends, within what the items allow."""
     items = float(tree.counts[0].sum())
     known, other = _pairs(tree)
@@ -37,8 +37,8 @@ def sequence_count(tree: Contexts, longest: int) -> float:
     return float(np.clip(ends, items / longest, items))
 
 
-def balanced(tree: Contexts, longest: int) -> Chain:
-    """Make the chain whose flows agree with the counts in both directions."""
+def balanced_chain(tree: ExplorationTree, longest: int) -> MarkovChain:
+    """Make the Markov chain whose flows agree with the counts in both directions."""
     other, first = _first_order(tree, sequence_count(tree, longest))
     levels = [first]
     for level in range(2, int(tree.level.max()) + 1):
@@ -65,7 +65,7 @@ class _Flows(NamedTuple):
     keys: Integers
 
 
-def _pairs(tree: Contexts) -> tuple[Integers, Floats]:
+def _pairs(tree: ExplorationTree) -> tuple[Integers, Floats]:
     """The items after which something is known, and what follows all others together.
 
     After those it is taken to be as after any item, so they can be one row: scaling keeps rows of
@@ -76,28 +76,28 @@ def _pairs(tree: Contexts) -> tuple[Integers, Floats]:
     return known, max(0.0, float(rest)) * tree.pooled()
 
 
-def _first_order(tree: Contexts, number: float) -> tuple[Floats, _Flows]:
+def _first_order(tree: ExplorationTree, number: float) -> tuple[Floats, _Flows]:
     """Balance single items; the row of all items of which nothing is known stands apart."""
     size = tree.size
-    held = tree.counts[0, :size]
-    total = held.sum()
+    occurs = tree.counts[0, :size]
+    total = occurs.sum()
     known, other = _pairs(tree)
     rows = np.concatenate((tree.counts[known], other[None, :]))
-    sums = np.append(held[tree.label[known]], other.sum())
-    column = np.append(held, number)
+    sums = np.append(occurs[tree.label[known]], other.sum())
+    column = np.append(occurs, number)
     rows = rows + _SPARK * sums[:, None] * column / total
     taken = rows[:, :size].sum(axis=0)
-    start = simplex((held - taken)[None, :], np.array([number]))
-    start = np.append(start[0] + _START_SPARK * number * held / total, 0.0)
+    start = project_to_simplex((occurs - taken)[None, :], np.array([number]))
+    start = np.append(start[0] + _START_SPARK * number * occurs / total, 0.0)
     seeds = np.concatenate((rows, start[None, :]))
     which = np.zeros(len(seeds), np.int64)
-    found = _scaled(seeds, np.append(sums, number), which, column[None, :])
+    flows = _scaled(seeds, np.append(sums, number), which, column[None, :])
     core = np.zeros(len(known), np.int64)
     none = np.zeros(0, np.int64)
-    return found[-2], _Flows(known, found[:-2], core, found[-1:], none, none)
+    return flows[-2], _Flows(known, flows[:-2], core, flows[-1:], none, none)
 
 
-def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other: Floats) -> _Flows:
+def _higher_order(tree: ExplorationTree, members: Integers, levels: list[_Flows], other: Floats) -> _Flows:
     """Balance the contexts of one level within those of the level before."""
     before = levels[-1]
     above, label = np.searchsorted(before.contexts, tree.parent[members]), tree.label[members]
@@ -114,12 +114,12 @@ def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other
     total = column.sum(axis=1)
     spread = column / np.maximum(total, _LEAST)[:, None]
     rest = np.maximum(0.0, total - least)
-    held = np.maximum(tree.held[members], _LEAST)
-    known = tree.counts[members] * (sums / held)[:, None] + _SPARK * sums[:, None] * spread[core]
+    occurs = np.maximum(tree.occurs[members], _LEAST)
+    known = tree.counts[members] * (sums / occurs)[:, None] + _SPARK * sums[:, None] * spread[core]
     others = rest[:, None] * spread
     taken = others.copy()
     np.add.at(taken, core, known)
-    start = simplex(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
+    start = project_to_simplex(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
     numbers = np.arange(len(keys))
     rows = _scaled(
         np.concatenate((known, start, others)),
@@ -131,7 +131,7 @@ def _higher_order(tree: Contexts, members: Integers, levels: list[_Flows], other
     return _Flows(members, rows[: len(members)], core, rows[len(members) : ends], ending, keys)
 
 
-def _rows_of(tree: Contexts, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats) -> Floats:
+def _rows_of(tree: ExplorationTree, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats) -> Floats:
     """The balanced rows of known contexts of any level; 0 is an item of which nothing is known."""
     share = tree.counts[0, item] / max(float(other.sum()), _LEAST)
     rows = share[:, None] * other
@@ -149,17 +149,17 @@ def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Fl
     for _ in range(_SWEEPS):
         total = rows.sum(axis=1)
         rows *= np.divide(sums, total, out=np.zeros_like(total), where=total > 0)[:, None]
-        found = np.add.reduceat(rows, firsts, axis=0)
-        rows *= np.divide(columns, found, out=np.zeros_like(found), where=found > 0)[which]
+        total = np.add.reduceat(rows, firsts, axis=0)
+        rows *= np.divide(columns, total, out=np.zeros_like(total), where=total > 0)[which]
     back = np.empty_like(rows)
     back[order] = rows
     return back
 
 
-def _chained(tree: Contexts, levels: list[_Flows], other: Floats) -> Chain:
+def _chained(tree: ExplorationTree, levels: list[_Flows], other: Floats) -> MarkovChain:
     """Give each state what is not a longer state's; beside contexts, starts are states."""
     size = tree.size
-    states = states_of(tree)
+    states = chain_states(tree)
     starts = [flows.starts for flows in levels[1:]]
     begin = len(states.shorter) + np.cumsum([0, *map(len, starts)])
     shorter, onward = _with_starts(tree, states, levels, begin)
@@ -174,10 +174,12 @@ def _chained(tree: Contexts, levels: list[_Flows], other: Floats) -> Chain:
     if len(levels) > 1:
         first[levels[1].keys] = begin[0] + np.arange(len(levels[1].keys))
     start = np.maximum(0.0, levels[0].starts[0, :size])
-    return Chain(start / start.sum(), first, own / own.sum(axis=1, keepdims=True), onward)
+    return MarkovChain(start / start.sum(), first, own / own.sum(axis=1, keepdims=True), onward)
 
 
-def _with_starts(tree: Contexts, states: States, levels: list[_Flows], begin: Integers) -> tuple[Integers, Integers]:
+def _with_starts(
+    tree: ExplorationTree, states: ChainStates, levels: list[_Flows], begin: Integers
+) -> tuple[Integers, Integers]:
     """Add the starts: each ends in its core, and leads to a longer start or where that leads."""
     size = tree.size
     shorter, onward = [states.shorter], [states.onward]

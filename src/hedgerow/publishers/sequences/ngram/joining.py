@@ -1,4 +1,4 @@
-"""Join grams to longer ones, and take sequences off the counts, longest first: the paper's way."""
+"""Join grams to longer ones, and peel sequences off their counts, longest first."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.steps.arrays import ranges
-from hedgerow.steps.contexts import Contexts
 
-__all__ = ["Grams", "extended", "grams_of", "published"]
+__all__ = ["Grams", "extend", "peel", "whole_grams"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -25,8 +25,8 @@ _SPARE = 1e-9
 class Grams:
     """Grams of one length, in lexicographic order: each is a shorter gram and one more label.
 
-    `prefix` and `suffix` are numbers of grams one shorter, without the last and without the first
-    label; -1 where that is not held. The label `size` is the end.
+    `prefix` and `suffix` are numbers of grams one shorter, without the last and without the first label; -1 where
+    there is no such gram. The label `size` is the end.
     """
 
     prefix: Integers
@@ -36,14 +36,14 @@ class Grams:
 
     def find(self, prefix: Integers, label: Integers, size: int) -> Integers:
         """The numbers of grams; -1 where there is none."""
-        keys, asked = self.prefix * (size + 1) + self.label, prefix * (size + 1) + label
+        keys, wanted = self.prefix * (size + 1) + self.label, prefix * (size + 1) + label
         if len(keys) == 0:
-            return np.full(len(asked), -1)
-        at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        return np.where((keys[at] == asked) & (prefix >= 0), at, -1)
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[at] == wanted) & (prefix >= 0), at, -1)
 
 
-def grams_of(tree: Contexts) -> list[Grams]:
+def whole_grams(tree: ExplorationTree) -> list[Grams]:
     """The grams of a tree by length, their counts rounded down; what is below one is left out."""
     size = tree.size
     count = _down(tree.counts[0, :size])
@@ -70,7 +70,7 @@ def grams_of(tree: Contexts) -> list[Grams]:
     return levels
 
 
-def extended(levels: list[Grams], size: int, longest: int) -> list[Grams]:
+def extend(levels: list[Grams], size: int, longest: int) -> list[Grams]:
     """Join the longest grams that overlap in all but their ends, up to `longest` items."""
     levels = list(levels)
     while 1 < len(levels) < longest and len(levels[-1].count):
@@ -89,14 +89,13 @@ def extended(levels: list[Grams], size: int, longest: int) -> list[Grams]:
     return levels
 
 
-def published(levels: list[Grams], size: int, rule: str) -> list[tuple[tuple[int, ...], int]]:
-    """Take sequences off the counts, longest first and most frequent first.
+def peel(levels: list[Grams], size: int) -> list[tuple[tuple[int, ...], int]]:
+    """Take sequences off the counts, longest first and most frequent first; return each with its number of copies.
 
-    A gram is published as often as its count says that is left (`literal`); not at all if a part
-    of it would become negative (`skip`); or as often as all its parts allow (`clip`).
+    A gram is published as often as its count that is left says, and as all its parts allow: none gets below 0.
     """
     left = [level.count.copy() for level in levels]
-    found: list[tuple[tuple[int, ...], int]] = []
+    sequences: list[tuple[tuple[int, ...], int]] = []
     for length in range(len(levels), 0, -1):
         level = levels[length - 1]
         order = np.argsort(-level.count, kind="stable")
@@ -104,29 +103,26 @@ def published(levels: list[Grams], size: int, rule: str) -> list[tuple[tuple[int
         parts = _parts(levels, length, order)
         items = _items(levels, length, order)
         for row, gram in enumerate(order.tolist()):
-            copies = int(left[length - 1][gram])
-            if copies < 1:
+            rest = int(left[length - 1][gram])
+            if rest < 1:
                 continue
             inside = Counter((k, int(ids[row, i])) for k, ids in parts for i in range(ids.shape[1]))
             most = min(
                 (left[k][at] // n if at >= 0 else 0 for (k, at), n in inside.items()),
-                default=copies,
+                default=rest,
             )
-            if rule == "clip":
-                copies = int(min(copies, most))
-            elif rule == "skip" and most < copies:
-                copies = 0
+            copies = int(min(rest, most))
             if copies < 1:
                 continue
             for (k, at), n in inside.items():
                 if at >= 0:
                     left[k][at] -= copies * n
-            found.append((tuple(items[row].tolist()), copies))
-    return found
+            sequences.append((tuple(items[row].tolist()), copies))
+    return sequences
 
 
 def _parts(levels: list[Grams], length: int, grams: Integers) -> list[tuple[int, Integers]]:
-    """The numbers of all proper parts of grams, by level: one column a place."""
+    """The numbers of all proper parts of grams, by level: one column per place."""
     parts: list[tuple[int, Integers]] = []
     ids = grams[:, None]
     for shorter in range(length - 1, 0, -1):

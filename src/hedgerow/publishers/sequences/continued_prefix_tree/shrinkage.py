@@ -1,4 +1,4 @@
-"""Estimates from noisy tables: projected onto a simplex, or shrunk towards a model."""
+"""Shrinkage of noisy tables towards a model, as far as noise asks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["shrink", "simplex", "stands_out"]
+__all__ = ["shrink", "stands_out"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -16,22 +16,6 @@ Floats: TypeAlias = NDArray[np.float64]
 _SURE = 3.0
 #: the variance of the square of Laplace noise, in squares of the variance of the noise
 _SQUARES = 5.0
-
-
-def simplex(values: Floats, total: Floats) -> Floats:
-    """Project each row onto the rows of numbers of at least 0 that have this sum.
-
-    Examples
-    --------
-    >>> simplex(np.array([[5.0, -1, 2], [1, 1, 1]]), np.array([6.0, 6])).tolist()
-    [[4.5, 0.0, 1.5], [2.0, 2.0, 2.0]]
-    """
-    ordered = -np.sort(-values, axis=1)
-    above = np.cumsum(ordered, axis=1) - total[:, None]
-    rank = np.arange(1, int(values.shape[1]) + 1)
-    last = np.maximum(1, np.count_nonzero(ordered - above / rank > 0, axis=1))
-    shift = above[np.arange(len(values)), last - 1] / last
-    return np.maximum(0.0, values - shift[:, None])
 
 
 def stands_out(noisy: Floats, model: Floats, scale: float) -> bool:

@@ -1,4 +1,4 @@
-"""A tree of prefixes, level by level: what each node is, what it holds, and its place in a walk."""
+"""A noisy prefix tree, level by level: what each node is, its count, and its place in depth-first order."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Prefixes", "Table"]
+__all__ = ["LabelTable", "NoisyTree"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-#: a sequence a row, filled up with -1
-Table: TypeAlias = NDArray[np.int32 | np.int64]
+#: one sequence of labels per row, filled up with -1
+LabelTable: TypeAlias = NDArray[np.int32 | np.int64]
 
 
-class Prefixes:
+class NoisyTree:
     """All nodes so far, without the root.
 
-    Node `v` stands for the sequences that begin with the labels from the first level down to it.
-    `noisy` is its count, `weight` one over the variance of that, `asked` whether anything was asked
-    below it. The label `size` is the end of a sequence: such a node is the sequence that ends at
-    its parent. The children of a node stand next to each other, by label.
+    Node `v` stands for the sequences that begin with the labels from the first level down to it. `noisy` is its noisy
+    count, `weight` one over the variance of that; `expanded` says whether its children were asked for. The label
+    `size` is the end of a sequence: such a node is the sequence that ends at its parent. The children of a node
+    stand next to each other, by label.
 
     Examples
     --------
-    >>> tree = Prefixes(3)
+    >>> tree = NoisyTree(3)
     >>> first = tree.add(np.array([-1, -1]), np.array([0, 2]), np.array([9.0, 4.0]), np.ones(2))
     >>> below = tree.add(first[[0, 0]], np.array([1, 3]), np.array([5.0, 3.0]), np.ones(2))
-    >>> tree.table(3).tolist(), tree.walk().tolist()
+    >>> tree.prefixes(3).tolist(), tree.depth_first().tolist()
     ([[0, -1, -1], [2, -1, -1], [0, 1, -1], [0, -1, -1]], [0, 2, 3, 1])
     """
 
@@ -39,7 +39,7 @@ class Prefixes:
         self.level = np.zeros(0, np.int64)
         self.noisy = np.zeros(0)
         self.weight = np.zeros(0)
-        self.asked = np.zeros(0, np.bool_)
+        self.expanded = np.zeros(0, np.bool_)
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -54,7 +54,7 @@ class Prefixes:
         self.level = np.concatenate((self.level, np.full(len(parent), depth)))
         self.noisy = np.concatenate((self.noisy, noisy.astype(np.float64)))
         self.weight = np.concatenate((self.weight, weight))
-        self.asked = np.concatenate((self.asked, np.zeros(len(parent), np.bool_)))
+        self.expanded = np.concatenate((self.expanded, np.zeros(len(parent), np.bool_)))
         return np.arange(first, len(self))
 
     @property
@@ -62,24 +62,24 @@ class Prefixes:
         """Which nodes are the end of a sequence."""
         return self.label == self.size
 
-    def table(self, longest: int) -> Table:
+    def prefixes(self, longest: int) -> LabelTable:
         """The labels of each node from the first level on, filled up with -1; no ends."""
-        held = np.full((len(self), longest), -1, np.int32 if self.size < 2**31 else np.int64)
+        table = np.full((len(self), longest), -1, np.int32 if self.size < 2**31 else np.int64)
         for depth in range(1, int(self.level.max(initial=0)) + 1):
             nodes = np.flatnonzero(self.level == depth)
             if depth > 1:
-                held[nodes] = held[self.parent[nodes]]
+                table[nodes] = table[self.parent[nodes]]
             items = nodes[~self.ends[nodes]]
-            held[items, depth - 1] = self.label[items]
-        return held
+            table[items, depth - 1] = self.label[items]
+        return table
 
     def left_over(self, counts: Floats) -> Floats:
         """What of each node's count none of its children has."""
         below = np.bincount(self.parent + 1, counts, len(self) + 1)[1:]
         return counts - below
 
-    def walk(self) -> Integers:
-        """All nodes, each before its children, siblings by label: a subtree is a stretch."""
+    def depth_first(self) -> Integers:
+        """All nodes, each before its children, siblings by label: a subtree is a contiguous stretch."""
         sizes = np.ones(len(self), np.int64)
         depths = range(int(self.level.max(initial=0)), 0, -1)
         for depth in depths:

@@ -1,4 +1,4 @@
-"""Chains of states that write sequences: how many go where, and sequences drawn that way."""
+"""Markov chains over states of items: how many sequences go where, corrected for their length; and their sampling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chain", "grouped", "lengthened", "written"]
+from hedgerow.steps.random_order import random_order_by_state
+
+__all__ = ["MarkovChain", "correct_lengths", "sample_sequences"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -20,7 +22,7 @@ _TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class MarkovChain:
     """What follows in each state, and the state after that.
 
     `follow[s, a]` is the chance of item `a` after state `s`; the last column is the end. Item `a`
@@ -34,7 +36,7 @@ class Chain:
     onward: Integers
 
 
-def lengthened(chain: Chain, longest: int, mean: float) -> Chain:
+def correct_lengths(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
     """Correct for sequences that were cut: their last item was not an end.
 
     Where sequences are cut at `longest` items the ends that were counted are too many for a chain
@@ -55,7 +57,7 @@ def lengthened(chain: Chain, longest: int, mean: float) -> Chain:
     return _with_mean(replace(chain, follow=follow), longest, mean)
 
 
-def _with_mean(chain: Chain, longest: int, mean: float) -> Chain:
+def _with_mean(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
     """Find the one factor of all ends that gives sequences so many items, by halving."""
     low, high, tilted = -_TILT, _TILT, chain
     for _ in range(_HALVINGS):
@@ -71,7 +73,7 @@ def _with_mean(chain: Chain, longest: int, mean: float) -> Chain:
     return tilted
 
 
-def _visits(chain: Chain, longest: int) -> tuple[Floats, Floats]:
+def _visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
     """How often each state is left freely, and how often it is where a sequence is stopped."""
     states = len(chain.follow)
     mass = np.bincount(chain.first, chain.start, states).astype(np.float64)
@@ -83,19 +85,21 @@ def _visits(chain: Chain, longest: int) -> tuple[Floats, Floats]:
     return through, mass
 
 
-def written(chain: Chain, number: int, longest: int, coins: np.random.Generator) -> tuple[Integers, Integers]:
-    """Write so many sequences of up to `longest` items; return the sequence of each item, and it.
+def sample_sequences(
+    chain: MarkovChain, number: int, longest: int, coins: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Draw so many sequences of up to `longest` items; return the sequence of each item, and it.
 
-    All sequences in one state are dealt out systematically, in random order: every count of what
-    follows is within one of its expectation, and unbiased.
+    What follows all sequences in one state is sampled systematically: every count is within one of its expectation,
+    and unbiased.
     """
     # the start is a state like the others, of which all sequences leave
     alive = np.arange(number)
-    item = _dealt(chain.start[None, :], np.zeros(number, np.int64), coins)
+    item = _sample(chain.start[None, :], np.zeros(number, np.int64), coins)
     state = chain.first[item]
     rows, items = [alive], [item]
     for _ in range(longest - 1):
-        item = _dealt(chain.follow, state, coins)
+        item = _sample(chain.follow, state, coins)
         on = item < chain.follow.shape[1] - 1
         alive, state, item = alive[on], state[on], item[on]
         if not len(alive):
@@ -111,19 +115,9 @@ def written(chain: Chain, number: int, longest: int, coins: np.random.Generator)
     return np.repeat(np.arange(number), lengths), path
 
 
-def grouped(state: Integers, states: int, coins: np.random.Generator) -> Integers:
-    """Order by state, those of one state at random."""
-    order = coins.permutation(len(state))
-    if states == 1:
-        return order
-    # numbers of 16 bits are sorted without comparing
-    small = state.astype(np.uint16) if states <= np.iinfo(np.uint16).max else state
-    return order[np.argsort(small[order], kind="stable")]
-
-
-def _dealt(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
-    """Deal out what follows: the `j`-th of `n` in a state gets the label at `(j + u) / n`."""
-    order = grouped(state, len(follow), coins)
+def _sample(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
+    """Sample what follows systematically: the `j`-th of `n` in a state, in random order, gets that at `(j + u) / n`."""
+    order = random_order_by_state(state, len(follow), coins)
     many = np.bincount(state, minlength=len(follow))
     there = np.flatnonzero(many)
     share = np.cumsum(follow[there], axis=1)
@@ -133,6 +127,6 @@ def _dealt(follow: Floats, state: Integers, coins: np.random.Generator) -> Integ
     upto[:, -1] = many[there]
     counts = np.diff(upto, axis=1, prepend=0)
     labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
-    dealt = np.empty(len(state), np.int64)
-    dealt[order] = labels
-    return dealt
+    sampled = np.empty(len(state), np.int64)
+    sampled[order] = labels
+    return sampled

@@ -1,8 +1,7 @@
-"""Contexts of an exploration tree: what follows after which items, level by level.
+"""The exploration tree: what follows after which items, level by level.
 
-A context is a list of items whose continuations were asked for. Its suffix *link* is the longest
-other context it ends in. A context is *known* if something is known to follow it. Number 0 is the
-root, the context of no items.
+A context is a list of items whose continuations were asked for. Its suffix *link* is the longest other context it ends
+in. A context is *known* if something is known to follow it. Number 0 is the root, the context of no items.
 """
 
 from __future__ import annotations
@@ -12,18 +11,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Contexts"]
+__all__ = ["ExplorationTree"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-class Contexts:
+class ExplorationTree:
     """All contexts so far. `counts[x, a]` says how often `a` follows `x`; `size` is the end marker.
 
-    `held` is how often the context itself occurs. Contexts are numbered level by level, within a
-    level by parent and label.
+    `occurs` is how often the context itself does. Contexts are numbered level by level, within a level by parent and
+    label.
     """
 
     def __init__(self, unigrams: Floats) -> None:
@@ -32,7 +31,7 @@ class Contexts:
         self.label = np.full(1, -1, np.int64)
         self.level = np.zeros(1, np.int64)
         self.link = np.zeros(1, np.int64)
-        self.held = np.array([unigrams.sum()])
+        self.occurs = np.array([unigrams.sum()])
         self.known = np.ones(1, np.bool_)
         self.counts = np.append(unigrams, 0.0)[None, :]
         self._keys = np.full(1, -1, np.int64)
@@ -46,16 +45,16 @@ class Contexts:
         link = np.zeros(len(parent), np.int64)
         open_, end = np.flatnonzero(self.level[parent] > 0), self.link[parent]
         while len(open_):
-            found = self.find(end[open_], label[open_])
-            link[open_[found >= 0]] = found[found >= 0]
-            open_ = open_[(found < 0) & (end[open_] > 0)]
+            longer = self.find(end[open_], label[open_])
+            link[open_[longer >= 0]] = longer[longer >= 0]
+            open_ = open_[(longer < 0) & (end[open_] > 0)]
             end[open_] = self.link[end[open_]]
         self._keys = np.concatenate((self._keys, parent * self.size + label))
         self.parent = np.concatenate((self.parent, parent))
         self.label = np.concatenate((self.label, label))
         self.level = np.concatenate((self.level, self.level[parent] + 1))
         self.link = np.concatenate((self.link, link))
-        self.held = np.concatenate((self.held, self.counts[parent, label]))
+        self.occurs = np.concatenate((self.occurs, self.counts[parent, label]))
         self.known = np.concatenate((self.known, np.zeros(len(parent), np.bool_)))
         empty = np.zeros((len(parent), self.size + 1))
         self.counts = np.concatenate((self.counts, empty))
@@ -69,25 +68,25 @@ class Contexts:
 
     def nearest_known(self, contexts: Integers) -> Integers:
         """The longest known context that each of these, not being it, ends in."""
-        found = self.link[contexts]
+        suffix = self.link[contexts]
         while True:
-            unknown = ~self.known[found]
+            unknown = ~self.known[suffix]
             if not unknown.any():
-                return found
-            found[unknown] = self.link[found[unknown]]
+                return suffix
+            suffix[unknown] = self.link[suffix[unknown]]
 
     def pooled(self) -> Floats:
         """What follows after any known item; only the end, if none is known."""
         first = (self.level == 1) & self.known
-        held = self.held[first].sum()
-        if held <= 0:
+        total = self.occurs[first].sum()
+        if total <= 0:
             return np.eye(1, self.size + 1, self.size)[0]
-        return self.counts[first].sum(axis=0) / held
+        return self.counts[first].sum(axis=0) / total
 
     def items(self, context: int) -> tuple[int, ...]:
         """The items of a context."""
-        found: list[int] = []
+        items: list[int] = []
         while context > 0:
-            found.append(int(self.label[context]))
+            items.append(int(self.label[context]))
             context = int(self.parent[context])
-        return tuple(reversed(found))
+        return tuple(reversed(items))
