@@ -13,8 +13,9 @@ from hedgerow import Domain, PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
 from hedgerow.privacy.questions import Cells, NoiseOff
 from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences import prefix_tree, time_questions
-from hedgerow.publishers.sequences.prefix_tree import PrefixTree
+from hedgerow.publishers.sequences.continued_prefix_tree import marginals, time_questions
+from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
+from hedgerow.publishers.sequences.prefix_tree.place_groups import place_groups
 from hedgerow.testing import changed, check_publisher, check_replay
 
 TRAJECTORY = PureDP(epsilon=1, unit="trajectory")
@@ -22,12 +23,12 @@ ROUNDING = 1e-9
 ABOUT_TIMES = ("times", "first times", "durations")
 
 
-class OnlyTimes(PrefixTree):
+class OnlyTimes(ContinuedPrefixTree):
     """Publishes what was answered about times, and nothing else."""
 
     def run(self, data, ledger):
-        gates, positions = self._gates(data), data.positions(self.height)
-        times = time_questions.ask_times(positions, gates, 0, self.height, ledger)
+        groups, positions = place_groups(data.domain, data.labels, "none", 0.5), data.positions(self.height)
+        times = time_questions.ask_times(positions, groups, 0, self.height, ledger)
         answers = np.concatenate((times.visits, times.starts, times.durations.ravel()))
         for number, answer in enumerate(answers.tolist()):
             ledger.note(f"answer {number}", int(answer))
@@ -85,7 +86,7 @@ class Listening(NoiseOff):
 
 def exact_answers(records, height):
     heard = Listening()
-    publish_with(PrefixTree(height=height), visits(records, 3, 2), TRAJECTORY, heard)
+    publish_with(ContinuedPrefixTree(height=height), visits(records, 3, 2), TRAJECTORY, heard)
     return heard.exact
 
 
@@ -116,7 +117,7 @@ EQUAL = visits([[(0, 0), (0, 1), (0, 1)]] * 300, 3, 2)
 
 def replayed(data=EQUAL, promise=TRAJECTORY, **parameters):
     other = data.without(0, unit="trajectory")
-    method = PrefixTree(**{"height": 3, **parameters})
+    method = ContinuedPrefixTree(**{"height": 3, **parameters})
     return max(check_replay(method, *pair, promise, 7).loss for pair in ((data, other), (other, data)))
 
 
@@ -132,7 +133,7 @@ BUGS = {
     ),
     "first times twice at the price of once": (
         'exact, Laplace(l1=1), spend=spend, label="first times")',
-        'np.tile(exact, 2), Laplace(l1=1), spend=spend, label="first times")[: gates.times]',
+        'np.tile(exact, 2), Laplace(l1=1), spend=spend, label="first times")[: groups.times]',
     ),
     "durations twice at the price of once": (
         'exact.ravel(), Laplace(l1=1), spend=spend, label="durations")',
@@ -144,7 +145,7 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_records_that_count_twice_are_caught(bug):
-    with changed(prefix_tree, "ask_times", *BUGS[bug]):
+    with changed(marginals, "ask_times", *BUGS[bug]):
         with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
             replayed()
 
@@ -178,7 +179,7 @@ LEAKS = {
 def test_exact_answers_that_leak_are_caught(leak):
     promise = PureDP(epsilon=10, unit="trajectory")
     assert replayed(NEAR, promise, height=2) <= 10
-    with changed(prefix_tree, "ask_times", *LEAKS[leak]):
+    with changed(marginals, "ask_times", *LEAKS[leak]):
         with pytest.raises(
             GuaranteeError,
             match=r"asked differently|publishes something else|loses .* between neighbours",
@@ -187,6 +188,6 @@ def test_exact_answers_that_leak_are_caught(leak):
 
 
 def test_more_than_the_budget_is_refused():
-    with changed(prefix_tree, "ask_times", "ledger.budget * _PART", "ledger.budget"):
+    with changed(marginals, "ask_times", "ledger.budget * _PART", "ledger.budget"):
         with pytest.raises(GuaranteeError, match="would spend"):
-            check_publisher(PrefixTree(height=2), TRAJECTORY)
+            check_publisher(ContinuedPrefixTree(height=2), TRAJECTORY)

@@ -1,4 +1,4 @@
-"""prefix-tree with times: what is asked about times, what is drawn from it, and what is said."""
+"""Visits with times: what is asked about times, what is drawn from it, and what is said."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.audit import release_bytes
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, write_folder
-from hedgerow.publishers.sequences.prefix_tree import PrefixTree
-from hedgerow.steps.prefixes import Prefixes
-from hedgerow.steps.shrinkage import shrink, stands_out
-from hedgerow.steps.timing import Journeys, Timing
-from hedgerow.steps.visit_times import Times, last_times, start_times, starts_by_size, time_blocks
+from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
+from hedgerow.publishers.sequences.continued_prefix_tree.time_assignment import Journeys, TimeAssignment
+from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
+    TimeAnswers,
+    last_times,
+    start_times,
+    starts_by_size,
+    time_blocks,
+)
+from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 
 HOURS = 24
 PLACES = 384
@@ -58,7 +64,7 @@ def profile(data):
     hour = pairs // data.domain.size("place")
     some = np.flatnonzero(np.diff(starts))
     first, last = hour[starts[some]], hour[starts[some + 1] - 1]
-    return [np.bincount(held, minlength=HOURS) for held in (first, last, last - first)]
+    return [np.bincount(hours, minlength=HOURS) for hours in (first, last, last - first)]
 
 
 def apart(one, other):
@@ -67,7 +73,7 @@ def apart(one, other):
 
 def published(data, epsilon, seed, **parameters):
     promise = PureDP(epsilon=epsilon, unit="trajectory")
-    return PrefixTree(**{"height": 8, **parameters}).publish(data, promise, seed=seed)
+    return ContinuedPrefixTree(**{"height": 8, **parameters}).publish(data, promise, seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -175,19 +181,9 @@ def test_what_was_answered_is_not_denied(city):
     assert begun > RECORDS / 2
 
 
-def test_one_survivor_is_named_where_sequences_are_cut():
-    data = Trajectories.from_records(
-        [[(0, 7)]] * 900 + [[(n % 300 + 1, n // 300)] for n in range(3_000)],
-        domain=Domain.declare(place=range(301), time=range(HOURS)),
-    )
-    release = published(data, "1", 1, generator="cut", height=1)
-    assert list(notes_of(release).values()) == [1]
-    assert {visits for visits, _ in release.data.records()} == {((0, 7),)}
-
-
 def test_nothing_new_is_asked_of_sequences_without_times():
     data = Sequences.from_records([[0, 1]] * 50, domain=Domain.declare(item=range(3)))
-    release = PrefixTree(height=3).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
+    release = ContinuedPrefixTree(height=3).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
     labels = [entry.label for entry in release.evidence.entries]
     assert labels == ["number of records", "habits", "places", "prefixes"]
     assert release.evidence.notes == ()
@@ -211,7 +207,7 @@ def known(starts=(), durations=(), block=None, scale=1.0, visits=None):
     starts, durations = np.array(starts, float), np.array(durations, float)
     block = np.zeros(len(starts), np.int64) if block is None else np.array(block)
     visits = np.zeros(len(starts)) if visits is None else np.array(visits, float)
-    return Times(visits, scale, starts, scale, durations, scale, block)
+    return TimeAnswers(visits, scale, starts, scale, durations, scale, block)
 
 
 def test_first_times_are_those_no_prefix_tells():
@@ -242,9 +238,9 @@ def test_noise_alone_is_rarely_believed():
 def test_shrinking_stays_between_the_model_and_the_answer(values, scale):
     noisy = np.array(values)
     model = np.full(len(noisy), noisy.mean())
-    found = shrink(noisy, model, scale)
+    shrunk = shrink(noisy, model, scale)
     low, high = np.minimum(noisy, model), np.maximum(noisy, model)
-    assert np.all((found >= low - 1e-6) & (found <= high + 1e-6))
+    assert np.all((shrunk >= low - 1e-6) & (shrunk <= high + 1e-6))
 
 
 def test_late_journeys_are_short():
@@ -294,8 +290,8 @@ def test_times_are_in_order_and_places_stay(data):
     records = data.draw(st.lists(record, min_size=1, max_size=12))
     answer = st.integers(-50, 300)
     table = np.full((len(records), longest), -1)
-    for row, held in enumerate(records):
-        table[row, : len(held)] = held
+    for row, path in enumerate(records):
+        table[row, : len(path)] = path
         table[row, 0] += places * data.draw(st.integers(0, hours - 1))
     begun = np.array(data.draw(st.lists(st.booleans(), min_size=len(table), max_size=len(table))))
     starts, visits = (data.draw(st.lists(answer, min_size=hours, max_size=hours)) for _ in range(2))
@@ -305,9 +301,9 @@ def test_times_are_in_order_and_places_stay(data):
     cells = data.draw(st.lists(answer, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
     times = known(starts, np.reshape(cells, shape), scale=5.0, visits=visits)
     journeys = Journeys(table.copy(), np.ones(len(table), np.int64), np.full(len(table), -1), begun, places)
-    timing = Timing(times, times.visits, gap, np.random.default_rng(1))
-    held = timing.fill(journeys, Prefixes(places * hours), table.__getitem__)
-    for before, after in zip(table, held, strict=True):
+    timing = TimeAssignment(times, times.visits, gap, np.random.default_rng(1))
+    timed = timing.fill(journeys, NoisyTree(places * hours), table.__getitem__)
+    for before, after in zip(table, timed, strict=True):
         time, place = np.divmod(after[after >= 0], places)
         assert (place == before[: len(place)] % places).all()
         assert np.all(np.diff(time) >= gap)
@@ -315,17 +311,17 @@ def test_times_are_in_order_and_places_stay(data):
         assert 1 <= len(place) <= np.sum(before >= 0)
         if not gap:
             assert len(place) == np.sum(before >= 0)
-    assert np.array_equal(held[~begun, 0], table[~begun, 0])
+    assert np.array_equal(timed[~begun, 0], table[~begun, 0])
     if begun.any():
-        first = [np.bincount(rows[begun, 0] // places, minlength=hours) for rows in (table, held)]
+        first = [np.bincount(rows[begun, 0] // places, minlength=hours) for rows in (table, timed)]
         assert np.abs(first[0] - first[1]).max() <= 2 * (1 + sizes)
 
 
 def test_journeys_go_on_with_no_visit_that_was_counted():
     """Place 1 at time 3 was counted after place 0 at time 1; the others go on at other times."""
-    tree = Prefixes(8)
+    tree = NoisyTree(8)
     first = tree.add(np.array([-1]), np.array([2]), np.array([100.0]), np.ones(1))
-    tree.asked[first] = True
+    tree.expanded[first] = True
     tree.add(first[[0]], np.array([7]), np.array([60.0]), np.ones(1))
 
     def again(rows):
@@ -334,20 +330,20 @@ def test_journeys_go_on_with_no_visit_that_was_counted():
     whole, node = np.ones(200, np.int64), np.zeros(200, np.int64)
     journeys = Journeys(again(node), whole, node, np.zeros(200, np.bool_), 2)
     times = known([0, 100, 0, 0], [[[0, 50, 50, 0]]], scale=1e-3, visits=[0, 100, 70, 30])
-    timing = Timing(times, np.array([0.0, 0, 20, 20]), 0, np.random.default_rng(1))
-    held = timing.fill(journeys, tree, again)
-    went = held[held[:, 1] >= 0, 1]
+    timing = TimeAssignment(times, np.array([0.0, 0, 20, 20]), 0, np.random.default_rng(1))
+    timed = timing.fill(journeys, tree, again)
+    went = timed[timed[:, 1] >= 0, 1]
     assert not np.any(went == 7)
     assert len(went) > 190
     assert np.mean(went == 5) > 0.95  # place 1 at time 2
     # where no other time helps, they go on at another place
     only = times._replace(durations=np.array([[[0.0, 0, 1e5, 0]]]))
-    timing = Timing(only, np.array([0.0, 0, 0, 40]), 0, np.random.default_rng(1))
-    held = timing.fill(journeys, tree, lambda rows: np.tile([2, 0], (len(rows), 1)))
-    assert np.mean(held[:, 1] == 6) > 0.95  # place 0 at time 3
+    timing = TimeAssignment(only, np.array([0.0, 0, 0, 40]), 0, np.random.default_rng(1))
+    timed = timing.fill(journeys, tree, lambda rows: np.tile([2, 0], (len(rows), 1)))
+    assert np.mean(timed[:, 1] == 6) > 0.95  # place 0 at time 3
     # where every later visit was counted, they end
     tree.add(np.zeros(1, np.int64), np.array([5]), np.array([40.0]), np.ones(1))
-    free = Timing(times, np.zeros(4), 1, np.random.default_rng(1))
+    free = TimeAssignment(times, np.zeros(4), 1, np.random.default_rng(1))
     assert np.all(free.fill(journeys, tree, again)[:, 1] == -1)
 
 
@@ -367,6 +363,6 @@ def test_the_ends_of_sequences_are_as_by_hand(records, longest):
     domain = Domain.declare(item=range(8))
     kept = [record for record in records if record]
     data = Sequences.from_records(kept, domain=domain)
-    found = list(zip(*(held.tolist() for held in data.positions(longest).ends()), strict=True))
+    ends = list(zip(*(part.tolist() for part in data.positions(longest).ends()), strict=True))
     cut = [record[:longest] for record in kept]
-    assert sorted(found) == sorted((held[0], held[-1], len(held)) for held in cut)
+    assert sorted(ends) == sorted((path[0], path[-1], len(path)) for path in cut)
