@@ -77,7 +77,10 @@ def test_the_end_as_a_gram_of_its_own_is_caught():
 
 
 def test_half_the_noise_of_what_is_not_tested_is_caught():
-    old, new = "exact[every].ravel(),\n        Laplace(l1=1),", "exact[every].ravel(),\n        Laplace(l1=Fraction(1, 2)),"
+    old, new = (
+        "exact[every].ravel(),\n        Laplace(l1=1),",
+        "exact[every].ravel(),\n        Laplace(l1=Fraction(1, 2)),",
+    )
     caught("_followers", old, new, "loses .* between neighbours", leaf_threshold=False)
 
 

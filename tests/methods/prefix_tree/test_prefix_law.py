@@ -84,7 +84,7 @@ def test_more_than_the_budget_is_caught():
 def test_prefixes_chosen_by_exact_counts_are_caught():
     old, new = "on = (height[passed.at] > 1)", "on = (height[passed.at] > 1) & (counted.counts.sum() % 2 == 0)"
     with changed(Growth, "grow", old, new):
-        with pytest.raises(GuaranteeError, match="asked .*of a neighbour|publishes something else"):
+        with pytest.raises(GuaranteeError, match=r"asked .*of a neighbour|publishes something else"):
             check_publisher(PrefixTree(height=3), SEQUENCE)
 
 

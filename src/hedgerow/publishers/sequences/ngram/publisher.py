@@ -8,15 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from hedgerow.data import Dataset, Sequences
+from hedgerow.data import Dataset, Domain, Sequences
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.ngram.exploration import Exploration
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.gram_table import gram_table
 from hedgerow.publishers.sequences.ngram.joining import extend, peel, whole_grams
 from hedgerow.publishers.sequences.ngram.missing_counts import FILLS
 
-__all__ = ["NGram"]
+__all__ = ["NGram", "join_grams"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +75,19 @@ class NGram(Publisher[Sequences]):
         adaptive = self.budget == "adaptive"
         exploration = Exploration(self.l_max, self.n_max, adaptive, self.fill, self.leaf_threshold)
         tree = exploration.explore(data, ledger)
-        grams = extend(whole_grams(tree), tree.size, self.l_max)
-        sequences = peel(grams, tree.size)
-        row = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence, _ in sequences])
-        item = np.array([code for sequence, _ in sequences for code in sequence], np.int64)
-        counts = np.array([copies for _, copies in sequences], np.int64)
-        released = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
-        return {"": released, "ngrams": gram_table(tree, data.domain)}
+        return {"": join_grams(tree, self.l_max, data.domain), "ngrams": gram_table(tree, data.domain)}
 
     @property
     def workload(self) -> Mapping[str, int]:
         """The first `l_max` items of a sequence are used."""
         return {"longest": self.l_max}
+
+
+def join_grams(tree: ExplorationTree, longest: int, domain: Domain) -> Sequences:
+    """Join the grams of a tree to longer ones, and peel sequences of up to `longest` items off their counts."""
+    grams = extend(whole_grams(tree), tree.size, longest)
+    sequences = peel(grams, tree.size)
+    row = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence, _ in sequences])
+    item = np.array([code for sequence, _ in sequences for code in sequence], np.int64)
+    counts = np.array([copies for _, copies in sequences], np.int64)
+    return Sequences.from_columns(row=row, item=item, counts=counts, domain=domain)
