@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.publishers.sequences.ngram.exploration import Exploration
 from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
-from hedgerow.testing import check_publisher, mutant
+from hedgerow.testing import changed, check_publisher, mutant
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 BALANCE = pytest.mark.parametrize("balance", [True, False])
@@ -76,3 +77,9 @@ def test_coins_that_depend_on_the_data_are_caught():
     old, new = "self.write(tree, ledger.coins())", "self.write(tree, np.random.default_rng(len(data)))"
     with pytest.raises(GuaranteeError, match="publishes something else of a neighbour"):
         check_publisher(mutant(NGramMarkov, old, new)(), SEQUENCE)
+
+
+def test_more_positions_than_tokens_are_caught():
+    with changed(Exploration, "explore", "data.positions(self.l_max)", "data.positions(99)"):
+        with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
+            check_publisher(NGramMarkov(l_max=4), SEQUENCE)
