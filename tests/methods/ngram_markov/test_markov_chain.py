@@ -69,7 +69,7 @@ def test_without_noise_the_grams_number_and_lengths_come_back():
 
 
 def test_many_items_of_which_nothing_is_known_are_one_state():
-    """Three thousand items, four of them frequent: rows are held for what is known only."""
+    """Three thousand items, four of them frequent: there are rows for what is known only."""
     base = walks(3_000)
     starts, items, _ = base.arrays()
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -76,7 +76,7 @@ class Heard(NoiseOff):
             (int(at), int(code)): int(n)
             for at, code, n in zip(question.families.at, question.families.codes, question.exact, strict=True)
         }
-        found, names = [], []
+        passed, names = [], []
         for at, node in enumerate(question.where.tolist()):
             name = self.names[node]
             inside = INSIDE.get(name[-1:], "AB")
@@ -84,12 +84,12 @@ class Heard(NoiseOff):
                 full = name[:-1] + label if inside != "AB" else name + label
                 count = exact.get((at, code), 0) + self.noise[full]
                 if count >= question.families.cutoffs[at]:
-                    found.append((at, code, count))
+                    passed.append((at, code, count))
                     names.append(full)
                     self.passed[full] = count
         first = max(self.names) + 1
         self.names |= {first + number: name for number, name in enumerate(names)}
-        return type(question.quiet())(*np.array(found, np.int64).reshape(-1, 3).T)
+        return type(question.quiet())(*np.array(passed, np.int64).reshape(-1, 3).T)
 
 
 def grown(growth, data, answers):
@@ -152,7 +152,7 @@ def test_a_level_is_paid_by_groups_and_places_together():
 def test_survivors_without_enumeration():
     """The number of empty ones that pass is binomial, and their counts are geometric."""
     rate, cutoff, many = 0.3, 5, 400
-    found = []
+    survivors = []
     for seed in range(300):
         nothing = np.zeros(0, np.int64)
         ledger = PureDP(epsilon="0.3", unit="sequence").open(PAPER, Noisy(seed))
@@ -165,13 +165,13 @@ def test_survivors_without_enumeration():
             spend=ledger.budget,
             label="x",
         )
-        found.append(noisy)
+        survivors.append(noisy)
     chance = np.exp(-rate * cutoff) / (1 + np.exp(-rate))
     assert chance == pytest.approx(0.128175, abs=1e-6)
-    sizes = np.array([len(noisy) for noisy in found])
+    sizes = np.array([len(noisy) for noisy in survivors])
     law = stats.binom(many, chance)
     assert chi_square(sizes, law.cdf, 20) > FALSE_ALARM
-    above = np.concatenate(found) - cutoff
+    above = np.concatenate(survivors) - cutoff
     assert chi_square(above, one_sided_geometric(rate)) > FALSE_ALARM
     # a wrong scale is seen in both directions
     for wrong in (0.8 * rate, 1.25 * rate):
