@@ -80,14 +80,14 @@ def ask_marginals(positions: Positions, groups: PlaceGroups, height: int, ledger
 def _ask_habits(positions: Positions, places: int, height: int, ledger: Ledger) -> HabitCounts:
     """Ask what people are used to: to stay, to go back, to end."""
     spend = ledger.budget * _HABITS
-    noisy, doubt = np.zeros((0, 4), np.int64), 0.0
+    noisy, deviation = np.zeros((0, 4), np.int64), 0.0
     if height > 1:
         exact = positions.habits(places, height)
         # a sequence does one of these after each but the last of its items
         steps = Laplace(l1=height - 1)
         noisy = ledger.ask(exact.ravel(), steps, spend=spend, label="habits").reshape(-1, 4)
-        doubt = math.sqrt(2) * (height - 1) / float(spend)
-    return HabitCounts(noisy, doubt)
+        deviation = math.sqrt(2) * (height - 1) / float(spend)
+    return HabitCounts(noisy, deviation)
 
 
 def single_part(strength: float, places: int, height: int) -> Fraction:

@@ -39,11 +39,11 @@ _SURE = 2.0
 class HabitCounts(NamedTuple):
     """How often, after each item, one stays, goes back to the place before, does else, or ends.
 
-    `counts` has one row per place in the sequence; `doubt` is the standard deviation of its noise.
+    `counts` has one row per place in the sequence; `deviation` is the standard deviation of its noise.
     """
 
     counts: Integers
-    doubt: float
+    deviation: float
 
 
 class _ContextOrder(NamedTuple):
@@ -63,21 +63,22 @@ class _ContextOrder(NamedTuple):
 class Transitions:
     """What follows the last few places, and what sequences begin with.
 
-    `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from
-    1 with the root as 0, and the places that passed below them. `stops[n - 1]` is how many
-    sequences end after `n` items that the tree does not tell of, `often` the part that ends after
-    any item.
+    `orders[o]` knows contexts of `o + 1` places; `children` are the nodes of the tree, counted from 1 with the root as
+    0, and the places that passed below them. `place_weights` say how often any place occurs that the tree does not
+    tell of, `start_weights` first times, `habit_weights` what one does at each place in it. `untold_ends[n - 1]`
+    is how many sequences end after `n` items that the tree does not tell of, with `deviation` the standard deviation of
+    its noise; `end_rate` is the part that ends after any item.
     """
 
     places: int
     orders: list[_ContextOrder]
     children: PairSet
-    anywhere: WeightedLabels
-    early: WeightedLabels
-    usual: WeightedLabels
-    stops: Floats
-    often: float
-    doubt: float
+    place_weights: WeightedLabels
+    start_weights: WeightedLabels
+    habit_weights: WeightedLabels
+    untold_ends: Floats
+    end_rate: float
+    deviation: float
 
     @classmethod
     def of(cls, tree: NoisyTree, counts: Floats, left: Floats, starts: Floats, habits: HabitCounts) -> Transitions:
@@ -97,24 +98,24 @@ class Transitions:
         # where visits have times, the same place may follow at another one
         timeless = items if tree.size == places else items[:0]
         # what the tree tells of is taken off: the rest is for where it stops
-        rest = np.maximum(habits.counts - _told(tree, counts, places, len(habits.counts)), 0.0)
+        rest = np.maximum(habits.counts - _counted_habits(tree, counts, places, len(habits.counts)), 0.0)
         return cls(
-            places,
-            [_learnt(tree, counts, key, places) for key in _contexts(tree, places)],
-            PairSet.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
-            WeightedLabels.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
-            WeightedLabels.of(0 * times, times, starts + _LITTLE, 1),
-            _usual(rest, places),
-            rest[:, 3],
-            _often(habits.counts),
-            habits.doubt,
+            places=places,
+            orders=[_context_order(tree, counts, key, places) for key in _contexts(tree, places)],
+            children=PairSet.of(tree.parent[timeless] + 1, tree.label[timeless], places + 1),
+            place_weights=WeightedLabels.of(np.zeros(places, np.int64), np.arange(places), left + _LITTLE, 1),
+            start_weights=WeightedLabels.of(0 * times, times, starts + _LITTLE, 1),
+            habit_weights=_habit_weights(rest, places),
+            untold_ends=rest[:, 3],
+            end_rate=_end_rate(habits.counts),
+            deviation=habits.deviation,
         )
 
     def scaled(self, places: Floats) -> Transitions:
         """Draw places more or less often."""
         factor = np.append(places, 1.0)
         orders = [order._replace(labels=order.labels.scaled(factor)) for order in self.orders]
-        return replace(self, orders=orders, anywhere=self.anywhere.scaled(factor))
+        return replace(self, orders=orders, place_weights=self.place_weights.scaled(factor))
 
     def contexts(self, tree: NoisyTree, node: Integers) -> Integers:
         """The last places of nodes, as keys, one row per order; -1 where there are not so many."""
@@ -131,9 +132,9 @@ class Transitions:
         root = np.zeros(many, np.int64)
         sampler = RejectionSampler(self.places, many, coins)
         sampler.rejects.append(partial(self.children.contains, root))
-        sampler.draw(self.anywhere, root)
+        sampler.draw(self.place_weights, root)
         self._anything_else(sampler)
-        label = self.early.sample(root, coins) * self.places + sampler.drawn
+        label = self.start_weights.sample(root, coins) * self.places + sampler.drawn
         return label[sampler.drawn < self.places]
 
     def draw_ends(self, contexts: Integers, items: int, part: float, coins: np.random.Generator) -> Flags:
@@ -142,12 +143,12 @@ class Transitions:
         As many as were counted, unless that may be noise; by their last places, some rather than
         others.
         """
-        chance = np.full(contexts.shape[1], self.often)
+        chance = np.full(contexts.shape[1], self.end_rate)
         for keys, order in zip(contexts, self.orders, strict=True):
             state = order.contexts.find(keys)
             chance[state >= 0] = order.ends[state[state >= 0]]
-        expected, counted = float(chance.sum()), part * float(self.stops[items - 1])
-        if len(chance) and abs(counted - expected) > _SURE * part * self.doubt:
+        expected, counted = float(chance.sum()), part * float(self.untold_ends[items - 1])
+        if len(chance) and abs(counted - expected) > _SURE * part * self.deviation:
             chance = np.maximum(chance, _LITTLE)
             chance = np.minimum(1.0, chance * (counted / chance.sum()))
         order = coins.permutation(len(chance))
@@ -166,12 +167,12 @@ class Transitions:
         sampler.rejects.append(partial(self.children.contains, np.where(node < 0, -1, node + 1)))
         for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
             if order is self.orders[0]:
-                self._as_usual(contexts, items, sampler)
+                self._by_habit(contexts, items, sampler)
             state = np.full(len(node), -1)
             state[sampler.open] = order.contexts.find(keys[sampler.open])
             sampler.draw(order.labels, state)
             sampler.rejects.append(partial(order.known.contains, state))
-        sampler.draw(self.anywhere, np.zeros(len(node), np.int64))
+        sampler.draw(self.place_weights, np.zeros(len(node), np.int64))
         self._anything_else(sampler)
         return np.where(sampler.drawn == self.places, STOP, sampler.drawn)
 
@@ -182,7 +183,7 @@ class Transitions:
         """
         del sampler.rejects[1:]
         everywhere, nowhere = np.arange(self.places), np.zeros(len(sampler.drawn), np.int64)
-        sampler.draw(self.anywhere, nowhere)
+        sampler.draw(self.place_weights, nowhere)
         even = WeightedLabels.of(0 * everywhere, everywhere, np.ones(self.places), 1)
         for _ in range(_EVEN):
             sampler.draw(even, nowhere)
@@ -192,11 +193,11 @@ class Transitions:
             if len(free):
                 sampler.drawn[row] = sampler.coins.choice(free)
 
-    def _as_usual(self, contexts: Integers, items: int, sampler: RejectionSampler) -> None:
+    def _by_habit(self, contexts: Integers, items: int, sampler: RejectionSampler) -> None:
         """Stay, or go back to the place before, as often as is usual: people have habits."""
         before = np.where(contexts[1] >= 0, contexts[1] // self.places, -1)
         ways = np.stack((contexts[0], before))
-        sampler.draw(self.usual, np.full(len(before), items - 1), ways)
+        sampler.draw(self.habit_weights, np.full(len(before), items - 1), ways)
         sampler.rejects.append(partial(_among, ways))
 
 
@@ -215,7 +216,7 @@ def _contexts(tree: NoisyTree, places: int) -> list[Integers]:
     return keys
 
 
-def _learnt(tree: NoisyTree, counts: Floats, keys: Integers, places: int) -> _ContextOrder:
+def _context_order(tree: NoisyTree, counts: Floats, keys: Integers, places: int) -> _ContextOrder:
     """Add up what follows the same last places; what was too rare is what is left of them."""
     expanded = np.flatnonzero(tree.expanded & ~tree.ends & (keys >= 0))
     below = np.flatnonzero(tree.parent >= 0)
@@ -239,7 +240,7 @@ def _learnt(tree: NoisyTree, counts: Floats, keys: Integers, places: int) -> _Co
     return _ContextOrder(KeyIndex.of(known), labels, PairSet.of(state, label, places + 1), share)
 
 
-def _told(tree: NoisyTree, counts: Floats, places: int, rows: int) -> Floats:
+def _counted_habits(tree: NoisyTree, counts: Floats, places: int, rows: int) -> Floats:
     """What the tree tells of habits, one row per place in the sequence."""
     below = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[below]
@@ -252,13 +253,13 @@ def _told(tree: NoisyTree, counts: Floats, places: int, rows: int) -> Floats:
     return np.bincount(cells, counts[below], 4 * rows).astype(np.float64).reshape(rows, 4)
 
 
-def _often(counts: Integers) -> float:
+def _end_rate(counts: Integers) -> float:
     """How often a sequence ends after any item."""
     total = np.maximum(counts.sum(axis=0), 0)
     return float(total[3] / max(1, total.sum()))
 
 
-def _usual(rest: Floats, places: int) -> WeightedLabels:
+def _habit_weights(rest: Floats, places: int) -> WeightedLabels:
     """What is usual at each place in a sequence: stay (0), go back to the place before (1), do else."""
     weight = rest[:, :3] + _LITTLE
     weight[:1, 1] = 0  # after the first place there is none to go back to
