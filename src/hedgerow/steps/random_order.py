@@ -13,14 +13,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def random_order_by_state(state: Integers, states: int, coins: np.random.Generator) -> Integers:
-    """Order by state, those of one state at random.
-
-    Examples
-    --------
-    >>> state = np.array([1, 0, 1])
-    >>> state[random_order_by_state(state, 2, np.random.default_rng(1))]
-    array([0, 1, 1])
-    """
+    """Order by state, those of one state at random."""
     order = coins.permutation(len(state))
     if states == 1:
         return order
