@@ -1,7 +1,7 @@
-"""ngram on MSNBC and other public sequences: frequent grams, lengths, queries, for each generator.
+"""ngram and ngram-markov on MSNBC and other public sequences: frequent grams, lengths, queries.
 
-Writes docs/results/ngram.json, from which `pages.py` makes docs/results/ngram.md. The three
-generators write from the same noisy grams. Every experiment runs in a process of its own.
+Writes docs/results/ngram.json, from which `pages.py` makes docs/results/ngram.md. Sequences are written in three
+ways from the same noisy grams. Every experiment runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,13 +24,21 @@ from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.scoring import relative_errors
 from hedgerow.measures.sequences import drawn_queries, uniform_queries
 from hedgerow.measures.sequential_patterns import top_sequential_patterns
+from hedgerow.privacy import Ledger
 from hedgerow.privacy.questions import Noisy
-from hedgerow.publishers.sequences.ngram import NGram
-from hedgerow.publishers.sequences.writing import write_sequences
+from hedgerow.publishers.sequences.ngram.exploration import Exploration
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.publishers.sequences.ngram.publisher import join_grams
+from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 
 RUNS = 10
 TOPS = (20, 40, 60, 80, 100)
-GENERATORS = ("flow", "markov", "join")
+#: ngram-markov, the same without balance, and ngram; each by what it is called with
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "flow": ("ngram-markov", {}),
+    "markov": ("ngram-markov", {"balance": False}),
+    "join": ("ngram", {"fill": "backoff"}),
+}
 LONGEST = 20
 MSNBC_ITEMS = range(1, 18)
 
@@ -108,35 +116,45 @@ class Truth:
         }
 
 
+def explored(data: Sequences, n_max: int, ledger: Ledger) -> ExplorationTree:
+    """The noisy grams that all ways write from."""
+    return Exploration(LONGEST, n_max, adaptive=True, fill="backoff").explore(data, ledger)
+
+
+def written(tree: ExplorationTree, way: str, domain: Domain, coins: np.random.Generator) -> Sequences:
+    """Write sequences in one of the ways."""
+    if way == "join":
+        return join_grams(tree, LONGEST, domain)
+    row, item = NGramMarkov(l_max=LONGEST, balance=way == "flow").write(tree, coins)
+    return Sequences.from_columns(row=row, item=item, domain=domain)
+
+
 def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
-    """Publish several times, by each generator and by single items; means and standard errors."""
+    """Publish several times, in each way and by single items; means and standard errors."""
     data = SOURCES[name](data_folder())
     truth = Truth(data)
     promise = PureDP(epsilon=epsilon, unit="sequence")
-    method = NGram(l_max=LONGEST)
-    found: dict[str, list[dict[str, Any]]] = {}
+    scores: dict[str, list[dict[str, Any]]] = {}
     contexts = []
     for seed in range(runs):
-        for n_max, names in ((5, GENERATORS), (1, ("single items",))):
+        for n_max, names in ((5, tuple(WAYS)), (1, ("single items",))):
             ledger = promise.open(data, Noisy(seed))
-            tree = NGram(l_max=LONGEST, n_max=n_max).explore(data, ledger)
+            tree = explored(data, n_max, ledger)
             if n_max > 1:
                 contexts.append(len(tree))
-            for generator in names:
-                way = generator if n_max > 1 else "flow"
-                row, item, counts = write_sequences(tree, LONGEST, way, method.publish_rule, ledger.coins())
-                made = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
-                found.setdefault(generator, []).append(truth.score(made))
-    found["original, cut"] = [truth.score(data.truncated(LONGEST))]
+            for way in names:
+                made = written(tree, way if n_max > 1 else "flow", data.domain, ledger.coins())
+                scores.setdefault(way, []).append(truth.score(made))
+    scores["original, cut"] = [truth.score(data.truncated(LONGEST))]
     nothing = np.zeros(0, np.int64)
     empty = Sequences.from_columns(row=nothing, item=nothing, domain=data.domain)
-    found["empty release"] = [truth.score(empty)]
+    scores["empty release"] = [truth.score(empty)]
     return {
         "records": len(data),
         "items": data.domain.size("item"),
         "runs": runs,
         "contexts": statistics.mean(contexts),
-        "scores": {way: summed(held) for way, held in found.items()},
+        "scores": {way: summed(several) for way, several in scores.items()},
     }
 
 
@@ -144,27 +162,25 @@ def run_limits() -> dict[str, Any]:
     """What grams of five, and of eight, items can say of MSNBC at all: epsilon 1,000, one run."""
     data = msnbc(data_folder())
     truth = Truth(data)
-    held: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for n_max in (5, 8):
         ledger = PureDP(epsilon=1_000, unit="sequence").open(data, Noisy(1))
-        tree = NGram(l_max=LONGEST, n_max=n_max).explore(data, ledger)
-        row, item, counts = write_sequences(tree, LONGEST, "flow", "clip", ledger.coins())
-        made = Sequences.from_columns(row=row, item=item, counts=counts, domain=data.domain)
-        held[str(n_max)] = truth.score(made)
-    return held
+        tree = explored(data, n_max, ledger)
+        scores[str(n_max)] = truth.score(written(tree, "flow", data.domain, ledger.coins()))
+    return scores
 
 
 def run_speed() -> dict[str, Any]:
     """Publish MSNBC, and set the time against the floor, measured in the same run."""
     folder = data_folder()
     data, promise = msnbc(folder), PureDP(epsilon=1, unit="sequence")
-    held = {"floor": best(lambda: floor(folder / "msnbc/msnbc990928.seq.gz"), 3)[0]}
-    for generator in GENERATORS:
-        method = find_method("ngram")(generator=generator)
-        held[generator] = best(lambda method=method: method.publish(data, promise), 3)[0]
-    held["reading"] = best(lambda: msnbc(folder), 3)[0]
-    held["whole"] = _whole(folder / "msnbc/msnbc990928.seq.gz")
-    return held
+    seconds = {"floor": best(lambda: floor(folder / "msnbc/msnbc990928.seq.gz"), 3)[0]}
+    for way, (name, parameters) in WAYS.items():
+        method = find_method(name)(**parameters)
+        seconds[way] = best(lambda method=method: method.publish(data, promise), 3)[0]
+    seconds["reading"] = best(lambda: msnbc(folder), 3)[0]
+    seconds["whole"] = _whole(folder / "msnbc/msnbc990928.seq.gz")
+    return seconds
 
 
 def _whole(source: Path) -> float:
@@ -173,7 +189,7 @@ def _whole(source: Path) -> float:
         job = Job(
             data=str(source),
             kind="sequences",
-            method="ngram",
+            method="ngram-markov",
             promise={"epsilon": "1", "unit": "sequence"},
             assert_public_domain=True,
             out=str(Path(name) / "release"),
@@ -208,7 +224,7 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"{name} 1": lambda name=name: run_source(name, "1", 3) for name in SOURCES if name != "msnbc"},
     "limits": run_limits,
     "speed": run_speed,
-    **growth_plans("ngram", made_up),
+    **growth_plans("ngram-markov", made_up),
 }
 
 

@@ -16,10 +16,11 @@ WAYS = ("flow", "markov", "join", "single items", "original, cut", "empty releas
 def ngram_pages(results: dict[str, Any]) -> dict[str, str]:
     """Write the page, and the pictures it shows."""
     head = (
-        "# Results: ngram\n\nMade by `benchmarks/pages.py` from `ngram.json`; do not edit. "
-        "l_max = 20, n_max = 5, all other parameters as they come. The three generators write from "
-        "the same noisy grams; *original, cut* is the original without noise, its sequences cut to "
-        "their first 20 items as the method cuts them; *single items* is a release of counts of "
+        "# Results: ngram and ngram-markov\n\nMade by `benchmarks/pages.py` from `ngram.json`; do not edit. "
+        "l_max = 20, n_max = 5. Sequences are written in three ways from the same noisy grams (with back-off): "
+        "*flow* is `ngram-markov`, ours; *markov* is the same with `balance=no`, which follows the counts "
+        "forwards only; *join* is `ngram`, the paper's. *Original, cut* is the original without noise, its "
+        "sequences cut to their first 20 items as the method cuts them; *single items* is a release of counts of "
         "items alone."
     )
     parts = [
@@ -103,7 +104,7 @@ def _speed(results: dict[str, Any]) -> str:
     ):
         rows.append([way, f"{seconds:.2f}", f"{seconds / held['floor']:.1f}"])
     return (
-        "## Speed\n\nMSNBC, epsilon 1; generators: publishing alone; the floor: gunzip, parse "
+        "## Speed\n\nMSNBC, epsilon 1; flow, markov, join: publishing alone; the floor: gunzip, parse "
         "and sort.\n\n"
         f"{table(['', 'seconds', 'times the floor'], rows)}\n\n"
         f"Made-up walks of mean length 5, epsilon 1:\n\n{made_up(results)}"

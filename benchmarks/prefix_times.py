@@ -1,4 +1,4 @@
-"""prefix-tree on visits with hours: when journeys begin, when they end, how long they take.
+"""continued-prefix-tree on visits with hours: when journeys begin, when they end, how long they take.
 
 Writes docs/results/prefix-tree-times.json, from which `pages.py` makes
 docs/results/prefix-tree-times.md. Constants were chosen on `sube-smartcard` and on made-up metro
@@ -165,7 +165,7 @@ def measured(name: str) -> dict[str, Any]:
     load, height, used = SOURCES[name]
     data = load(data_folder())
     truth = profiles(data)
-    method = find_method("prefix-tree")(height=height)
+    method = find_method("continued-prefix-tree")(height=height)
     scores: dict[str, Any] = {}
     for epsilon in EPSILONS:
         runs = []

@@ -1,4 +1,4 @@
-"""prefix-tree on made-up transit data and public sequences: as printed, and as it is shipped.
+"""prefix-tree and continued-prefix-tree on made-up transit data and public sequences.
 
 Writes docs/results/prefix-tree.json, from which `pages.py` makes docs/results/prefix-tree.md. The
 transit data is made up (`transit.py`); only its sizes are those of the paper. Every experiment runs
@@ -39,25 +39,15 @@ RUNS = 3
 EPSILONS = ("0.5", "0.75", "1", "1.25", "1.5")
 HEIGHTS = (6, 8, 10, 12, 14, 16, 18, 20)
 NETWORKS = {"metro": transit.METRO, "bus": transit.BUS}
-PRINTED = {
-    "taxonomy": "declared",
-    "generator": "cut",
-    "budget": "uniform",
-    "inference": "paper",
-    "a_place": 2.0,
-    "gate_share": 0.0,
-    "tau_split": 0.0,
-}
+#: the thresholds and the split of the paper
+PRINTED = {"threshold": 2.0, "group_share": 0.0, "false_nodes": 0.0}
 #: the printed simple tree breeds empty prefixes beyond any memory here, so their number is bounded
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "hybrid, printed": ("prefix-tree", {**PRINTED, "mode": "hybrid"}),
-    "simple, printed, bounded": (
-        "prefix-tree",
-        {**PRINTED, "mode": "simple", "taxonomy": "fan-out", "tau_split": 0.5},
-    ),
-    "hybrid": ("prefix-tree", {"mode": "hybrid", "taxonomy": "declared"}),
-    "simple": ("prefix-tree", {"mode": "simple"}),
-    "ngram": ("ngram", {}),
+    "hybrid, printed": ("prefix-tree", {**PRINTED, "groups": "declared"}),
+    "simple, printed, bounded": ("prefix-tree", {**PRINTED, "groups": "none", "false_nodes": 0.5}),
+    "hybrid": ("continued-prefix-tree", {"groups": "declared"}),
+    "simple": ("continued-prefix-tree", {"groups": "none"}),
+    "ngram": ("ngram-markov", {}),
 }
 
 
@@ -103,7 +93,7 @@ class Truth:
 def released(data: Any, way: str, epsilon: str, height: int, unit: str, seed: int) -> Any:
     """Publish by one of the ways."""
     name, given = WAYS[way]
-    parameters = {**given, "l_max" if name == "ngram" else "height": height}
+    parameters = {**given, "l_max" if name == "ngram-markov" else "height": height}
     method = find_method(name)(**parameters)
     return method.publish(data, PureDP(epsilon=epsilon, unit=unit), seed=seed).data
 
@@ -122,7 +112,7 @@ def scored(
     nothing = np.zeros(0, np.int64)
     empty = Sequences.from_columns(row=nothing, item=nothing, domain=data.domain)
     found["empty release"] = [truth.score(empty)]
-    single = find_method("ngram")(n_max=1, l_max=height)
+    single = find_method("ngram-markov")(n_max=1, l_max=height)
     promise = PureDP(epsilon=epsilon, unit=unit)
     found["single items"] = [truth.score(single.publish(data, promise, seed=0).data)]
     return {way: summed(held) for way, held in found.items()}
@@ -193,8 +183,8 @@ def run_real(name: str) -> dict[str, Any]:
     """The same on public data, without groups of items to declare."""
     load, height = REAL[name]
     data = load(data_folder())
-    WAYS["hybrid, printed"][1]["taxonomy"] = "fan-out"
-    WAYS["hybrid"][1]["taxonomy"] = "fan-out"
+    WAYS["hybrid, printed"][1]["groups"] = "fan-out"
+    WAYS["hybrid"][1]["groups"] = "fan-out"
     scores = scored(data, "sequence", list(WAYS), "1", height, RUNS)
     return {"records": len(data), "places": data.domain.size("item"), "scores": scores}
 
@@ -202,7 +192,7 @@ def run_real(name: str) -> dict[str, Any]:
 def run_speed() -> dict[str, Any]:
     """Publish, and set the time against the floor on the same file, measured in the same run."""
     held: dict[str, Any] = {}
-    method, promise = find_method("prefix-tree")(), PureDP(epsilon=1, unit="sequence")
+    method, promise = find_method("continued-prefix-tree")(), PureDP(epsilon=1, unit="sequence")
     with tempfile.TemporaryDirectory() as name:
         files = {"msnbc": data_folder() / "msnbc/msnbc990928.seq.gz"}
         for network, size in NETWORKS.items():
@@ -220,7 +210,7 @@ def run_speed() -> dict[str, Any]:
                 "reading": best(load, 3)[0],
                 "publishing": best(lambda data=data: method.publish(data, promise), 3)[0],
             }
-            printed = find_method("prefix-tree")(mode="simple", generator="cut", budget="uniform", inference="paper")
+            printed = find_method("prefix-tree")(groups="none")
             held[source]["as printed"] = best(lambda data=data, printed=printed: printed.publish(data, promise), 3)[0]
     return held
 
@@ -231,7 +221,7 @@ PLANS: dict[str, Callable[[], dict[str, Any]]] = {
     **{f"timed {name}": lambda name=name: run_timed(name) for name in NETWORKS},
     **{f"real {name}": lambda name=name: run_real(name) for name in REAL},
     "speed": run_speed,
-    **growth_plans("prefix-tree", ngram.made_up),
+    **growth_plans("continued-prefix-tree", ngram.made_up),
 }
 
 

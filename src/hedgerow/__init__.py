@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
-    from hedgerow.publishers.sequences.ngram import NGram
-    from hedgerow.publishers.sequences.prefix_tree import PrefixTree
+    from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
+    from hedgerow.publishers.sequences.ngram.publisher import NGram
+    from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
+    from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
     from hedgerow.publishers.sets.diffpart import DiffPart
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
@@ -31,6 +33,7 @@ __all__ = [
     "METHODS",
     "All",
     "Choose",
+    "ContinuedPrefixTree",
     "Criterion",
     "DiffPart",
     "Domain",
@@ -43,6 +46,7 @@ __all__ = [
     "Ledger",
     "LocalSuppression",
     "NGram",
+    "NGramMarkov",
     "NoisySingletons",
     "PrefixTree",
     "Publisher",

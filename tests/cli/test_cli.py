@@ -30,6 +30,7 @@ SESSIONS = {
     "methods": [
         "methods",
         "methods flat-laplace",
+        "methods ngram-markov",
         "methods --kind graphs",
         "methods magic",
         "methods noisy-singletons --json",

@@ -40,7 +40,7 @@ def test_spmf_is_read_and_written_again(tmp_path):
     data = read(path, kind="sequences", assert_public_domain=True)
     assert data.named() == [((2,), 1), ((1, 2, 1), 1)]
     ran = run(
-        "publish a.spmf --kind sequences --method ngram --epsilon 900 --unit sequence "
+        "publish a.spmf --kind sequences --method ngram-markov --epsilon 900 --unit sequence "
         "--assert-public-domain --set l_max=4 --out R --seed 1",
         tmp_path,
     )
@@ -74,7 +74,7 @@ def test_bad_sequences_are_refused(tmp_path):
     )
     assert held.named() == [(("a",), 1), (("a", "b"), 1)]
     with pytest.raises(UndeclaredDomain, match="the domain was inferred"):
-        find_method("ngram")().publish(Sequences.from_records(PATHS), PureDP(epsilon=1, unit="sequence"))
+        find_method("ngram-markov")().publish(Sequences.from_records(PATHS), PureDP(epsilon=1, unit="sequence"))
 
 
 def test_persons_are_bounded_by_what_is_declared():
@@ -119,7 +119,7 @@ def test_the_console_of_sequences(tmp_path):
     (tmp_path / "s.dat").write_text("".join(" ".join(path) + "\n" for path in walks()))
     for line in (
         "describe s.dat --kind sequences",
-        "publish s.dat --kind sequences --method ngram --epsilon 2 --unit sequence --assert-public-domain --set l_max=8 --out R",
+        "publish s.dat --kind sequences --method ngram-markov --epsilon 2 --unit sequence --assert-public-domain --set l_max=8 --out R",
         "verify R",
         "evaluate R --against s.dat --scores s.json",
         "report R --scores s.json --html p.html",
@@ -149,7 +149,7 @@ def test_the_console_of_sequences(tmp_path):
 def test_damaged_grams_are_refused(tmp_path, spoil):
     (tmp_path / "s.dat").write_text("a b\nb\n" * 300)
     given = "--epsilon 5 --unit sequence --assert-public-domain --set l_max=3 --set n_max=3 --out R"
-    assert run(f"publish s.dat --kind sequences --method ngram {given}", tmp_path).code == 0
+    assert run(f"publish s.dat --kind sequences --method ngram-markov {given}", tmp_path).code == 0
     path = tmp_path / "R" / "data.ngrams.parquet"
     spoil(pl.read_parquet(path)).write_parquet(path)
     assert run("verify R", tmp_path).code == 3
@@ -157,7 +157,7 @@ def test_damaged_grams_are_refused(tmp_path, spoil):
 
 def test_measures_stand_beside_controls():
     data = Sequences.from_records(walks(), domain=Domain.declare(item=list("abc")))
-    release = find_method("ngram")(l_max=8).publish(data, PureDP(epsilon=20, unit="sequence"), seed=2)
+    release = find_method("ngram-markov")(l_max=8).publish(data, PureDP(epsilon=20, unit="sequence"), seed=2)
     scores = {score.name: score for score in evaluate(release, data, seed=2)}
     number = scores["released sequences over original ones"]
     assert number.value == pytest.approx(1, abs=0.05)
@@ -173,7 +173,7 @@ def test_measures_stand_beside_controls():
 
 def test_a_release_of_sequences_is_not_compared_with_sets():
     data = Sequences.from_records(walks(300), domain=Domain.declare(item=list("abc")))
-    release = find_method("ngram")().publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
+    release = find_method("ngram-markov")().publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
     other = read([["a"]], kind="sets")
     with pytest.raises(ParameterError, match="cannot be compared with sets"):
         evaluate(release, other)

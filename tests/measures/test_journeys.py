@@ -49,7 +49,7 @@ def test_kcl_needs_one_visit_at_a_time():
 
 def test_a_release_with_several_visits_comes_back(tmp_path):
     data = journeys([[("b", 1), ("a", 1), ("c", 3)]] * 900 + [[("c", 0)]] * 300)
-    release = find_method("prefix-tree")(height=3).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
+    release = find_method("continued-prefix-tree")(height=3).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     for form in ("csv", "parquet"):
         folder = write_folder(release, tmp_path / form, Layout(form, Ending(form, "")))
         again, _ = open_folder(folder)
@@ -134,7 +134,7 @@ def test_a_release_of_journeys_is_evaluated_beside_controls():
         start, third = int(rng.integers(0, 3)), (home + 1) % 6
         records.append([("abcdef"[home], start), ("abcdef"[work], start + 1), ("abcdef"[third], start + 3)])
     data = Trajectories.from_records(records, domain=domain)
-    release = find_method("prefix-tree")(height=4).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
+    release = find_method("continued-prefix-tree")(height=4).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     scores = {score.name: score for score in evaluate(release, data, seed=1)}
     for what in ("durations", "origins and destinations", "times of visits"):
         score = scores[f"total variation of {what}"]
@@ -152,7 +152,7 @@ def test_the_console_of_journeys(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "d.toml").write_text('[place]\nvalues = ["home", "bus", "work"]\n[time]\nlow = 0\nhigh = 23\n')
     for line in (
-        "publish t.csv --kind trajectories --read collisions=keep --domain d.toml --method prefix-tree --epsilon 1 --unit trajectory --set height=4 --out R",
+        "publish t.csv --kind trajectories --read collisions=keep --domain d.toml --method continued-prefix-tree --epsilon 1 --unit trajectory --set height=4 --out R",
         "verify R",
         "evaluate R --against t.csv --read collisions=keep --scores s.json",
         "report R --scores s.json --html p.html",

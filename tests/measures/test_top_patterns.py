@@ -20,7 +20,7 @@ from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.measures.top_patterns import top_scores
 from hedgerow.privacy import NoiseOff
 from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.ngram import NGram
+from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 
 
 def paths(records, size):
@@ -114,7 +114,7 @@ def test_frequent_patterns_are_compared_as_by_hand():
 def test_a_universe_of_two_symbols_is_published():
     domain = Domain.declare(item=["a", "b"])
     data = Sequences.from_records([["a", "b", "a"], ["b"]] * 500, domain=domain)
-    release = NGram(l_max=5, n_max=3).publish(data, PureDP(epsilon=2, unit="sequence"), seed=3)
+    release = NGramMarkov(l_max=5, n_max=3).publish(data, PureDP(epsilon=2, unit="sequence"), seed=3)
     assert len(release.data) == pytest.approx(1_000, rel=0.2)
 
 
@@ -122,23 +122,23 @@ def test_the_warning_of_long_grams_points_at_the_caller():
     data = Sequences.from_records([["a"]], domain=Domain.declare(item=["a", "b", "c"]))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        NGram(l_max=2, n_max=4).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
+        NGramMarkov(l_max=2, n_max=4).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
     assert [held.filename for held in heard] == [__file__]
 
 
-def test_markov_writes_as_many_sequences_as_ends_were_counted():
-    """Item 2 is too rare to be followed, so its ends are not counted; `flow` makes up for them."""
+def test_a_forward_chain_writes_as_many_sequences_as_ends_were_counted():
+    """Item 2 is too rare to be followed, so its ends are not counted; `balance` makes up for them."""
     data = Sequences.from_records([[0, 1]] * 100 + [[2]] * 3, domain=Domain.declare(item=range(3)))
     numbers = {
-        way: len(
+        balance: len(
             publish_with(
-                NGram(l_max=3, n_max=3, generator=way),
+                NGramMarkov(l_max=3, n_max=3, balance=balance),
                 data,
                 PureDP(epsilon=1, unit="sequence"),
                 NoiseOff(),
             ).data
         )
-        for way in ("markov", "flow")
+        for balance in (False, True)
     }
-    assert numbers["markov"] == 100
-    assert numbers["flow"] > 100
+    assert numbers[False] == 100
+    assert numbers[True] > 100

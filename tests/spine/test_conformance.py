@@ -11,6 +11,8 @@ from hedgerow.privacy.kcl import KCL
 from hedgerow.testing import check_publisher, mutant
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
+#: smaller trees than the default, of which most of the time goes to writing: records are cut and go on all the same
+SMALLER = {"continued-prefix-tree": {"height": 4}}
 #: syntactic methods, with a promise to be checked with
 PROMISES = {"kcl": KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"])}
 
@@ -29,9 +31,9 @@ def test_a_registered_syntactic_method_conforms(name):
 
 @pytest.mark.parametrize(("name", "unit"), CASES)
 def test_a_registered_method_conforms(name, unit):
-    found = find_method(name)
-    assert found.name == name
-    result = check_publisher(found(), PureDP(epsilon=1, unit=unit))
+    method = find_method(name)
+    assert method.name == name
+    result = check_publisher(method(**SMALLER.get(name, {})), PureDP(epsilon=1, unit=unit))
     assert result.moved >= result.replays / 2
     assert result.replays >= 20
 

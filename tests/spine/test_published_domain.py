@@ -21,7 +21,7 @@ def journeys():
 
 def test_what_stands_beside_the_records_is_not_in_the_domain():
     promise = PureDP(epsilon=1, unit="trajectory")
-    release = find_method("prefix-tree")().publish(journeys(), promise, seed=1)
+    release = find_method("continued-prefix-tree")().publish(journeys(), promise, seed=1)
     assert {name for name, _ in release.domain.axes} == {"time", "place"}
     for name in (*NAMES, "flu"):
         assert name.encode() not in release.to_json() + release.data.to_bytes()
@@ -39,7 +39,7 @@ def test_a_column_cannot_be_carried_along_under_differential_privacy(tmp_path):
     lines = [f"{n},{8 + n % 2},home,{name}" for n, name in enumerate(NAMES)]
     (tmp_path / "t.csv").write_text("\n".join(["unit,time,place,name", *lines, ""]))
     publish = (
-        "publish t.csv --kind trajectories --method prefix-tree --epsilon 1 --unit trajectory "
+        "publish t.csv --kind trajectories --method continued-prefix-tree --epsilon 1 --unit trajectory "
         "--assert-public-domain --out R"
     )
     ran = run(f"{publish} --carry name", tmp_path)

@@ -74,8 +74,8 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         *(f"{name} --kind sets --method flat-laplace {epsilon} record --domain d.toml"
           for name in ("a.dat", "a.csv.gz", "a.parquet")),
         f"a.jsonl.zst --kind sets --method diffpart {epsilon} record --domain d.toml",
-        f"a.dat.gz --kind sequences --method ngram {epsilon} sequence --domain d.toml",
-        f"t.csv --kind trajectories --method prefix-tree {epsilon} trajectory --domain t.toml",
+        f"a.dat.gz --kind sequences --method ngram-markov {epsilon} sequence --domain d.toml",
+        f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
     ]  # fmt: skip

@@ -130,29 +130,25 @@ def _cases() -> dict[str, Case]:
             unit="record",
         ),
         "diffpart, consistent, two stages": Case("catalogue", "diffpart", {"leaf_mode": "two-stage"}, unit="record"),
-        "ngram": Case("clicks", "ngram", unit="sequence", formats=LISTS),
-        "ngram, persons": Case("clicks", "ngram", unit="person"),
-        "ngram, markov": Case("clicks", "ngram", {"generator": "markov"}, unit="sequence"),
-        "ngram, as printed": Case(
-            "clicks", "ngram", {"fill": "paper", "generator": "join", "leaf_threshold": False}, unit="sequence"
-        ),
-        "ngram, joined": Case("clicks", "ngram", {"generator": "join"}, unit="sequence"),
-        "ngram, even shares": Case("clicks", "ngram", {"budget": "uniform", "n_max": 3}, unit="sequence"),
-        "prefix-tree": Case("clicks", "prefix-tree", unit="sequence", formats=LISTS),
-        "prefix-tree, persons": Case("clicks", "prefix-tree", unit="person"),
-        "prefix-tree, hybrid": Case("clicks", "prefix-tree", {"mode": "hybrid"}, unit="sequence"),
-        "prefix-tree, exact": Case("clicks", "prefix-tree", {"inference": "exact"}, unit="sequence"),
-        "prefix-tree, cut": Case("clicks", "prefix-tree", {"generator": "cut"}, unit="sequence"),
+        "ngram": Case("clicks", "ngram-markov", unit="sequence", formats=LISTS),
+        "ngram, persons": Case("clicks", "ngram-markov", unit="person"),
+        "ngram, markov": Case("clicks", "ngram-markov", {"balance": False}, unit="sequence"),
+        "ngram, as printed": Case("clicks", "ngram", {"leaf_threshold": False}, unit="sequence"),
+        "ngram, joined": Case("clicks", "ngram", {"fill": "backoff"}, unit="sequence"),
+        "ngram, even shares": Case("clicks", "ngram-markov", {"budget": "uniform", "n_max": 3}, unit="sequence"),
+        "prefix-tree": Case("clicks", "continued-prefix-tree", unit="sequence", formats=LISTS),
+        "prefix-tree, persons": Case("clicks", "continued-prefix-tree", unit="person"),
+        "prefix-tree, hybrid": Case("clicks", "continued-prefix-tree", {"groups": "fan-out"}, unit="sequence"),
+        "prefix-tree, exact": Case("clicks", "continued-prefix-tree", {"inference": "exact"}, unit="sequence"),
+        "prefix-tree, cut": Case("clicks", "prefix-tree", {"budget": "adaptive"}, unit="sequence"),
         "prefix-tree, cut, hybrid": Case(
-            "clicks", "prefix-tree", {"generator": "cut", "mode": "hybrid"}, unit="sequence"
+            "clicks", "prefix-tree", {"budget": "adaptive", "groups": "fan-out"}, unit="sequence"
         ),
-        "prefix-tree, cut, even, exact": Case(
-            "clicks", "prefix-tree", {"generator": "cut", "budget": "uniform", "inference": "exact"}, unit="sequence"
-        ),
-        "prefix-tree, rides": Case("rides", "prefix-tree", unit="trajectory", formats=TABLES),
-        "prefix-tree, rides, hybrid": Case("rides", "prefix-tree", {"mode": "hybrid"}, unit="trajectory"),
-        "prefix-tree, rides, cut": Case("rides", "prefix-tree", {"generator": "cut"}, unit="trajectory"),
-        "prefix-tree, several at one time": Case("repeated", "prefix-tree", {"height": 5}, unit="trajectory"),
+        "prefix-tree, cut, even, exact": Case("clicks", "prefix-tree", {"inference": "exact"}, unit="sequence"),
+        "prefix-tree, rides": Case("rides", "continued-prefix-tree", unit="trajectory", formats=TABLES),
+        "prefix-tree, rides, hybrid": Case("rides", "continued-prefix-tree", {"groups": "fan-out"}, unit="trajectory"),
+        "prefix-tree, rides, cut": Case("rides", "prefix-tree", {"budget": "adaptive"}, unit="trajectory"),
+        "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():
         formats = TABLES if name == "with a sensitive value" else ("csv",)

@@ -22,19 +22,34 @@ def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
     from hedgerow.publishers import METHODS, find_method  # noqa: PLC0415
 
     if name is not None:
-        held = _facts(find_method(name))
-        emit(held, _one(held), as_json=as_json)
+        facts = _facts(find_method(name))
+        emit(facts, _one(facts), as_json=as_json)
         return
-    found = [_facts(find_method(method)) for method in METHODS]
-    found = [held for held in found if kind is None or kind in held["kinds"]]
-    if not found:
+    methods = [_facts(find_method(method)) for method in METHODS]
+    methods = [facts for facts in methods if kind is None or kind in facts["kinds"]]
+    if not methods:
         msg = f"there is no method for {kind!r} yet"
         raise click.UsageError(msg)
-    lines = [
-        f"{held['name']:18} {', '.join(held['kinds']):8} {', '.join(held['keeps']):8} {held['summary']}"
-        for held in found
+    emit(methods, _table(methods), as_json=as_json)
+
+
+def _table(methods: list[dict[str, Any]]) -> str:
+    """One line per method, with a star if it is recommended."""
+    rows = [
+        (
+            "*" if facts["recommended"] else " ",
+            facts["name"],
+            ", ".join(facts["kinds"]),
+            ", ".join(facts["keeps"]),
+            facts["summary"],
+        )
+        for facts in methods
     ]
-    emit(found, "\n".join(lines), as_json=as_json)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if any(facts["recommended"] for facts in methods):
+        lines += ["", "* recommended; `hedgerow methods NAME` says for whom"]
+    return "\n".join(lines)
 
 
 def _facts(method: Any) -> dict[str, Any]:
@@ -48,23 +63,25 @@ def _facts(method: Any) -> dict[str, Any]:
         "kinds": [kind.kind for kind in method.kinds],
         "keeps": [kept.name for kept in method.keeps],
         "units": list(method.units),
+        "recommended": method.recommended,
         "paper": " ".join(paper.removeprefix(".. [1] ").split()),
-        "parameters": [held._asdict() for held in parameters_of(method)],
+        "parameters": [parameter._asdict() for parameter in parameters_of(method)],
     }
 
 
-def _one(held: dict[str, Any]) -> str:
+def _one(facts: dict[str, Any]) -> str:
     lines = [
-        f"{held['name']}: {held['summary']}",
+        f"{facts['name']}: {facts['summary']}",
         "",
-        f"  kind       {', '.join(held['kinds'])}",
-        f"  guarantee  {', '.join(held['keeps'])}",
-        f"  unit       {' or '.join(held['units'])}",
-        f"  paper      {held['paper']}",
-        "",
-        "  parameters (--set name=value)" if held["parameters"] else "  no parameters",
+        f"  kind       {', '.join(facts['kinds'])}",
+        f"  guarantee  {', '.join(facts['keeps'])}",
+        f"  unit       {' or '.join(facts['units'])}",
+        f"  paper      {facts['paper']}",
     ]
-    for held_parameter in held["parameters"]:
-        lines.append(f"    {held_parameter['name']} = {held_parameter['default']}")
-        lines.append(f"      {held_parameter['help']} ({held_parameter['range']})")
+    if facts["recommended"]:
+        lines.append(f"  best for   {facts['recommended']}")
+    lines += ["", "  parameters (--set name=value)" if facts["parameters"] else "  no parameters"]
+    for parameter in facts["parameters"]:
+        lines.append(f"    {parameter['name']} = {parameter['default']}")
+        lines.append(f"      {parameter['help']} ({parameter['range']})")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
 from hedgerow.data.ngrams import NGrams
 from hedgerow.data.sequences import Sequences
@@ -13,6 +14,7 @@ __all__ = [
     "Axis",
     "Dataset",
     "Domain",
+    "Labels",
     "Lists",
     "NGrams",
     "Sequences",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain
+from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
 from hedgerow.data.ragged import list_starts, read_only
 from hedgerow.data.records import require_columns
@@ -72,3 +73,13 @@ class Sequences(Lists):
     def positions(self, longest: int) -> Frontier:
         """Open a frontier on every item of all records, of which the first `longest` are used."""
         return self.engine.open_symbols(self.truncated(longest).symbol_lists())
+
+    @property
+    def labels(self) -> Labels:
+        """Labels are the items."""
+        return Labels("item", self.domain.size("item"))
+
+    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Self:
+        """Make other sequences over the same domain: one per row of labels, filled up with -1, so many of each."""
+        row, at = np.nonzero(table >= 0)
+        return self.from_columns(row=row, item=table[row, at].astype(np.int64), counts=counts, domain=self.domain)

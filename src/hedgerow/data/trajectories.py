@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
+from hedgerow.data.labels import Labels
 from hedgerow.data.ragged import cut_lists, read_only, take_lists
 from hedgerow.data.records import number_owners, records_before, renumbered, require_owners
 from hedgerow.data.sorting import distinct_rows, order_of_lists
@@ -229,6 +230,26 @@ class Trajectories(Dataset):
         short, size = self.truncated(longest), self.domain.size("place") * self.domain.size("time")
         lists = SymbolLists.from_arrays(short.starts, short.pairs, np.ones(len(self), np.int64), size)
         return self.engine.open_symbols(lists)
+
+    @property
+    def labels(self) -> Labels:
+        """Labels are places at times; two visits of a record are at different times unless several may be at one."""
+        return Labels("place", self.domain.size("place"), self.domain.size("time"), gap=0 if self.several else 1)
+
+    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Trajectories:
+        """Make other records over the same domain: one per row of labels, filled up with -1, so many of each."""
+        table = np.repeat(table, counts, axis=0)
+        row, at = np.nonzero(table >= 0)
+        time, place = np.divmod(table[row, at].astype(np.int64), self.domain.size("place"))
+        return self.from_columns(
+            records=len(table),
+            row=row,
+            time=time,
+            place=place,
+            sensitive={},
+            domain=self.domain,
+            several=self.several,
+        )
 
     def bare(self) -> Trajectories:
         """Leave out the sensitive attributes, and all axes but time and place."""

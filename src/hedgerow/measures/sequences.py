@@ -60,7 +60,7 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     longest, nothing = longest_of(compared), np.zeros(0, np.int64)
     return {
         "empty release": Sequences.from_columns(row=nothing, item=nothing, domain=original.domain),
-        "single items": Control("ngram", {"n_max": 1, "l_max": longest}),
+        "single items": Control("ngram-markov", {"n_max": 1, "l_max": longest}),
         f"original, cut at {longest}": original.truncated(longest),
     }
 

@@ -44,7 +44,7 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
         longest = longest_of(compared)
         return {
             "empty release": original.truncated(0),
-            "first visits": Control("prefix-tree", {"height": 1, "generator": "cut"}),
+            "first visits": Control("prefix-tree", {"height": 1}),
             f"original, cut at {longest}": original.truncated(longest),
         }
     single = original.keep_visits(_most_frequent(original))

@@ -12,12 +12,14 @@ __all__ = ["METHODS", "find_method"]
 
 #: a method is imported when it is asked for, so that the list costs nothing
 METHODS: dict[str, str] = {
+    "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
     "diffpart": "sets.diffpart:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl:LocalSuppression",
-    "ngram": "sequences.ngram:NGram",
+    "ngram": "sequences.ngram.publisher:NGram",
+    "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
-    "prefix-tree": "sequences.prefix_tree:PrefixTree",
+    "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
 }
 
 

@@ -1,0 +1,1 @@
+"""Noisy prefix trees whose sequences go on where the tree stops."""

@@ -1,0 +1,101 @@
+"""Prefix trees that are continued: where the counts stop, sequences go on as they do elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hedgerow.data import Sequences, Trajectories
+from hedgerow.privacy import Ledger, PureDP
+from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.sequences.continued_prefix_tree.marginals import NUMBER, ask_marginals
+from hedgerow.publishers.sequences.continued_prefix_tree.time_questions import note_times
+from hedgerow.publishers.sequences.continued_prefix_tree.writing import write_continued
+from hedgerow.publishers.sequences.prefix_tree.constrained_inference import consistent_counts
+from hedgerow.publishers.sequences.prefix_tree.growing import Growth, note_first_visits
+from hedgerow.publishers.sequences.prefix_tree.place_groups import GROUPINGS, place_groups
+from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings
+from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds, require_little_noise
+
+__all__ = ["ContinuedPrefixTree"]
+
+#: the part of a level's budget for groups of places
+_GROUP_SHARE = 0.5
+#: noise standard deviations that a place must reach, and empty prefixes expected to pass below a node
+_THRESHOLDS = Thresholds(place=5.0, false_nodes=0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
+    r"""Publish sequences, or visits with their times, by a prefix tree and what goes on where it stops.
+
+    The tree of `prefix-tree` [1]_, with four things of our own. The end of a sequence is one more thing that may come
+    next, so that what was too rare to be counted is told from what ended. Sequences go on there as they do elsewhere
+    in the tree (transitions after the last places, with back-off to fewer); the paper lets them end, which makes most
+    of them too short. Places, habits, times and the number of sequences are counted beside the tree, and what it
+    does not tell of them is what goes on. The budget of a branch goes to the levels it is expected to have.
+
+    Privacy
+    -------
+    prefixes: a sequence, cut to its first `height` items, walks down one path (L1 = 1, one token): at every level it
+    is in one group, then at one place in that group, or at its end. A level spends a part of what is left on its path,
+    groups and places together, and the last level at most the rest; so no path spends more than was reserved. number
+    of records: a sequence counts once (L1 = 1), a hundredth of the budget. habits: after each but the last of its
+    items a sequence stays, goes back, goes elsewhere or ends (L1 = `height` - 1), three hundredths. places: a sequence
+    has at most `height` items (L1 = `height`), nine to fifty hundredths, as the noisy number says. Where visits have
+    times, three hundredths each: times (L1 = `height`, as for places); first times: a record has one first visit, or
+    none (L1 = 1); durations: a record is in one cell, by its number of visits, the block of its first time and the
+    class of the time from its first to its last visit (L1 = 1). Which prefixes are expanded, what they spend, which
+    times are a block, inference and writing depend on noisy answers only. Groups, times, thresholds, classes and
+    height are public.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> domain = Domain.declare(item=["airport", "centre", "harbour", "museum"])
+    >>> trips = [["airport", "centre", "airport"]] * 3000 + [["harbour"]] * 1000
+    >>> data = Sequences.from_records(trips, domain=domain)
+    >>> release = ContinuedPrefixTree(height=4).publish(data, PureDP(epsilon=1, unit="sequence"), seed=3)
+    >>> [(path, round(n, -2)) for path, n in release.data.named() if n > 100]
+    [(('harbour',), 1000), (('airport', 'centre', 'airport'), 3000)]
+
+    References
+    ----------
+    .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data publication: a case
+       study on the Montreal transportation system". KDD 2012; the tree is theirs, what goes on is ours.
+    """
+
+    name: ClassVar[str] = "continued-prefix-tree"
+    kinds: ClassVar = (Sequences, Trajectories)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("sequence", "trajectory", "person")
+    recommended: ClassVar[str] = "journeys among dozens of places and more; visits with times"
+
+    height: int = param(12, "items of a sequence that are used, the first", ge=1, le=200)
+    groups: str = param(
+        "auto",
+        "groups of places that are asked for first, by fan-out or as declared; auto: by fan-out from 2,000 labels on",
+        choices=GROUPINGS,
+    )
+    inference: str = param("project", "how counts are made to agree", choices=("project", "exact"))
+
+    def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
+        """Count marginals, build the noisy prefix tree, make its counts consistent, and continue its sequences."""
+        require_little_noise(max(1 / float(NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget))
+        groups = place_groups(data.domain, data.labels, self.groups, _GROUP_SHARE)
+        positions = data.positions(self.height)
+        marginals = ask_marginals(positions, groups, self.height, ledger)
+        tree = Growth(self.height, groups, _THRESHOLDS, adaptive=True, ends=True).grow(positions, ledger)
+        total = marginals.total(tree)
+        counts = consistent_counts(tree, self.inference, total)
+        copies = count_endings(tree, counts)
+        note_first_visits(tree, groups, ledger)
+        note_times(marginals.times, total, marginals.missing(tree, copies), ledger)
+        table, many = write_continued(tree, counts, copies, data.labels, marginals, self.height, ledger.coins())
+        return data.from_labels(table, many)
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """The first `height` items of a sequence are used."""
+        return {"longest": self.height}

@@ -1,0 +1,71 @@
+"""Systematic sampling of labels by their weights: all counts are within one of what is expected."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.random_order import random_order_by_state
+
+__all__ = ["WeightedLabels"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class WeightedLabels(NamedTuple):
+    """Labels with weights, those of one state side by side: `starts[s]` to `starts[s + 1]`.
+
+    Examples
+    --------
+    >>> labels = WeightedLabels.of(np.zeros(2, np.int64), np.array([7, 9]), np.array([3.0, 1.0]), 1)
+    >>> labels.starts.tolist(), labels.label.tolist(), labels.upto.tolist()
+    ([0, 2], [7, 9], [0.0, 3.0, 4.0])
+    """
+
+    starts: Integers
+    label: Integers
+    upto: Floats
+
+    @classmethod
+    def of(cls, state: Integers, label: Integers, weight: NDArray[Any], states: int) -> WeightedLabels:
+        """Take labels, their states and their weights, in any order."""
+        order = np.lexsort((label, state))
+        starts = np.searchsorted(state[order], np.arange(states + 1))
+        upto = np.append(0.0, np.cumsum(weight[order], dtype=np.float64))
+        return cls(starts, label[order], upto)
+
+    @classmethod
+    def of_rows(cls, weight: Floats) -> WeightedLabels:
+        """Take one state per row, its labels the columns."""
+        states, labels = len(weight), int(weight.shape[1])
+        upto = np.append(0.0, np.cumsum(weight))
+        return cls(np.arange(states + 1) * labels, np.tile(np.arange(labels), states), upto)
+
+    def scaled(self, factor: Floats) -> WeightedLabels:
+        """Make labels more or less frequent, by one factor each."""
+        weight = np.diff(self.upto) * factor[self.label]
+        return self._replace(upto=np.append(0.0, np.cumsum(weight)))
+
+    def sample(self, state: Integers, coins: np.random.Generator, least: Integers | None = None) -> Integers:
+        """Draw a label for each: the `j`-th of `n` in a state, in random order, gets that at `(j + u) / n`.
+
+        All counts are within one of what is expected, and unbiased. With `least`, the first so many labels of a
+        state are left out.
+        """
+        order = random_order_by_state(state, len(self.starts) - 1, coins)
+        ordered = state[order]
+        many = np.bincount(ordered, minlength=len(self.starts) - 1)
+        rank = np.arange(len(ordered)) - (np.cumsum(many) - many)[ordered]
+        part = (rank + coins.random(len(many))[ordered]) / many[ordered]
+        first = self.starts[:-1][ordered]
+        if least is not None:
+            first = first + least[order]
+        low, high = self.upto[first], self.upto[self.starts[1:]][ordered]
+        at = np.searchsorted(self.upto, low + part * (high - low), "right") - 1
+        at = np.clip(at, first, self.starts[1:][ordered] - 1)
+        sampled = np.empty(len(state), np.int64)
+        sampled[order] = self.label[at]
+        return sampled

@@ -1,0 +1,204 @@
+"""When journeys begin and end: estimates from noisy answers, and public classes of times.
+
+No private data is seen here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
+from hedgerow.steps.simplex import project_to_simplex
+
+__all__ = [
+    "TimeAnswers",
+    "duration_classes",
+    "last_times",
+    "size_class",
+    "start_times",
+    "starts_by_size",
+    "time_blocks",
+]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: where classes of durations begin, in hours of a day; what more than 24 times have beside them
+_DAY, _BOUNDS, _SHORT = 24, (1, 2, 3, 5, 7, 9, 11, 13, 16), (1, 2, 3, 5)
+#: the most visits of the classes of records by size, but the last
+_SIZES = (2, 4, 8)
+#: what keeps every later time possible, as a part of the mean
+_LITTLE = 1e-3
+_TINY = np.finfo(np.float64).tiny
+#: rounds of proportional fitting
+_ROUNDS = 20
+
+
+class TimeAnswers(NamedTuple):
+    """Noisy answers about times, and the scale of the noise of each.
+
+    `visits` are visits by time, `starts` records by the time of their first visit. `durations` are
+    the records of two visits and more by the class of their number of visits, the block of the time
+    of the first (`block`), and the class of the time from the first to the last.
+    """
+
+    visits: Floats
+    visit_scale: float
+    starts: Floats
+    start_scale: float
+    durations: Floats
+    duration_scale: float
+    block: Integers
+
+    @classmethod
+    def none(cls, times: int) -> TimeAnswers:
+        """Nothing was asked: all times are alike."""
+        nothing, one = np.zeros(times), np.zeros(times, np.int64)
+        return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
+
+    def starts_known(self, total: float) -> bool:
+        """Whether the answer is more than noise, and more than that so many begin evenly."""
+        nothing = np.zeros_like(self.starts)
+        even = nothing + max(0.0, total) / len(self.starts)
+        return all(stands_out(self.starts, model, self.start_scale) for model in (nothing, even))
+
+    @property
+    def durations_known(self) -> bool:
+        """Whether the answer about durations is more than noise."""
+        return stands_out(self.durations, np.zeros_like(self.durations), self.duration_scale)
+
+
+def duration_classes(times: int) -> Integers:
+    """The class of each difference of two times: short ones by themselves, long ones together.
+
+    Examples
+    --------
+    >>> duration_classes(24).tolist()
+    [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 8, 9, 9, 9, 9, 9, 9, 9, 9]
+    """
+    bounds = {max(1, int(hour * times / _DAY + 0.5)) for hour in _BOUNDS}
+    bounds |= {*_SHORT} if times > _DAY else set()
+    kept = sorted(bound for bound in bounds if bound < max(2, times))
+    return np.searchsorted(kept, np.arange(times), side="right")
+
+
+def size_class(visits: Integers, height: int) -> Integers:
+    """The class of numbers of visits; there is none beyond that of `height`.
+
+    Examples
+    --------
+    >>> size_class(np.arange(10), height=9).tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
+    >>> size_class(np.arange(10), height=4).tolist()
+    [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
+    """
+    return np.searchsorted(_SIZES, np.minimum(visits, height))
+
+
+def time_blocks(weight: Floats, most: int) -> Integers:
+    """Cut times into blocks of about the same weight, at most so many; a heavy one stands alone.
+
+    Examples
+    --------
+    >>> time_blocks(np.array([8.0, 1, 1, 1, 1, 4]), 4).tolist()
+    [0, 1, 1, 1, 1, 2]
+    """
+    if most >= len(weight):
+        return np.arange(len(weight))
+    weight = weight + max(float(weight.mean()), 1.0) * 1e-9
+    upto = np.cumsum(weight)
+    at = np.minimum(np.floor(most * (upto - weight / 2) / upto[-1]), most - 1)
+    return np.unique(at, return_inverse=True)[1].astype(np.int64)
+
+
+def start_times(times: TimeAnswers, total: float, told: Floats) -> Floats:
+    """How many records begin at each time whose beginning no kept prefix tells.
+
+    Parameters
+    ----------
+    total
+        How many records there are.
+    told
+        How many of them begin with a kept prefix, by time.
+    """
+    total = max(0.0, total)
+    even = np.full(len(told), total / len(told))
+    starts = even
+    if times.starts_known(total):
+        noisy = shrink(times.starts, even, times.start_scale)
+        starts = project_to_simplex(noisy[None, :], np.array([total]))[0]
+    left = np.maximum(0.0, starts - told)
+    return left if left.any() else starts
+
+
+def starts_by_size(times: TimeAnswers, starts: Floats, many: Floats) -> Floats:
+    """How many records begin at each time, by the class of their number of visits.
+
+    Both margins are given; what ties them is what durations tell: late journeys are short.
+
+    Parameters
+    ----------
+    starts
+        How many begin at each time.
+    many
+        How many have one visit, and how many have a number of visits of each class.
+    """
+    table = np.outer(many, starts)
+    if times.durations_known:
+        blocks = int(times.block.max()) + 1
+        mass = np.bincount(times.block, starts, blocks)
+        part = starts / np.maximum(mass, _TINY)[times.block]
+        table = _sizes_of_blocks(times, blocks)[:, times.block] * part
+    for _ in range(_ROUNDS):
+        table = table * _ratio(many, table.sum(axis=1))[:, None]
+        table = table * _ratio(starts, table.sum(axis=0))
+    return table
+
+
+def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
+    """Records by class of size, those of one visit first, and block: as far as more than noise."""
+    longer = times.durations.sum(axis=2)
+    single = np.bincount(times.block, times.starts, blocks) - longer.sum(axis=0)
+    noisy = np.vstack((single, longer))
+    rows, columns = (np.maximum(noisy.sum(axis=axis), 0.0) for axis in (1, 0))
+    model = np.outer(rows, columns) / max(float(rows.sum()), _TINY)
+    scale = times.duration_scale * float(np.sqrt(times.durations.shape[2]))
+    return shrink(noisy, model, scale) + _LITTLE * (model.mean() + 1)
+
+
+def last_times(times: TimeAnswers, popular: Floats, size: Integers, first: Integers) -> Floats:
+    """How likely each last time is, one row per class of numbers of visits and first time.
+
+    Within a class of durations, times are as likely as they are `popular`; all later ones are, if
+    nothing is known of durations.
+    """
+    popular = np.maximum(popular, 0.0)
+    popular = popular + _LITTLE * max(float(popular.mean()), 1.0)
+    apart = np.arange(len(popular)) - first[:, None]
+    within = np.where(apart >= 0, popular, 0.0)
+    if not times.durations_known:
+        return within
+    classes = duration_classes(len(popular))
+    cells = classes[np.maximum(apart, 0)] + np.arange(len(first))[:, None] * (classes[-1] + 1)
+    total = np.bincount(cells.ravel(), within.ravel(), len(first) * (int(classes[-1]) + 1))
+    within /= np.maximum(total, _TINY)[cells]
+    rows = _smooth(times)[size, times.block[first]]
+    return within * np.take_along_axis(rows, classes[np.maximum(apart, 0)], axis=1)
+
+
+def _smooth(times: TimeAnswers) -> Floats:
+    """Durations by class of size and block: towards those of all blocks, as far as noise asks."""
+    noisy = times.durations
+    total = np.maximum(noisy.sum(axis=(1, 2)), 0.0)
+    blocks, classes = (project_to_simplex(noisy.sum(axis=axis), total) for axis in (2, 1))
+    model = blocks[:, :, None] * classes[:, None, :] / np.maximum(total, _TINY)[:, None, None]
+    smooth = shrink(noisy, model, times.duration_scale)
+    return smooth + _LITTLE * (smooth.mean(axis=(1, 2), keepdims=True) + 1)
+
+
+def _ratio(wanted: Floats, now: Floats) -> Floats:
+    """What to scale by; 0 where there is nothing to scale."""
+    return np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)

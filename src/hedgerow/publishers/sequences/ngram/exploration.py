@@ -1,0 +1,189 @@
+"""Grow an exploration tree: ask for the counts of grams, level by level, below those that passed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Sequences
+from hedgerow.errors import ParameterError
+from hedgerow.frontiers import Counts, NextSymbol
+from hedgerow.privacy import Grown, Laplace, Ledger, Paths, Shares
+from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
+
+__all__ = ["Exploration"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: a universe is taken to have at least so many items: the logarithm of one or two is no threshold
+_LEAST = 3
+#: what floating-point errors may add to a whole number
+_SPARE = 1e-9
+#: items that noise may make
+_MOST = 300_000_000
+
+
+class _LiveGrams(NamedTuple):
+    """Grams that passed and are expanded: node, parent, last item, noisy count, and the threshold they passed."""
+
+    nodes: Integers
+    at: Integers
+    label: Integers
+    noisy: Integers
+    cutoff: Integers
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """How an exploration tree is grown.
+
+    The first `l_max` items of a sequence are used, in grams of up to `n_max`. With `adaptive`, a branch spends what
+    it has left on as many levels as it is expected to have; else every level gets the same. `fill` says what grams
+    below the threshold get (`fill_missing`), `leaf_threshold` whether the last level of a branch is tested, too.
+    """
+
+    l_max: int
+    n_max: int
+    adaptive: bool
+    fill: str
+    leaf_threshold: bool = True
+
+    def explore(self, data: Sequences, ledger: Ledger) -> ExplorationTree:
+        """Spend the whole budget on a tree of grams, whose counts are consistent."""
+        if self.n_max > self.l_max + 1:
+            warnings.warn("no gram is longer than l_max and an end: n_max is too large", stacklevel=5)
+        size = data.domain.size("item")
+        self._require_little_noise(size, float(ledger.budget))
+        paths = ledger.paths(spend=ledger.budget, touches=self.l_max, label="grams")
+        counted = data.positions(self.l_max).count(NextSymbol(size))
+        tree, live = self._single_items(paths, counted, size, ledger.budget / self._depth)
+        contexts = np.zeros(1, np.int64)
+        for length in range(1, self._depth):
+            if not len(live.label):
+                break
+            contexts = tree.add(contexts[live.at], live.label)
+            height = self._heights(tree, contexts, live, length)
+            share = paths.left(live.nodes) / height
+            cutoff = self._cutoff(share, size)
+            counted = counted.move(live.at, live.label).count(NextSymbol(size))
+            passed = self._followers(paths, counted, live.nodes, height, share, cutoff)
+            self._make_consistent(tree, contexts, passed)
+            # a branch goes on below what passed, while it has something to spend
+            on = (passed.codes < size) & (height[passed.at] > 1)
+            nodes, at, label, noisy = (part[on] for part in passed)
+            live = _LiveGrams(nodes, at, label, noisy, cutoff[at])
+        return tree
+
+    def _single_items(
+        self, paths: Paths, counted: Counts, size: int, spend: Fraction
+    ) -> tuple[ExplorationTree, _LiveGrams]:
+        """Ask for every item, occurring or not; all of them are kept.
+
+        The end is no gram by itself: it would be one more token of every sequence.
+        """
+        exact = np.zeros(size, np.int64)
+        exact[counted.codes] = counted.counts
+        under = np.repeat(paths.root, size)
+        nodes, noisy = paths.ask(exact, Laplace(l1=1), under=under, spend=spend, label="grams")
+        cutoff = self._cutoff(Shares.spread(spend, size), size)
+        label = np.flatnonzero(noisy >= cutoff)
+        at = np.zeros(len(label), np.int64)
+        live = _LiveGrams(nodes[label], at, label, noisy[label], cutoff[label])
+        return ExplorationTree(np.maximum(noisy, 0).astype(np.float64)), live
+
+    def _followers(
+        self,
+        paths: Paths,
+        counted: Counts,
+        nodes: Integers,
+        height: Integers,
+        share: Shares,
+        cutoff: Integers,
+    ) -> Grown:
+        """Ask what follows contexts, any item or the end, and get what reaches the cutoff.
+
+        Without `leaf_threshold`, the last level of a branch is asked for every cell.
+        """
+        whole = (height == 1) & (not self.leaf_threshold)
+        tested, every = np.flatnonzero(~whole), np.flatnonzero(whole)
+        place = np.full(len(nodes), -1)
+        place[tested] = np.arange(len(tested))
+        there = ~whole[counted.cells]
+        labels = counted.size
+        passed = paths.survivors(
+            place[counted.cells[there]],
+            counted.codes[there],
+            counted.counts[there],
+            Laplace(l1=1),
+            under=nodes[tested],
+            candidates=labels,
+            cutoff=cutoff[tested],
+            spend=share[tested],
+            label="grams",
+        )
+        passed = passed._replace(at=tested[passed.at])
+        if not len(every):
+            return passed
+        exact = np.zeros((len(nodes), labels), np.int64)
+        exact[counted.cells, counted.codes] = counted.counts
+        at, codes = np.divmod(np.arange(len(every) * labels), labels)
+        cells, noisy = paths.ask(
+            exact[every].ravel(),
+            Laplace(l1=1),
+            under=nodes[every][at],
+            spend=share[every[at]],
+            label="grams",
+        )
+        more = Grown(cells, every[at], codes, noisy)
+        return Grown(*map(np.concatenate, zip(passed, more, strict=True)))
+
+    def _make_consistent(self, tree: ExplorationTree, contexts: Integers, passed: Grown) -> None:
+        """Set the counts of what follows contexts, so that they add up."""
+        counts = np.zeros((len(contexts), tree.size + 1))
+        known = np.zeros(counts.shape, np.bool_)
+        counts[passed.at, passed.codes], known[passed.at, passed.codes] = passed.noisy, True
+        fill_missing(tree, contexts, counts, known, self.fill)
+
+    def _heights(self, tree: ExplorationTree, contexts: Integers, live: _LiveGrams, length: int) -> Integers:
+        """How many levels below each context are expected to pass: one at least.
+
+        A context that occurs `A` times, followed by its likeliest item with chance `p` again and again, falls to the
+        threshold after `log(threshold / A) / log p` levels.
+        """
+        most = self._depth - length
+        if not self.adaptive:
+            return np.full(len(contexts), most)
+        follow = tree.counts[tree.nearest_known(contexts)]
+        likely = follow.max(axis=1) / follow.sum(axis=1)
+        height = np.where(likely < 1, 1, most)
+        some = (likely < 1) & (live.noisy > live.cutoff)
+        levels = np.log(live.cutoff[some] / live.noisy[some]) / np.log(likely[some])
+        height[some] = np.clip(np.ceil(levels - _SPARE), 1, most)
+        return height
+
+    @property
+    def _depth(self) -> int:
+        """The longest gram that can occur; where a sequence is cut its end says nothing."""
+        return min(self.n_max, self.l_max)
+
+    def _require_little_noise(self, size: int, epsilon: float) -> None:
+        """Refuse settings whose noise alone would make more items than anybody wants to write."""
+        noise = size * self.l_max * self._depth / epsilon
+        if noise > _MOST:
+            msg = (
+                f"the noise of {size:,} items would be about {noise:.1g} items in all; take a "
+                "larger epsilon, a smaller l_max or n_max, or fewer items"
+            )
+            raise ParameterError(msg)
+
+    def _cutoff(self, share: Shares, size: int) -> Integers:
+        """The least count that passes: about one empty continuation of a context does."""
+        rate = share.floats() / self.l_max
+        least = np.log(max(size, _LEAST) / (1 + np.exp(-rate))) / rate
+        return np.maximum(1, np.ceil(least)).astype(np.int64)

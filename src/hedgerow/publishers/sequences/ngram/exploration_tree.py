@@ -1,0 +1,92 @@
+"""The exploration tree: what follows after which items, level by level.
+
+A context is a list of items whose continuations were asked for. Its suffix *link* is the longest other context it ends
+in. A context is *known* if something is known to follow it. Number 0 is the root, the context of no items.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ExplorationTree"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+class ExplorationTree:
+    """All contexts so far. `counts[x, a]` says how often `a` follows `x`; `size` is the end marker.
+
+    `occurs` is how often the context itself does. Contexts are numbered level by level, within a level by parent and
+    label.
+    """
+
+    def __init__(self, unigrams: Floats) -> None:
+        self.size = len(unigrams)
+        self.parent = np.full(1, -1, np.int64)
+        self.label = np.full(1, -1, np.int64)
+        self.level = np.zeros(1, np.int64)
+        self.link = np.zeros(1, np.int64)
+        self.occurs = np.array([unigrams.sum()])
+        self.known = np.ones(1, np.bool_)
+        self.counts = np.append(unigrams, 0.0)[None, :]
+        self._keys = np.full(1, -1, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    def add(self, parent: Integers, label: Integers) -> Integers:
+        """Add contexts one item longer than their parents, sorted by parent and label."""
+        first = len(self)
+        link = np.zeros(len(parent), np.int64)
+        open_, end = np.flatnonzero(self.level[parent] > 0), self.link[parent]
+        while len(open_):
+            longer = self.find(end[open_], label[open_])
+            link[open_[longer >= 0]] = longer[longer >= 0]
+            open_ = open_[(longer < 0) & (end[open_] > 0)]
+            end[open_] = self.link[end[open_]]
+        self._keys = np.concatenate((self._keys, parent * self.size + label))
+        self.parent = np.concatenate((self.parent, parent))
+        self.label = np.concatenate((self.label, label))
+        self.level = np.concatenate((self.level, self.level[parent] + 1))
+        self.link = np.concatenate((self.link, link))
+        self.occurs = np.concatenate((self.occurs, self.counts[parent, label]))
+        self.known = np.concatenate((self.known, np.zeros(len(parent), np.bool_)))
+        empty = np.zeros((len(parent), self.size + 1))
+        self.counts = np.concatenate((self.counts, empty))
+        return np.arange(first, len(self))
+
+    def find(self, contexts: Integers, labels: Integers) -> Integers:
+        """The context one item longer, or -1 if there is none."""
+        keys = contexts * self.size + labels
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, at, -1)
+
+    def nearest_known(self, contexts: Integers) -> Integers:
+        """The longest known context that each of these, not being it, ends in."""
+        suffix = self.link[contexts]
+        while True:
+            unknown = ~self.known[suffix]
+            if not unknown.any():
+                return suffix
+            suffix[unknown] = self.link[suffix[unknown]]
+
+    def pooled(self) -> Floats:
+        """What follows after any known item; only the end, if none is known."""
+        first = (self.level == 1) & self.known
+        total = self.occurs[first].sum()
+        if total <= 0:
+            return np.eye(1, self.size + 1, self.size)[0]
+        return self.counts[first].sum(axis=0) / total
+
+    def items(self, context: int) -> tuple[int, ...]:
+        """The items of a context."""
+        items: list[int] = []
+        while context > 0:
+            items.append(int(self.label[context]))
+            context = int(self.parent[context])
+        return tuple(reversed(items))

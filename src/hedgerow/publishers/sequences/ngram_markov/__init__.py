@@ -1,0 +1,1 @@
+"""Variable-length n-grams, from which a Markov chain of variable order writes sequences."""

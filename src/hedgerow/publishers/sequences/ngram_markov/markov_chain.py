@@ -1,0 +1,132 @@
+"""Markov chains over states of items: how many sequences go where, corrected for their length; and their sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.random_order import random_order_by_state
+
+__all__ = ["MarkovChain", "correct_lengths", "sample_sequences"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: the chances settle after about six
+_SWEEPS = 8
+#: ends are made up to so many times (as a power of two) rarer or more frequent
+_TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovChain:
+    """What follows in each state, and the state after that.
+
+    `follow[s, a]` is the chance of item `a` after state `s`; the last column is the end. Item `a`
+    leads from `s` to `onward[s, a]`. A sequence starts with item `a` by the chance `start[a]`, in
+    state `first[a]`.
+    """
+
+    start: Floats
+    first: Integers
+    follow: Floats
+    onward: Integers
+
+
+def correct_lengths(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
+    """Correct for sequences that were cut: their last item was not an end.
+
+    Where sequences are cut at `longest` items the ends that were counted are too many for a chain
+    that is itself stopped there. The chances are changed until the stopped chain has the ratios
+    that were counted. Flows may also lie where no sequence gets, and be missing elsewhere: at last
+    all ends are made so much rarer, or more frequent, that sequences have `mean` items.
+    """
+    target, follow = chain.follow, chain.follow
+    for _ in range(_SWEEPS):
+        through, stopped = _visits(replace(chain, follow=follow), longest)
+        seen = through[:, None] * follow
+        seen[:, -1] += stopped
+        total = seen.sum(axis=1, keepdims=True)
+        seen = np.divide(seen, total, out=np.zeros_like(seen), where=total > 0)
+        ratio = np.divide(target, seen, out=np.ones_like(seen), where=(seen > 0) & (target > 0))
+        follow = follow * np.clip(ratio, 0.5, 2.0)
+        follow = follow / follow.sum(axis=1, keepdims=True)
+    return _with_mean(replace(chain, follow=follow), longest, mean)
+
+
+def _with_mean(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
+    """Find the one factor of all ends that gives sequences so many items, by halving."""
+    low, high, tilted = -_TILT, _TILT, chain
+    for _ in range(_HALVINGS):
+        items = sum(float(part.sum()) for part in _visits(tilted, longest))
+        if abs(items - mean) <= _NEAR * mean:
+            break
+        tilt = 0.0 if tilted is chain else (low + high) / 2
+        low, high = (low, tilt) if items < mean else (tilt, high)
+        follow = chain.follow.copy()
+        follow[:, -1] *= np.exp2((low + high) / 2)
+        total = follow.sum(axis=1, keepdims=True)
+        tilted = replace(chain, follow=follow / total)
+    return tilted
+
+
+def _visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
+    """How often each state is left freely, and how often it is where a sequence is stopped."""
+    states = len(chain.follow)
+    mass = np.bincount(chain.first, chain.start, states).astype(np.float64)
+    through = np.zeros(states)
+    for _ in range(longest - 1):
+        through += mass
+        moved = mass[:, None] * chain.follow[:, :-1]
+        mass = np.bincount(chain.onward.ravel(), moved.ravel(), states).astype(np.float64)
+    return through, mass
+
+
+def sample_sequences(
+    chain: MarkovChain, number: int, longest: int, coins: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Draw so many sequences of up to `longest` items; return the sequence of each item, and it.
+
+    What follows all sequences in one state is sampled systematically: every count is within one of its expectation,
+    and unbiased.
+    """
+    # the start is a state like the others, of which all sequences leave
+    alive = np.arange(number)
+    item = _sample(chain.start[None, :], np.zeros(number, np.int64), coins)
+    state = chain.first[item]
+    rows, items = [alive], [item]
+    for _ in range(longest - 1):
+        item = _sample(chain.follow, state, coins)
+        on = item < chain.follow.shape[1] - 1
+        alive, state, item = alive[on], state[on], item[on]
+        if not len(alive):
+            break
+        rows.append(alive)
+        items.append(item)
+        state = chain.onward[state, item]
+    lengths = np.bincount(np.concatenate(rows), minlength=number)
+    starts = np.cumsum(lengths) - lengths
+    path = np.empty(int(lengths.sum()), np.int64)
+    for step, (row, item) in enumerate(zip(rows, items, strict=True)):
+        path[starts[row] + step] = item
+    return np.repeat(np.arange(number), lengths), path
+
+
+def _sample(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
+    """Sample what follows systematically: the `j`-th of `n` in a state, in random order, gets that at `(j + u) / n`."""
+    order = random_order_by_state(state, len(follow), coins)
+    many = np.bincount(state, minlength=len(follow))
+    there = np.flatnonzero(many)
+    share = np.cumsum(follow[there], axis=1)
+    share /= share[:, -1:]
+    upto = np.ceil(share * many[there][:, None] - coins.random(len(there))[:, None])
+    upto = np.clip(upto, 0, many[there][:, None]).astype(np.int64)
+    upto[:, -1] = many[there]
+    counts = np.diff(upto, axis=1, prepend=0)
+    labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
+    sampled = np.empty(len(state), np.int64)
+    sampled[order] = labels
+    return sampled

@@ -1,0 +1,109 @@
+"""Constrained inference: make the noisy counts of a prefix tree agree, so that no child has more than its parent.
+
+A tree is given level by level: the parent of each node (-1 above the first level), all children of a node next to
+each other and after it. The children of a node have at most its count together, since some sequences end there.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.publishers.sequences.prefix_tree.tree_least_squares import least_squares
+
+__all__ = ["consistent_counts", "isotonic_regression", "path_estimates", "project_children"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def consistent_counts(tree: NoisyTree, inference: str, total: float = np.inf) -> Floats:
+    """Make the counts of all nodes agree with each other, and with how many sequences there are."""
+    if inference == "exact":
+        counts = least_squares(tree.parent, tree.level, tree.noisy, tree.weight)
+    else:
+        counts = path_estimates(tree.parent, tree.level, tree.noisy, tree.weight)
+    # after least squares this only takes away what floating-point errors left
+    return project_children(tree.parent, tree.level, counts, total)
+
+
+def isotonic_regression(values: Floats, weights: Floats) -> Floats:
+    """The closest rows, by weighted squares, that never decrease from left to right.
+
+    The estimate at `m` is the largest, over all starts up to `m`, of the smallest mean of a stretch from there on.
+
+    Examples
+    --------
+    >>> isotonic_regression(np.array([[3.0, 7, 5, 6, 10], [9, 2, 4, 4, 9]]), np.ones((2, 5))).tolist()
+    [[3.0, 6.0, 6.0, 6.0, 10.0], [4.75, 4.75, 4.75, 4.75, 9.0]]
+    """
+    sums = np.cumsum(values * weights, axis=1)
+    mass = np.cumsum(weights, axis=1)
+    estimates = np.empty_like(values)
+    above = np.full(len(values), -np.inf)
+    for start in range(values.shape[1]):
+        before = (sums[:, start - 1], mass[:, start - 1]) if start else (0.0, 0.0)
+        means = (sums[:, start:].T - before[0]) / (mass[:, start:].T - before[1])
+        above = np.maximum(above, means.min(axis=0))
+        estimates[:, start] = above
+    return estimates
+
+
+def path_estimates(parent: Integers, level: Integers, noisy: Floats, weight: Floats) -> Floats:
+    """Make the counts along each path to a leaf monotone; a node gets the mean over its leaves."""
+    inner = np.zeros(len(parent), np.bool_)
+    inner[parent[parent >= 0]] = True
+    leaves = np.flatnonzero(~inner)
+    total, many = np.zeros(len(parent)), np.zeros(len(parent))
+    for depth in np.unique(level[leaves]).tolist():
+        path = [leaves[level[leaves] == depth]]
+        while len(path) < depth:
+            path.append(parent[path[-1]])
+        nodes = np.stack(path, axis=1)
+        estimates = isotonic_regression(noisy[nodes], weight[nodes])
+        total += np.bincount(nodes.ravel(), estimates.ravel(), len(parent))
+        many += np.bincount(nodes.ravel(), minlength=len(parent))
+    return total / np.maximum(many, 1)
+
+
+def project_children(parent: Integers, level: Integers, counts: Floats, total: float = np.inf) -> Floats:
+    """From the top, project the counts of each node's children onto what is at least 0 and at most its count in all.
+
+    All nodes of the first level have `total` at most. The paper takes the same from all children instead, which
+    leaves negative counts, and children above their parents.
+
+    Examples
+    --------
+    >>> project_children(np.array([-1, 0, 0]), np.array([1, 2, 2]), np.array([5.5, 7.0, 1.0])).tolist()
+    [5.5, 5.5, 0.0]
+    """
+    projected = np.append(np.maximum(counts, 0.0), total)
+    for depth in range(1, int(level.max(initial=0)) + 1):
+        nodes = np.flatnonzero(level == depth)
+        # the last place, which -1 is as well, stands for the root
+        projected[nodes] = _project(projected[nodes], parent[nodes], projected)
+    return projected[:-1]
+
+
+def _project(values: Floats, owner: Integers, limit: Floats) -> Floats:
+    """Take the same from all children of an owner, none below 0, until they fit its limit."""
+    order = np.lexsort((-values, owner))
+    value, own = values[order], owner[order]
+    first = np.ones(len(own), np.bool_)
+    first[1:] = own[1:] != own[:-1]
+    starts = np.flatnonzero(first)
+    group = np.cumsum(first) - 1
+    rank = np.arange(len(own)) - starts[group] + 1
+    running = np.cumsum(value)
+    running -= (running[starts] - value[starts])[group]
+    off = (running - limit[own]) / rank
+    # the largest values stay positive: the last rank for which that holds says how much goes
+    positive = value > off
+    last = np.maximum.reduceat(np.where(positive, rank, 0), starts)
+    spare = np.where(last > 0, off[starts + np.maximum(last, 1) - 1], np.inf)
+    projected = np.empty(len(values))
+    projected[order] = np.maximum(value - np.maximum(spare, 0.0)[group], 0.0)
+    return projected

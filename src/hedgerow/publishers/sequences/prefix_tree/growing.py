@@ -1,0 +1,148 @@
+"""Grow a noisy prefix tree: ask for the counts of prefixes, level by level, below those that passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import ParameterError
+from hedgerow.frontiers import Frontier, NextSymbol
+from hedgerow.privacy import Ledger, Shares
+from hedgerow.publishers.sequences.prefix_tree.group_tests import ask_children
+from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
+from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
+
+__all__ = ["Growth", "note_first_visits"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: nodes of a level, at most
+_NODES = 5_000_000
+#: a share of a level is rounded down to one of about so many
+_SHARES = 4_096
+#: what floating-point errors may add to a whole number
+_SPARE = 1e-9
+
+
+class _LiveNodes(NamedTuple):
+    """Nodes to be expanded: node of the ledger, number in the tree, first time, share of their own level."""
+
+    nodes: Integers
+    numbers: Integers
+    early: Integers
+    share: Floats
+
+    @classmethod
+    def root(cls, node: Integers) -> _LiveNodes:
+        return cls(node, np.full(1, -1), np.zeros(1, np.int64), np.zeros(1))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a tree grows: over which labels, how high, past which thresholds.
+
+    With `adaptive`, a branch spends what it has left on as many levels as it is expected to have; else every level
+    gets the same. With `ends`, the end of a sequence is one more child of every node below the root.
+    """
+
+    height: int
+    groups: PlaceGroups
+    thresholds: Thresholds
+    adaptive: bool
+    ends: bool
+
+    def grow(self, positions: Frontier, ledger: Ledger) -> NoisyTree:
+        """Spend all that is left on a tree over the first items of sequences."""
+        labels = self.groups.labels
+        paths = ledger.paths(spend=ledger.left, label="prefixes")
+        tree = NoisyTree(labels.size)
+        positions, live = positions.first(), _LiveNodes.root(paths.root)
+        for level in range(self.height):
+            height = self._heights(tree, live, level)
+            share = _rounded(paths.left(live.nodes) / height, ledger.budget / _SHARES)
+            counted = positions.count(NextSymbol(tree.size))
+            passed = ask_children(
+                paths,
+                counted,
+                self.groups,
+                live.nodes,
+                live.early,
+                share,
+                self.thresholds.cutoff,
+                ends=level > 0 and self.ends,
+            )
+            tree.expanded[live.numbers[live.numbers >= 0]] = True
+            numbers = tree.add(live.numbers[passed.at], passed.label, passed.noisy, passed.spend.floats() ** 2 / 2)
+            # a branch goes on below what passed, while it has something to spend and time is left
+            early = passed.label // labels.places + labels.gap
+            on = (height[passed.at] > 1) & (passed.label < tree.size) & (early < labels.times)
+            live = _LiveNodes(passed.nodes[on], numbers[on], early[on], share.floats()[passed.at[on]])
+            if not len(live.nodes):
+                break
+            _require_few(len(live.nodes))
+            positions = counted.move(passed.at[on], passed.label[on])
+        return tree
+
+    def _heights(self, tree: NoisyTree, live: _LiveNodes, level: int) -> Integers:
+        """How many levels below each node are expected to pass: one at least.
+
+        A node of count `A`, of which the largest child has the part `p` again and again, falls to the threshold after
+        `log(threshold / A) / log p` levels. What `p` is, nodes at the same place have shown.
+        """
+        most = self.height - level
+        if level == 0 or not self.adaptive:
+            return np.full(len(live.nodes), most)
+        part = _largest_part(tree, self.groups.places)[tree.label[live.numbers] % self.groups.places]
+        noisy = tree.noisy[live.numbers]
+        limit = self.thresholds.of_level(self.groups, live.share)
+        height = np.where(part < 1, 1, most)
+        some = (part < 1) & (noisy > limit)
+        levels = np.log(limit[some] / noisy[some]) / np.log(part[some])
+        height[some] = np.clip(np.ceil(levels - _SPARE), 1, most)
+        return height
+
+
+def _rounded(share: Shares, step: Fraction) -> Shares:
+    """Round down, so that there are few different shares; what would be nothing stays."""
+    down = share.rounded_down(step)
+    return Shares.where(down.floats() > 0, down, share)
+
+
+def _require_few(nodes: int) -> None:
+    if nodes > _NODES:
+        msg = f"a level of the tree has more than {_NODES:,} prefixes; ask for groups first, or bound false_nodes"
+        raise ParameterError(msg)
+
+
+def _largest_part(tree: NoisyTree, places: int) -> Floats:
+    """The largest part of what was at each place that went to one place next, as far as known."""
+    inner = np.flatnonzero(~tree.ends)
+    place = np.where(tree.ends, places, tree.label % places)
+    below = inner[tree.parent[inner] >= 0]
+    expanded = inner[tree.expanded[inner]]
+    first = inner[tree.level[inner] == 1]
+    shares = np.bincount(place[first], tree.noisy[first], places)
+    overall = min(1.0, float(shares.max(initial=0.0)) / max(1.0, float(shares.sum())))
+    total = np.bincount(place[expanded], tree.noisy[expanded], places)
+    keys, number = np.unique(place[tree.parent[below]] * places + place[below], return_inverse=True)
+    largest = np.zeros(places)
+    np.maximum.at(largest, keys // places, np.bincount(number, tree.noisy[below], len(keys)))
+    part = np.full(places, overall)
+    known = (total > 0) & (largest > 0)
+    part[known] = np.minimum(1.0, largest[known] / total[known])
+    return part
+
+
+def note_first_visits(tree: NoisyTree, groups: PlaceGroups, ledger: Ledger) -> None:
+    """Tell the reader of the statement how much a tree with times knows of how records begin."""
+    if groups.times > 1:
+        ledger.note(
+            "first visits, a place at a time, that were frequent enough to be counted",
+            int(np.count_nonzero(tree.level == 1)),
+        )

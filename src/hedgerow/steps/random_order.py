@@ -1,0 +1,22 @@
+"""Random order within groups: what systematic sampling begins with."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["random_order_by_state"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def random_order_by_state(state: Integers, states: int, coins: np.random.Generator) -> Integers:
+    """Order by state, those of one state at random."""
+    order = coins.permutation(len(state))
+    if states == 1:
+        return order
+    # numbers of 16 bits are sorted without comparing
+    small = state.astype(np.uint16) if states <= np.iinfo(np.uint16).max else state
+    return order[np.argsort(small[order], kind="stable")]
