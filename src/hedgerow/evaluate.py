@@ -16,7 +16,8 @@ from hedgerow.privacy.linkage import KCL
 from hedgerow.publishers.sequences.ngram import NGram
 from hedgerow.publishers.sequences.prefix_tree import PrefixTree
 from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
-from hedgerow.publishers.trajectories.kcl import LocalSuppression
+from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
 from hedgerow.release import Release
 from hedgerow.score import Score
 
@@ -118,7 +119,7 @@ def _trajectories(release: Release, original: Trajectories, seed: int | None) ->
     single = original.keep_visits(_most_frequent(original))
     controls = {
         "empty release": original.truncated(0),
-        "one visit a record": LocalSuppression(schedule="grow").publish(single, promise).data,
+        "one visit a record": SuppressionWithReinsertion(schedule="grow").publish(single, promise).data,
         "global suppression": LocalSuppression(mode="global").publish(original, promise).data,
     }
     return measure_trajectories(

@@ -12,7 +12,7 @@ from hedgerow.testing import check_publisher, mutant
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
 #: syntactic methods, with a promise to be checked with
-PROMISES = {"kcl": KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"])}
+PROMISES = dict.fromkeys(("kcl", "kcl-reinsertion"), KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"]))
 
 
 def test_every_registered_method_has_a_case():

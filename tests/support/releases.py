@@ -156,16 +156,15 @@ def _cases() -> dict[str, Case]:
     }
     for name, promise in KCL_PROMISES.items():
         formats = TABLES if name == "with a sensitive value" else ("csv",)
-        cases[f"kcl, {name}"] = Case("rides", "kcl", promise=promise, formats=formats)
-        cases[f"kcl, {name}, greedy alone"] = Case(
-            "rides", "kcl", {"schedule": "greedy", "give_back": False}, promise=promise
-        )
+        cases[f"kcl, {name}"] = Case("rides", "kcl-reinsertion", promise=promise, formats=formats)
+        cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise)
     promise = KCL_PROMISES["with a sensitive value"]
+    ours = "kcl-reinsertion"
     cases |= {
-        "kcl, frequent sequences": Case("rides", "kcl", {"metric": "mfs", "k_prime": 20}, promise=promise),
+        "kcl, frequent sequences": Case("rides", ours, {"metric": "mfs", "k_prime": 20}, promise=promise),
         "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
-        "kcl, in batches": Case("rides", "kcl", {"schedule": "batch"}, promise=promise),
-        "kcl, from nothing": Case("rides", "kcl", {"schedule": "grow"}, promise=promise),
+        "kcl, in batches": Case("rides", ours, {"schedule": "batch"}, promise=promise),
+        "kcl, from nothing": Case("rides", ours, {"schedule": "grow"}, promise=promise),
     }
     return cases
 

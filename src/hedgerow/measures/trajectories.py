@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
+from hedgerow.data.frequent_subsequences import compare_maximal_frequent
 from hedgerow.measures.linkage import measure_limit, measure_linkage
 from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
-from hedgerow.steps.frequent import count_lost
 
 __all__ = ["measure_trajectories"]
 
@@ -87,13 +87,16 @@ def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support
 
     The second may be negative: a lost sequence can leave several shorter ones behind.
     """
-    before = truth.as_records()
-    found = {name: count_lost(before, held.as_records(), support) for name, held in {"ours": ours, **beside}.items()}
-    number = found["ours"][0]
+    before = truth.as_arrays()
+    losses = {
+        name: compare_maximal_frequent(before, visits.as_arrays(), support)
+        for name, visits in {"ours": ours, **beside}.items()
+    }
+    number = losses["ours"].before
     if number == 0:
         return []
-    lost = {name: held[1] / number for name, held in found.items()}
-    fewer = {name: 1 - held[2] / number for name, held in found.items()}
+    lost = {name: loss.lost / number for name, loss in losses.items()}
+    fewer = {name: 1 - loss.after / number for name, loss in losses.items()}
     what = f"sequences of at least {support} records"
     return [
         exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),

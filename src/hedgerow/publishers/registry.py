@@ -14,7 +14,8 @@ __all__ = ["METHODS", "find_method"]
 METHODS: dict[str, str] = {
     "diffpart": "sets.diffpart:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
-    "kcl": "trajectories.kcl:LocalSuppression",
+    "kcl": "trajectories.kcl.publisher:LocalSuppression",
+    "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
     "ngram": "sequences.ngram:NGram",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree:PrefixTree",

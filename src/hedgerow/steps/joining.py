@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.arrays import ranges
+from hedgerow.arrays import ranges
 from hedgerow.steps.contexts import Contexts
 
 __all__ = ["Grams", "extended", "grams_of", "published"]

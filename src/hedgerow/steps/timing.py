@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.arrays import nth, ranges
+from hedgerow.arrays import nth, ranges
 from hedgerow.steps.decks import Deck, Pairs
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.shrinkage import shrink, simplex

@@ -39,8 +39,8 @@ def grouped(codes: Integers) -> tuple[Integers, Integers]:
     """
     bits = max(1, (len(codes) - 1).bit_length())
     if int(codes.max(initial=0)).bit_length() + bits > _KEY_BITS:
-        found, at = np.unique(codes, return_inverse=True)
-        return found, at.astype(np.int64)
+        distinct, at = np.unique(codes, return_inverse=True)
+        return distinct, at.astype(np.int64)
     packed = (codes << bits) | np.arange(len(codes))
     packed.sort()
     row, codes = packed & ((1 << bits) - 1), packed >> bits

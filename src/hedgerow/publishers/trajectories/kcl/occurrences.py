@@ -1,4 +1,4 @@
-"""Where sequences occur, found by sequence and by visit; occurrences are taken away in place."""
+"""An index of where sequences occur, by sequence and by visit; occurrences are removed in place."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.arrays import ranges
-from hedgerow.steps.mining import Level
+from hedgerow.arrays import ranges
+from hedgerow.data.subsequences import Level
 
-__all__ = ["Found", "Occurrences"]
+__all__ = ["Matches", "OccurrenceIndex"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-class Found(NamedTuple):
-    """Occurrences, and which of the things asked about each one was found for."""
+class Matches(NamedTuple):
+    """Occurrences, and the query that each one answers, as its position among those asked."""
 
     occurrence: Integers
-    asked: Integers
+    query: Integers
 
 
-class Occurrences:
+class OccurrenceIndex:
     """The occurrences of all sequences of some levels, those of one sequence side by side.
 
     `places` has the positions of the visits of each, the first repeated to fill up; `at` its
@@ -40,33 +40,33 @@ class Occurrences:
         self.live = np.ones(len(self.at), np.bool_)
         self._visit_starts, self._of_visit = self._by_visit(visits)
 
-    def at_visits(self, visits: Integers) -> Found:
+    def at_visits(self, visits: Integers) -> Matches:
         """The occurrences that are left at each visit."""
-        where, asked = ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
-        return self._left(self._of_visit[where], asked)
+        where, query = ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
+        return self._left(self._of_visit[where], query)
 
-    def of_sequences(self, sequences: Integers) -> Found:
+    def of_sequences(self, sequences: Integers) -> Matches:
         """The occurrences that are left of each sequence."""
         return self._left(*ranges(self.starts[sequences], self.starts[sequences + 1]))
 
-    def touched(self, visits: Integers) -> Integers:
+    def touching(self, visits: Integers) -> Integers:
         """The occurrences that are left at any of the visits, once each."""
         return np.unique(self.at_visits(visits).occurrence)
 
-    def add_pairs(self, totals: Integers, pairs: Integers, sequences: Integers, sign: int) -> None:
-        """Add a number to the total of each pair of each sequence."""
+    def add_to_pairs(self, totals: Integers, pairs: Integers, sequences: Integers, amount: int) -> None:
+        """Add an amount to the total of each pair of each sequence."""
         for column in range(self.places.shape[1]):
-            some = sequences[self.sizes[sequences] > column]
-            np.add.at(totals, pairs[self.places[self.starts[some], column]], sign)
+            long_enough = sequences[self.sizes[sequences] > column]
+            np.add.at(totals, pairs[self.places[self.starts[long_enough], column]], amount)
 
-    def take_away(self, occurrences: Integers) -> None:
-        """Take occurrences away, each once."""
+    def remove(self, occurrences: Integers) -> None:
+        """Remove occurrences, each once."""
         self.live[occurrences] = False
         np.subtract.at(self.support, self.at[occurrences], 1)
 
-    def _left(self, occurrence: Integers, asked: Integers) -> Found:
+    def _left(self, occurrence: Integers, query: Integers) -> Matches:
         left = self.live[occurrence]
-        return Found(occurrence[left], asked[left])
+        return Matches(occurrence[left], query[left])
 
     def _by_visit(self, visits: int) -> tuple[Integers, Integers]:
         """Sort the occurrences by the visits they have; the two are packed into one number."""
@@ -86,8 +86,8 @@ def _side_by_side(levels: list[Level], width: int) -> tuple[Integers, Integers]:
     places, at, before = [np.zeros((0, width), np.int32)], [np.zeros(0, np.int32)], 0
     for level in levels:
         order = np.argsort(level.at, kind="stable")
-        held = level.places[order].astype(np.int32)
-        places.append(np.hstack((held, np.repeat(held[:, :1], width - held.shape[1], axis=1))))
+        ordered = level.places[order].astype(np.int32)
+        places.append(np.hstack((ordered, np.repeat(ordered[:, :1], width - ordered.shape[1], axis=1))))
         at.append((level.at[order] + before).astype(np.int32))
         before += len(level.codes)
     # 32 bits are enough, and half the memory
