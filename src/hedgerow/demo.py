@@ -52,7 +52,7 @@ def run_demo(folder: Path, *, baskets: int = _BASKETS) -> Shown:
     job = Job(
         **reading,
         domain=str(domain),
-        method="diffpart",
+        method="raked-histogram",
         promise={"epsilon": "1", "unit": "record"},
         out=str(out),
         overwrite=True,

@@ -191,7 +191,7 @@ def test_parameters_are_checked_where_they_are_stated():
 def test_an_unknown_method_lists_the_known_ones():
     with pytest.raises(
         UnknownMethod,
-        match="no method 'flat'; there are: diffpart, flat-laplace, kcl, ngram, noisy-singletons",
+        match="no method 'flat'; there are: diffpart, flat-laplace, kcl, kcl-reinsertion, ngram",
     ):
         find_method("flat")
 

@@ -12,13 +12,14 @@ __all__ = ["METHODS", "find_method"]
 
 #: a method is imported when it is asked for, so that the list costs nothing
 METHODS: dict[str, str] = {
-    "diffpart": "sets.diffpart:DiffPart",
+    "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl.publisher:LocalSuppression",
     "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
     "ngram": "sequences.ngram:NGram",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree:PrefixTree",
+    "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
 }
 
 
@@ -33,5 +34,5 @@ def find_method(name: str) -> type[Publisher[Any]]:
     if name not in METHODS:
         msg = f"there is no method {name!r}; there are: {', '.join(METHODS)}"
         raise UnknownMethod(msg)
-    module, _, held = METHODS[name].partition(":")
-    return getattr(import_module(f"hedgerow.publishers.{module}"), held)
+    module, _, publisher = METHODS[name].partition(":")
+    return getattr(import_module(f"hedgerow.publishers.{module}"), publisher)

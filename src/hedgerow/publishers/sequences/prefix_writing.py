@@ -8,12 +8,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.consistency import round_together
 from hedgerow.steps.continuing import calibrated, continued
 from hedgerow.steps.following import Follow, Habits
 from hedgerow.steps.inference import capped, pushed_down, smoothed
 from hedgerow.steps.prefixes import Prefixes, Table
 from hedgerow.steps.prices import closest
+from hedgerow.steps.rounding import round_together
 from hedgerow.steps.timing import Journeys, Timing
 from hedgerow.steps.visit_times import Times, start_times
 

@@ -14,7 +14,8 @@ from project import VECTORS
 from hedgerow import Domain
 from hedgerow.data import Taxonomy
 from hedgerow.errors import DomainError
-from hedgerow.steps.cuts import Cuts, Families
+from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
+from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
 
@@ -30,8 +31,8 @@ def test_trees_have_the_printed_sizes(items, fanout, inner, height):
 def test_a_tree_covers_every_item_once(items, fanout):
     tree = Taxonomy.by_fanout(items, fanout)
     assert all(2 <= len(group) <= fanout for group in tree.children)
-    held = sorted(child for group in tree.children for child in group)
-    assert held == list(range(tree.size - 1))
+    children = sorted(child for group in tree.children for child in group)
+    assert children == list(range(tree.size - 1))
     assert tree.position.tolist() == list(range(items))  # the public order is kept
 
 
@@ -55,36 +56,36 @@ def test_declared_paths_make_a_tree_without_unary_nodes():
 
 
 @given(st.integers(2, 40), st.integers(2, 7), st.integers(0, 2**32))
-def test_families_number_every_sub_partition_once(items, fanout, seed):
-    """Together 2**l - 1 a split, never 2**l, and codes and masks are one to one."""
+def test_every_sub_partition_has_one_number(items, fanout, seed):
+    """Together 2**l - 1 per split, never 2**l, and codes and masks are one to one."""
     tree = Taxonomy.by_fanout(items, fanout)
     draw = np.random.default_rng(seed)
-    cuts = Cuts.whole(tree)
+    cuts = HierarchyCuts.whole(tree)
     for _ in range(3):
-        families = Families.of(cuts)
-        totals = np.bincount(families.owner, families.candidates, len(cuts))
+        candidates = SubPartitions.of(cuts)
+        totals = np.bincount(candidates.parent, candidates.candidates, len(cuts))
         assert totals.tolist() == (2.0 ** tree.width[cuts.split] - 1).tolist()
-        family = np.repeat(np.arange(len(families.owner)), np.minimum(families.candidates, 200))
-        code = np.concatenate([np.arange(min(size, 200)) for size in families.candidates.tolist()])
-        masks = families.masks(family, code)
-        at, again = families.locate(families.owner[family], masks)
+        family = np.repeat(np.arange(len(candidates.parent)), np.minimum(candidates.candidates, 200))
+        code = np.concatenate([np.arange(min(size, 200)) for size in candidates.candidates.tolist()])
+        parent, masks = candidates.parent[family], candidates.masks(family, code)
+        at, again = candidates.locate(parent, masks)
         assert (at.tolist(), again.tolist()) == (family.tolist(), code.tolist())
-        grown = cuts.grow(families.owner[family], masks)
-        assert ((grown.inner_left == 0) == families.leaf[family]).all()
-        live = np.flatnonzero(~families.leaf[family])
+        assert ((cuts.grow(parent, masks).inner_left == 0) == candidates.leaf[family]).all()
+        live = np.flatnonzero(~candidates.leaf[family])
         if len(live) == 0:
             return
-        cuts = grown.take(np.sort(draw.choice(live, min(5, len(live)), replace=False)))
+        live = np.sort(draw.choice(live, min(5, len(live)), replace=False))
+        cuts = cuts.grow(parent[live], masks[live])
 
 
 @given(st.integers(2, 60), st.integers(2, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_every_split_takes_one_from_the_splits_left(items, fanout, longest, seed):
-    """The bound for records of few items: never below what a record needs, one less a split."""
+    """The bound for records of few items: never below what a record needs, one less per split."""
     tree = Taxonomy.by_fanout(items, fanout)
     draw = np.random.default_rng(seed)
     record = np.sort(draw.choice(items, min(items, longest), replace=False))
     first, end = tree.span
-    cuts, splits, left = Cuts.whole(tree), 0, [int(Cuts.whole(tree).splits_left(longest)[0])]
+    cuts, splits, left = HierarchyCuts.whole(tree), 0, [int(HierarchyCuts.whole(tree).splits_left(longest)[0])]
     while cuts.split[0] >= tree.leaves:
         children = tree.children[cuts.split[0] - tree.leaves]
         mask = sum(1 << s for s, c in enumerate(children) if ((first[c] <= record) & (record < end[c])).any())

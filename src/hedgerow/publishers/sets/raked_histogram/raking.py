@@ -1,4 +1,4 @@
-"""Rake what is kept of a noisy histogram of itemsets to the counts of items, pairs and triples."""
+"""Raking (iterative proportional fitting): what is kept of a noisy histogram is fitted to unbiased small counts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["rake", "spare_cutoff"]
+__all__ = ["rake", "spurious_cutoff"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: of what is published, at most this part may be expected to be noise on itemsets nobody has
-_SPURIOUS = 1 / 100
 _LARGEST_QUERY = 3
 _SWEEPS = 10
 #: standard deviations of the noise a difference must exceed to be believed
@@ -24,20 +22,20 @@ _SURE = 1.5
 _STEP = 1.4
 
 
-def spare_cutoff(noisy: Integers, cells: int, spend: float) -> int:
+def spurious_cutoff(noisy: Integers, cells: int, spend: float, share: float) -> int:
     r"""Return the least cutoff that keeps out nearly all that is noise alone.
 
     Discrete Laplace noise with $a = e^{-spend}$ is at least $t$ with an expected excess over 0 of
-    $a^t (t (1 - a) + a) / (1 - a^2)$ a cell. The cutoff is the least $t$ at which all cells
-    together expect at most one 100th of the noisy total.
+    $a^t (t (1 - a) + a) / (1 - a^2)$ per cell. The cutoff is the least $t$ at which all cells
+    together expect at most a share of the noisy total.
 
     Examples
     --------
-    >>> spare_cutoff(np.array([0, 90, 60, 0, 0, 0, 0, 0]), 7, spend=1.0)
+    >>> spurious_cutoff(np.array([0, 90, 60, 0, 0, 0, 0, 0]), 7, spend=1.0, share=0.01)
     3
     """
     a = math.exp(-spend)
-    allowed = _SPURIOUS * max(1.0, float(noisy.sum())) * (1 - a * a) / cells
+    allowed = share * max(1.0, float(noisy.sum())) * (1 - a * a) / cells
     low, high = 1, 2
     while _excess(high, a) > allowed:
         low, high = high, 2 * high
@@ -50,7 +48,7 @@ def spare_cutoff(noisy: Integers, cells: int, spend: float) -> int:
 def rake(noisy: Integers, cells: int, cutoff: int, spend: float) -> tuple[Integers, Floats]:
     r"""Keep the itemsets that reach a cutoff, and scale them to unbiased counts of small queries.
 
-    The records that hold all items of a query are those of every itemset above it. Summed over
+    The records that have all items of a query are those of every itemset above it. Summed over
     *all* noisy itemsets, negative ones too, that number is unbiased; summed over the kept ones it
     is not, by what thresholds lose and by what they let through. The difference is the noise and
     the records of the lost ones. Where it is more than one and a half standard deviations of the
@@ -75,30 +73,30 @@ def rake(noisy: Integers, cells: int, cutoff: int, spend: float) -> tuple[Intege
 
     Examples
     --------
-    >>> masks, held = rake(np.array([0, 900, 600, 41, 2, -3, 30, 29]), 7, cutoff=35, spend=1.0)
-    >>> masks.tolist(), held.round(1).tolist()
+    >>> masks, raked = rake(np.array([0, 900, 600, 41, 2, -3, 30, 29]), 7, cutoff=35, spend=1.0)
+    >>> masks.tolist(), raked.round(1).tolist()
     ([1, 2, 3], [897.7, 630.6, 69.8])
     """
     masks = np.flatnonzero(noisy >= cutoff)
     masks = masks[masks > 0]
-    held = noisy[masks].astype(np.float64)
+    raked = noisy[masks].astype(np.float64)
     items = len(noisy).bit_length() - 1
     queries = [query for size in range(_LARGEST_QUERY, -1, -1) for query in _queries(items, size)]
     members = [np.flatnonzero((masks & query) == query) for query in queries]
-    targets = _targets(noisy, cells, spend, held, queries, members)
+    targets = _targets(noisy, cells, spend, raked, queries, members)
     for _ in range(_SWEEPS):
         for rows, target in zip(members, targets, strict=True):
-            now = float(held[rows].sum())
+            now = float(raked[rows].sum())
             if now > 0:
-                held[rows] *= min(max(math.sqrt(target / now), 1 / _STEP), _STEP)
-    return masks, held
+                raked[rows] *= min(max(math.sqrt(target / now), 1 / _STEP), _STEP)
+    return masks, raked
 
 
 def _targets(
     noisy: Integers,
     cells: int,
     spend: float,
-    held: Floats,
+    counts: Floats,
     queries: list[int],
     members: list[NDArray[np.intp]],
 ) -> list[float]:
@@ -108,7 +106,7 @@ def _targets(
     sums = _sums_above(noisy)
     targets: list[float] = []
     for query, rows in zip(queries, members, strict=True):
-        kept = float(held[rows].sum())
+        kept = float(counts[rows].sum())
         lost = float(sums[query]) - kept
         noise = variance * max(0.0, cells / 2 ** query.bit_count() - len(rows))
         known = max(0.0, 1 - _SURE**2 * noise / lost**2) if lost else 0.0
@@ -129,7 +127,7 @@ def _queries(items: int, size: int) -> list[int]:
 
 
 def _sums_above(noisy: Integers) -> Integers:
-    """For every itemset, sum all itemsets that contain it: one pass an item."""
+    """For every itemset, sum all itemsets that contain it: one pass per item."""
     sums = noisy.copy()
     for item in range(len(noisy).bit_length() - 1):
         pairs = sums.reshape(-1, 2, 1 << item)
