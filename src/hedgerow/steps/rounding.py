@@ -13,7 +13,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def round_together(values: Floats | Integers) -> Integers:
+def round_together(values: Floats) -> Integers:
     """Round so that every run of values keeps its sum to within one.
 
     Examples

@@ -37,7 +37,15 @@ class KeptPartitions(NamedTuple):
 
     def only(self, chosen: Flags) -> KeptPartitions:
         """Keep some of them."""
-        return KeptPartitions(self.cuts, *(column[chosen] for column in self[1:]))
+        return KeptPartitions(
+            self.cuts,
+            self.nodes[chosen],
+            self.parent[chosen],
+            self.masks[chosen],
+            self.leaf[chosen],
+            self.noisy[chosen],
+            self.noise[chosen],
+        )
 
     def grow(self) -> HierarchyCuts:
         """Their cuts."""
@@ -50,7 +58,7 @@ def publish_leaves(levels: Sequence[KeptPartitions], domain: Domain, *, consiste
     If `consistent`, the counts of a level are first scaled towards those of the partitions that were split, from
     the whole downwards.
     """
-    counts = list(_consistent(levels)) if consistent else [level.noisy for level in levels]
+    counts = list(_consistent(levels)) if consistent else [level.noisy.astype(np.float64) for level in levels]
     leaves = [level.only(level.leaf).grow() for level in levels]
     sizes = np.concatenate([np.diff(cuts.starts) for cuts in leaves])
     rounded = round_together(np.concatenate([count[level.leaf] for level, count in zip(levels, counts, strict=True)]))

@@ -56,7 +56,7 @@ class RakedHistogram(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/diffpart.md: the lowest error on MSNBC (17 items) and on 100,000 of its records, not on 10,000
+    # docs/results/raked-histogram.md: the lowest error on MSNBC (17 items) and on 100,000 of its records, not on 10,000
     recommended: ClassVar[str] = "up to 20 items, from about 100,000 records on"
 
     longest: int = param(20, "items of a record that are used; the first in the domain's order", ge=1)

@@ -1,6 +1,6 @@
-"""(K,C)_L-privacy on public data: what local and global suppression lose, and what linkage gains.
+"""(K,C)_L-privacy on public data: what suppression loses with re-insertion and without, and what linkage gains.
 
-Writes docs/results/kcl-real.json, from which `pages.py` makes a part of docs/results/kcl.md.
+Writes docs/results/kcl-reinsertion.json, from which `pages.py` makes a part of docs/results/kcl.md.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from hedgerow import KCL, Trajectories, find_method, read
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.linkage import truly_beyond
 from hedgerow.measures.visits import Visits
+from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations
+from hedgerow.publishers.trajectories.kcl.utility_loss import Instances
+from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import suppress_in_batches
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-real.json"
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-reinsertion.json"
 WEEK, HOUR = 7 * 24 * 60, 60
 #: shares that are tried where something is sensitive
 SHARES = ("60%", "30%", "20%", "15%")
@@ -80,20 +83,28 @@ SOURCES: dict[str, Callable[[Path], Source]] = {
 
 
 def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
-    """Publish by local suppression; the evaluation does so globally beside it."""
+    """Publish by suppression with re-insertion; the evaluation suppresses globally beside it."""
     values = {"c": "60%", "sensitive": sensitive} if sensitive else {}
     promise = KCL(k=k, l=3, **values)
     start = time.process_time()
-    release = find_method("kcl")().publish(data, promise)
+    release = find_method("kcl-reinsertion")().publish(data, promise)
     seconds = time.process_time() - start
     scores = {score.name: score for score in evaluate(release, data, seed=1) if not score.chart}
-    others = {"local": {"give_back": False}, "grown": {"schedule": "grow"}}
+    grown = find_method("kcl-reinsertion")(schedule="grow").publish(data, promise).data
     return {
         "k": k,
         "seconds": seconds,
-        **{name: _loss(data, promise, given) for name, given in others.items()},
+        "local": _local_loss(data, promise),
+        "grown": 1 - len(grown.arrays()[1]) / len(data.arrays()[1]),
         **{name: [score.value, dict(score.controls)] for name, score in scores.items()},
     }
+
+
+def _local_loss(data: Trajectories, promise: KCL) -> float:
+    """What local suppression loses without re-insertion, many operations at a time."""
+    _, visits, _ = SuppressionInput.of(data, promise)
+    mined = mine_violations(visits, promise)
+    return 1 - float(suppress_in_batches(visits, mined, promise, Instances(visits)).mean())
 
 
 def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[str, Any]]:
@@ -101,27 +112,22 @@ def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[st
 
     Beside it stands a release that keeps K alone: it never looks at a sensitive value.
     """
-    blind = find_method("kcl")().publish(data, KCL(k=k, l=3)).data
+    blind = find_method("kcl-reinsertion")().publish(data, KCL(k=k, l=3)).data
     runs = []
     for share in SHARES:
         promise = KCL(k=k, l=3, c=share, sensitive=sensitive)
-        ours = find_method("kcl")().publish(data, promise).data
-        held: dict[str, Any] = {"k": k, "c": share}
+        ours = find_method("kcl-reinsertion")().publish(data, promise).data
+        figures: dict[str, Any] = {"k": k, "c": share}
         for name, made in (("ours", ours), ("blind", blind)):
             visits = Visits.of(data, data), Visits.of(made, data)
             told = truly_beyond(*visits, promise.sensitive, promise.c)
-            held[name] = {
+            figures[name] = {
                 "loss": 1 - visits[1].size / visits[0].size,
                 "at the limit": [len(told[0]), int(told[0].sum())],
                 "others": [len(told[1]), int(told[1].sum())],
             }
-        runs.append(held)
+        runs.append(figures)
     return runs
-
-
-def _loss(data: Trajectories, promise: KCL, given: dict[str, Any]) -> float:
-    release = find_method("kcl")(**given).publish(data, promise)
-    return 1 - len(release.data.arrays()[1]) / len(data.arrays()[1])
 
 
 def main() -> None:
@@ -139,7 +145,7 @@ def main() -> None:
             "pairs": len(set(pairs.tolist())),
             "sensitive": len(sensitive),
             "runs": [run(data, sensitive, k) for k in (2, 5, 10, 30)],
-            "shares": [held for k in (2, 10) for held in run_shares(data, sensitive, k)] if sensitive else [],
+            "shares": [figures for k in (2, 10) for figures in run_shares(data, sensitive, k)] if sensitive else [],
         }
         print(name, json.dumps(results[name])[:600], flush=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
