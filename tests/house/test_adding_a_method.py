@@ -30,7 +30,7 @@ def tree(tmp_path_factory):
         touched[name] = text.count("\n")
     for name, after, line in LINES:
         text = (copy / name).read_text()
-        (before,) = [held for held in text.splitlines(keepends=True) if held.lstrip().startswith(f'"{after}"')]
+        (before,) = [row for row in text.splitlines(keepends=True) if row.lstrip().startswith(f'"{after}"')]
         (copy / name).write_text(text.replace(before, before + line))
         touched[name] = line.count("\n")
     return copy, touched
@@ -41,11 +41,12 @@ def run(copy, code):
     return subprocess.run(code, cwd=copy, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_four_files_are_touched_and_one_of_them_by_one_line(tree):
+def test_five_files_are_touched_and_one_of_them_by_one_line(tree):
     _, touched = tree
     assert sorted(touched) == [
         "src/hedgerow/publishers/registry.py",
-        "src/hedgerow/publishers/sets/first_items.py",
+        "src/hedgerow/publishers/sets/first_items/__init__.py",
+        "src/hedgerow/publishers/sets/first_items/publisher.py",
         "tests/methods/first_items/test_first_items.py",
         "tests/vectors/first-items.json",
     ]
