@@ -11,6 +11,7 @@ from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.evaluate import evaluate
 from hedgerow.privacy.linkage import KCL, count_violations
+from hedgerow.publishers.trajectories.kcl import greedy_suppression
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
 
@@ -90,6 +91,14 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
         LocalSuppression().publish(data, KCL(k=1, l=1, c="50%", sensitive=["diagnosis=z"]))
     with pytest.warns(UserWarning, match="more frequent than c in all of the data"):
         LocalSuppression().publish(data, KCL(k=1, c="50%", l=1, sensitive=["diagnosis=x"]))
+
+
+def test_lists_that_take_hours_are_warned_of(monkeypatch):
+    monkeypatch.setattr(greedy_suppression, "_LONG", 1)
+    data = trajectories([{0}, {1}, {2}], [])
+    with pytest.warns(UserWarning, match="one operation at a time takes hours; see kcl-reinsertion"):
+        LocalSuppression().publish(data, KCL(k=2, l=1))
+    LocalSuppression(mode="global").publish(data, KCL(k=2, l=1))
 
 
 WARDS = Domain.declare(place=["a"], time=[1], diagnosis=["flu", "HIV"])

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import ranges
 from hedgerow.data import Taxonomy
 
 __all__ = ["HierarchyCuts"]
@@ -69,27 +70,20 @@ class HierarchyCuts:
 
     def grow(self, at: Integers, masks: Integers) -> HierarchyCuts:
         """Replace the split node of each partition in `at` by the children in its mask."""
-        sizes = np.diff(self.starts)[at] - 1
-        owner = np.repeat(np.arange(len(at)), sizes)
-        running = np.arange(len(owner)) - (np.cumsum(sizes) - sizes)[owner]
-        rest = self.nodes[self.starts[at][owner] + 1 + running]
-        child, slot = np.nonzero(_unpack_bits(masks, self._table.shape[1]))
-        new = self._table[self.split[at[child]] - self.tree.leaves, slot]
-        owners = np.concatenate((owner, child))
-        nodes = np.concatenate((rest, new))
-        order = np.argsort(owners * self.tree.size + self.tree.rank[nodes])
-        starts = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(at)))))
+        place, of_rest = ranges(self.starts[at] + 1, self.starts[at + 1])
+        of_child, slot = np.nonzero((masks[:, None] >> np.arange(self._children.shape[1])) & 1)
+        children = self._children[self.split[at[of_child]] - self.tree.leaves, slot]
+        cut = np.concatenate((of_rest, of_child))
+        nodes = np.concatenate((self.nodes[place], children))
+        order = np.argsort(cut * self.tree.size + self.tree.rank[nodes])
+        starts = np.concatenate(([0], np.cumsum(np.bincount(cut, minlength=len(at)))))
         return HierarchyCuts(self.tree, nodes[order], starts)
 
     @cached_property
-    def _table(self) -> Integers:
+    def _children(self) -> Integers:
         """The children of each inner node, padded."""
         width = int(self.tree.width.max(initial=1))
         table = np.full((self.tree.inner, width), -1, np.int64)
         for number, group in enumerate(self.tree.children):
             table[number, : len(group)] = group
         return table
-
-
-def _unpack_bits(masks: Integers, width: int) -> NDArray[np.bool_]:
-    return ((masks[:, None] >> np.arange(width)) & 1).astype(np.bool_)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,9 +31,16 @@ Pairs: TypeAlias = tuple[int, ...]
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
+#: from so many minimal violating sequences on somebody should know what they wait for
+_LONG = 50_000
+
 
 def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> Flags:
     """Apply the valid operation with the best score until no MVS is left; return which visits are kept."""
+    if sum(len(level.codes) for level in mined.violating) > _LONG:
+        warnings.warn(
+            "very many sequences violate: one operation at a time takes hours; see kcl-reinsertion", stacklevel=2
+        )
     state = SuppressionState(visits, mined, promise)
     queue = OperationQueue(state, metric)
     total = len(state.listed)

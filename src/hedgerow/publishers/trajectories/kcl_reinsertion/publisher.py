@@ -69,7 +69,7 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
     # docs/results/kcl.md: of 12 runs on public data the loss was lowest in each
-    recommended: ClassVar[str] = "visits must stay as they were, under K, C and L"
+    recommended: ClassVar[str] = "visits that must stay as they were, under K, C and L"
 
     metric: str = param("instances", "what should be kept", choices=METRICS)
     k_prime: int = param(0, "records that make a sequence frequent; for metric mfs", ge=0)
