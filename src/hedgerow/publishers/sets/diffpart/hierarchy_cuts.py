@@ -71,7 +71,8 @@ class HierarchyCuts:
     def grow(self, at: Integers, masks: Integers) -> HierarchyCuts:
         """Replace the split node of each partition in `at` by the children in its mask."""
         place, of_rest = ranges(self.starts[at] + 1, self.starts[at + 1])
-        of_child, slot = np.nonzero((masks[:, None] >> np.arange(self._children.shape[1])) & 1)
+        bits: Integers = (masks[:, None] >> np.arange(self._children.shape[1])) & 1
+        of_child, slot = np.nonzero(bits)
         children = self._children[self.split[at[of_child]] - self.tree.leaves, slot]
         cut = np.concatenate((of_rest, of_child))
         nodes = np.concatenate((self.nodes[place], children))

@@ -73,8 +73,8 @@ class DiffPart(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # not `recommended`: raked-histogram keeps more of few items, noisy-singletons of many (docs/results); only on 10,000
-    # records of 17 items it kept frequent itemsets best, with constants that were chosen on the same data
+    # not `recommended`: raked-histogram keeps more of few items, noisy-singletons of many (docs/results); only on
+    # 10,000 records of 17 items it kept frequent itemsets best, with constants that were chosen on the same data
 
     fanout: int = param(10, "children a node of the taxonomy has at most", ge=2, le=30)
     longest: int = param(20, "items of a record that are used; the first in the domain's order", ge=1)
