@@ -71,8 +71,7 @@ class HierarchyCuts:
     def grow(self, at: Integers, masks: Integers) -> HierarchyCuts:
         """Replace the split node of each partition in `at` by the children in its mask."""
         place, of_rest = ranges(self.starts[at] + 1, self.starts[at + 1])
-        bits: Integers = (masks[:, None] >> np.arange(self._children.shape[1])) & 1
-        of_child, slot = np.nonzero(bits)
+        of_child, slot = np.nonzero(_unpack_bits(masks, self._children.shape[1]))
         children = self._children[self.split[at[of_child]] - self.tree.leaves, slot]
         cut = np.concatenate((of_rest, of_child))
         nodes = np.concatenate((self.nodes[place], children))
@@ -88,3 +87,7 @@ class HierarchyCuts:
         for number, group in enumerate(self.tree.children):
             table[number, : len(group)] = group
         return table
+
+
+def _unpack_bits(masks: Integers, width: int) -> NDArray[np.bool_]:
+    return ((masks[:, None] >> np.arange(width)) & 1).astype(np.bool_)
