@@ -45,13 +45,10 @@ golden: .venv/.test  ## rewrite the golden files, then look at the diff
 	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/spine/test_golden.py tests/spine/test_golden_releases.py tests/cli/test_cli.py
 	git diff --stat -- tests/golden
 
-bench: .venv/.test  ## ratios measured in one run
+bench: .venv/.test  ## ratios measured in one run: noise, the whole job, and every method that has a benchmark
 	$(BIN)/python benchmarks/noise.py
-	$(BIN)/python benchmarks/flat_laplace.py
-	$(BIN)/python benchmarks/diffpart.py
 	$(BIN)/python benchmarks/end_to_end.py
-	$(BIN)/python benchmarks/kcl.py
-	$(BIN)/python benchmarks/kcl_real.py
+	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents

@@ -24,7 +24,7 @@ def job(source: Path, out: Path) -> Job:
     return Job(
         data=str(source),
         kind="sets",
-        method="diffpart",
+        method="raked-histogram",
         promise={"epsilon": "1", "unit": "record"},
         read={"skip_lines": "7"},
         assert_public_domain=True,
@@ -53,7 +53,7 @@ def main() -> None:
         release, scores = str(folder / "release"), str(folder / "scores.json")
         other = str(folder / "other")
         head = ["--read", "skip_lines=7"]
-        options = "--kind sets --method diffpart --epsilon 1 --unit record --assert-public-domain"
+        options = "--kind sets --method raked-histogram --epsilon 1 --unit record --assert-public-domain"
         commands = {
             "help": ["--help"],
             "publish": ["publish", str(source), *head, *options.split(), "--out", other],

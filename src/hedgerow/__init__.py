@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
     from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
-    from hedgerow.publishers.sets.diffpart import DiffPart
+    from hedgerow.publishers.sets.diffpart.publisher import DiffPart
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
-    from hedgerow.publishers.trajectories.kcl import LocalSuppression
+    from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
+    from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+    from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
     from hedgerow.release import Release
     from hedgerow.score import Score
 
@@ -51,11 +53,13 @@ __all__ = [
     "PrefixTree",
     "Publisher",
     "PureDP",
+    "RakedHistogram",
     "Release",
     "Score",
     "Sequences",
     "Sets",
     "Shares",
+    "SuppressionWithReinsertion",
     "Trajectories",
     "find_method",
     "param",

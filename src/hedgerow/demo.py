@@ -55,7 +55,7 @@ def run_demo(folder: Path, *, baskets: int = _BASKETS) -> Shown:
     job = Job(
         **reading,
         domain=str(domain),
-        method="diffpart",
+        method="raked-histogram",
         promise={"epsilon": "1", "unit": "record"},
         out=str(out),
         overwrite=True,
@@ -79,8 +79,8 @@ def _require_own(folder: Path) -> None:
 
 
 def _csv(baskets: int) -> bytes:
-    held = shopping_baskets(baskets)
-    table = pl.DataFrame({"basket": held.basket, "customer": held.customer, "item": held.item})
+    made = shopping_baskets(baskets)
+    table = pl.DataFrame({"basket": made.basket, "customer": made.customer, "item": made.item})
     content = io.BytesIO()
     table.write_csv(content)
     return content.getvalue()
@@ -88,7 +88,7 @@ def _csv(baskets: int) -> bytes:
 
 def _domain() -> str:
     """What the shop sells hangs on its door: public."""
-    items = [(item, shelf) for shelf, held in SHELVES.items() for item in held]
+    items = [(item, shelf) for shelf, names in SHELVES.items() for item in names]
     values = ", ".join(f'"{item}"' for item, _ in items)
     paths = ", ".join(f'"{shelf}"' for _, shelf in items)
     head = "# what the shop sells, and on which shelf"

@@ -197,7 +197,7 @@ def test_the_demo_does_not_write_over_what_is_not_its_own(tmp_path):
 def test_parameters_are_read_by_their_type():
     method = configure(
         find_method("diffpart"),
-        {"fanout": "4", "c1": "1", "consistent": "no", "leaf_mode": "two-stage"},
+        {"fanout": "4", "c1": "1", "consistent": "no", "taxonomy": "declared"},
     )
     assert (method.fanout, method.c1, method.consistent) == (4, 1.0, False)
     for texts in ({"fanout": "4.5"}, {"consistent": "maybe"}, {"c1": "nan"}, {"fanout": "9" * 30}):
@@ -208,8 +208,8 @@ def test_parameters_are_read_by_their_type():
 def test_ranges_are_said_in_words():
     ranges = {held.name: held.range for held in parameters_of(find_method("diffpart"))}
     assert ranges["tau_split"] == "a number, at least 0, at most 1"
-    assert ranges["leaf_mode"] == "merged or two-stage"
-    assert ranges["force"] == "yes or no"
+    assert ranges["taxonomy"] == "fan-out or declared"
+    assert ranges["consistent"] == "yes or no"
 
 
 def test_a_method_says_what_options_mean():

@@ -13,11 +13,12 @@ def tree(tmp_path_factory):
     return copy, carried_out("adding-a-method.md", copy)
 
 
-def test_four_files_are_touched_and_one_of_them_by_one_line(tree):
+def test_five_files_are_touched_and_one_of_them_by_one_line(tree):
     _, touched = tree
     assert sorted(touched) == [
         "src/hedgerow/publishers/registry.py",
-        "src/hedgerow/publishers/sets/first_items.py",
+        "src/hedgerow/publishers/sets/first_items/__init__.py",
+        "src/hedgerow/publishers/sets/first_items/publisher.py",
         "tests/methods/first_items/test_first_items.py",
         "tests/vectors/first-items.json",
     ]

@@ -30,7 +30,7 @@ from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, read_release, write_folder, write_release
 from hedgerow.io.parquet_pages import unpacked_bytes
-from hedgerow.publishers.trajectories.kcl import LocalSuppression
+from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.release import Recipe
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"])

@@ -14,7 +14,7 @@ CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
 #: smaller trees than the default, of which most of the time goes to writing: records are cut and go on all the same
 SMALLER = {"continued-prefix-tree": {"height": 4}}
 #: syntactic methods, with a promise to be checked with
-PROMISES = {"kcl": KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"])}
+PROMISES = dict.fromkeys(("kcl", "kcl-reinsertion"), KCL(k=2, c="60%", l=2, sensitive=["diagnosis=flu"]))
 
 
 def test_every_registered_method_has_a_case():

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hedgerow.privacy.linkage import KCL
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import CASES, DATA
@@ -33,6 +32,7 @@ from hedgerow.frontiers import local as local_module
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
 from hedgerow.privacy import Noisy
+from hedgerow.privacy.kcl import KCL
 from hedgerow.privacy.questions import Cells, Coins, Thresholded
 from hedgerow.publishers.base import publish_with
 from hedgerow.samples.walks import Walks, walks

@@ -9,16 +9,24 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hedgerow.data import Trajectories
+from hedgerow.data.subsequences import VisitArrays, mine_sequences
 from hedgerow.privacy.kcl import KCL
-from hedgerow.publishers.trajectories.greedy import Board
-from hedgerow.steps.mining import Records, mine
+from hedgerow.publishers.trajectories.kcl.greedy_suppression import OperationQueue, SuppressionState
 
 
-def records_of(sets, flags=(), size=None):
-    held = [sorted(record) for record in sets]
-    pairs = np.array([pair for record in held for pair in record], np.int64)
-    marks = np.array(flags, np.bool_).reshape(len(flags), len(held))
-    return Records(np.cumsum([0, *map(len, held)]), pairs, size or int(pairs.max(initial=0)) + 1, marks)
+def arrays_of(sets, flags=(), size=None):
+    records = [sorted(record) for record in sets]
+    pairs = np.array([pair for record in records for pair in record], np.int64)
+    marks = np.array(flags, np.bool_).reshape(len(flags), len(records))
+    return VisitArrays(np.cumsum([0, *map(len, records)]), pairs, size or int(pairs.max(initial=0)) + 1, marks)
+
+
+def left_of(sets, visits, kept):
+    """The records that are left of a database."""
+    after = [set() for _ in sets]
+    for row, pair in zip(visits.record[kept].tolist(), visits.pairs[kept].tolist(), strict=True):
+        after[row].add(pair)
+    return after
 
 
 def promise_of(k, c, longest):
@@ -26,9 +34,18 @@ def promise_of(k, c, longest):
     return KCL(k=k, c=c, l=longest, sensitive=["diagnosis=x"])
 
 
-def board_of(sets, flags, k, c, longest):
-    records = records_of(sets, flags)
-    return Board(records, mine(records, k, c, longest), promise_of(k, c, longest))
+def state_of(sets, flags, k, c, longest):
+    visits = arrays_of(sets, flags)
+    return SuppressionState(visits, mine_sequences(visits, k, c, longest), promise_of(k, c, longest))
+
+
+def operations_of(state, metric):
+    """Suppress greedily, and list what was done."""
+    queue, done = OperationQueue(state, metric), []
+    while state.listed:
+        done.append(queue.best())
+        queue.apply(done[-1])
+    return done
 
 
 def violating(sets, flags, k, c, longest):
@@ -40,8 +57,8 @@ def violating(sets, flags, k, c, longest):
                 rows.setdefault(key, []).append(number)
     return {
         key
-        for key, held in rows.items()
-        if len(held) < k or any(sum(flag[row] for row in held) > c * len(held) for flag in flags)
+        for key, having in rows.items()
+        if len(having) < k or any(sum(flag[row] for row in having) > c * len(having) for flag in flags)
     }
 
 
@@ -80,7 +97,7 @@ def trajectories(sets, flags):
     return Trajectories.from_records(visits, sensitive=columns)
 
 
-def held_by(flags):
+def sensitive_of(flags):
     """What `trajectories` makes sensitive, and the flags of each such value."""
     if not flags:
         return [], []
@@ -88,3 +105,10 @@ def held_by(flags):
         return ["diagnosis=x"], [flags[0]]
     both = [other and not first for first, other in zip(flags[0], flags[1], strict=True)]
     return list(SENSITIVE), [flags[0], both, flags[1]]
+
+
+def promise_for(database):
+    """What is promised about `trajectories` of a database."""
+    _, flags, k, c, longest = database
+    names, _ = sensitive_of(flags)
+    return KCL(k=k, c=c, l=longest, sensitive=names) if names else KCL(k=k, l=longest)

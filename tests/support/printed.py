@@ -1,10 +1,17 @@
-"""Steps as the papers print them, where that is wrong: negative tests show what they leave."""
+"""Steps as the papers print them, for tests to compare with and to show what is wrong with them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-__all__ = ["pushed_down", "rounded_each"]
+from hedgerow.data import Taxonomy
+from hedgerow.privacy import Laplace
+from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions
+from hedgerow.publishers.sets.diffpart.publisher import DiffPart
+
+__all__ = ["BreedingDiffPart", "TwoStageDiffPart", "pushed_down", "rounded_each"]
 
 
 def pushed_down(parent, level, counts):
@@ -22,3 +29,41 @@ def pushed_down(parent, level, counts):
 def rounded_each(tree, counts):
     """Round what ends at each node by itself: errors add up."""
     return np.floor(np.maximum(tree.left_over(counts), 0.0) + 0.5).astype(np.int64)
+
+
+# leaves in two stages, as in the pseudo-code: tested with alpha as any other sub-partition, and those that pass
+# counted with what is then left of their path
+@dataclass(frozen=True, kw_only=True)
+class TwoStageDiffPart(DiffPart):
+    __doc__ = DiffPart.__doc__
+
+    def _keep(self, paths, nodes, candidates, counted, alpha):
+        family, codes = candidates.locate(counted.cells, counted.codes)
+        share = alpha[candidates.parent]
+        grown = paths.survivors(
+            family,
+            codes,
+            counted.counts,
+            Laplace(l1=1),
+            under=nodes[candidates.parent],
+            candidates=candidates.candidates,
+            cutoff=self._split_threshold(candidates, share),
+            spend=share,
+            label="partitions",
+        )
+        parent, masks = candidates.parent[grown.at], candidates.masks(grown.at, grown.codes)
+        leaf, noisy, noise = candidates.leaf[grown.at], grown.noisy.copy(), 2 / share.floats()[grown.at] ** 2
+        rest = paths.left(grown.nodes[leaf])
+        exact = counted.find(parent[leaf], masks[leaf])
+        _, noisy[leaf] = paths.ask(exact, Laplace(l1=1), under=grown.nodes[leaf], spend=rest, label="leaf counts")
+        noise[leaf] = 2 / rest.floats() ** 2
+        passed = np.ones(len(leaf), np.bool_)
+        passed[leaf] = noisy[leaf] >= self._leaf_threshold(rest)
+        return KeptPartitions(candidates.cuts, grown.nodes, parent, masks, leaf, noisy, noise).only(passed)
+
+
+class BreedingDiffPart(DiffPart):
+    """Without the refusal of settings whose spurious partitions breed."""
+
+    def _taxonomy(self, domain) -> Taxonomy:
+        return domain.taxonomy("item", self.fanout, declared=self.taxonomy == "declared")

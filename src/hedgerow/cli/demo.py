@@ -72,5 +72,5 @@ def _next(folder: Path) -> list[str]:
     return [
         f"open {folder / 'report.html'} in a browser: what is promised, what was kept",
         f"read {folder / 'release' / 'STATEMENT.md'}: what a receiver is told",
-        f"{_command()} publish --method diffpart --help: the same with your own data",
+        f"{_command()} publish --method raked-histogram --help: the same with your own data",
     ]

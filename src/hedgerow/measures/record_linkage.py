@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import allowed
 from hedgerow.data import Value
 from hedgerow.measures.scoring import exact_score, mean_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
-from hedgerow.steps.arrays import allowed
 
 __all__ = ["measure_limit", "measure_linkage", "truly_beyond"]
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
+from hedgerow.data.frequent_subsequences import compare_maximal_frequent
 from hedgerow.measures.record_linkage import measure_limit, measure_linkage
 from hedgerow.measures.scoring import exact_score
 from hedgerow.measures.visits import Visits
 from hedgerow.score import Score
-from hedgerow.steps.frequent import count_lost
 
 __all__ = ["measure_suppression"]
 
@@ -87,13 +87,16 @@ def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support
 
     The second may be negative: a lost sequence can leave several shorter ones behind.
     """
-    before = truth.as_records()
-    counted = {name: count_lost(before, data.as_records(), support) for name, data in {"ours": ours, **beside}.items()}
-    number = counted["ours"][0]
+    before = truth.as_arrays()
+    losses = {
+        name: compare_maximal_frequent(before, visits.as_arrays(), support)
+        for name, visits in {"ours": ours, **beside}.items()
+    }
+    number = losses["ours"].before
     if number == 0:
         return []
-    lost = {name: counts[1] / number for name, counts in counted.items()}
-    fewer = {name: 1 - counts[2] / number for name, counts in counted.items()}
+    lost = {name: loss.lost / number for name, loss in losses.items()}
+    fewer = {name: 1 - loss.after / number for name, loss in losses.items()}
     what = f"sequences of at least {support} records"
     return [
         exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),

@@ -50,7 +50,7 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     single = original.keep_visits(_most_frequent(original))
     return {
         "empty release": original.truncated(0),
-        "one visit a record": Control("kcl", {"schedule": "grow"}, data=single, guarantee=promise),
+        "one visit a record": Control("kcl-reinsertion", {"schedule": "grow"}, data=single, guarantee=promise),
         "global suppression": Control("kcl", {"mode": "global"}, guarantee=promise),
     }
 

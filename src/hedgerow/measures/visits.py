@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories, Value
+from hedgerow.data.subsequences import VisitArrays
 from hedgerow.errors import ParameterError
-from hedgerow.steps.mining import Records
 
 __all__ = ["Visits"]
 
@@ -62,10 +62,10 @@ class Visits:
         """How many there are."""
         return len(self.pairs)
 
-    def as_records(self) -> Records:
+    def as_arrays(self) -> VisitArrays:
         """The same as the arrays that sequences are counted in."""
         none = np.zeros((0, self.records), np.bool_)
-        return Records(self.starts, self.pairs, len(self.firsts) - 1, none)
+        return VisitArrays(self.starts, self.pairs, len(self.firsts) - 1, none)
 
     def marks(self, sensitive: Sequence[tuple[str, Value]]) -> list[NDArray[np.bool_]]:
         """Which records have each sensitive value."""

@@ -13,13 +13,15 @@ __all__ = ["METHODS", "find_method"]
 #: a method is imported when it is asked for, so that the list costs nothing
 METHODS: dict[str, str] = {
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
-    "diffpart": "sets.diffpart:DiffPart",
+    "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
-    "kcl": "trajectories.kcl:LocalSuppression",
+    "kcl": "trajectories.kcl.publisher:LocalSuppression",
+    "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
     "ngram": "sequences.ngram.publisher:NGram",
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
+    "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
 }
 
 
@@ -34,5 +36,5 @@ def find_method(name: str) -> type[Publisher[Any]]:
     if name not in METHODS:
         msg = f"there is no method {name!r}; there are: {', '.join(METHODS)}"
         raise UnknownMethod(msg)
-    module, _, held = METHODS[name].partition(":")
-    return getattr(import_module(f"hedgerow.publishers.{module}"), held)
+    module, _, publisher = METHODS[name].partition(":")
+    return getattr(import_module(f"hedgerow.publishers.{module}"), publisher)

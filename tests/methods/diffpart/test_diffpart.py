@@ -11,25 +11,32 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import worst
+from printed import BreedingDiffPart, TwoStageDiffPart
 from project import VECTORS
 
 from hedgerow import Domain, PureDP, Sets
 from hedgerow.audit import Recorder
 from hedgerow.data import Taxonomy
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.privacy import NoiseOff, paths
+from hedgerow.privacy import NoiseOff, Shares, paths
 from hedgerow.privacy.questions import Cells
 from hedgerow.privacy.survivors import Survivors
 from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sets import diffpart
-from hedgerow.publishers.sets.diffpart import DiffPart
-from hedgerow.steps.cuts import Cuts, Families
-from hedgerow.testing import changed, check_publisher, mutant, output_law, sets_of, worst_loss
+from hedgerow.publishers.sets.diffpart import publisher
+from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
+from hedgerow.publishers.sets.diffpart.publisher import DiffPart
+from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
+from hedgerow.testing import changed, check_publisher, mutant, output_law, sets_of
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
 RECORD = PureDP(epsilon=1, unit="record")
-OPEN = {"c1": 0.0, "c2": 0.0, "tau_split": 0.0, "force": True}
+OPEN = {"c1": 0.0, "c2": 0.0, "tau_split": 0.0}
 RAW = {"consistent": False}
+#: leaves counted at once with all that is left, and tested first as in the pseudo-code; neither refuses to breed
+MERGED = BreedingDiffPart
+TWO_STAGE = type("TwoStage", (TwoStageDiffPart, BreedingDiffPart), {})
+BOTH = pytest.mark.parametrize("method", [MERGED, TWO_STAGE], ids=["merged", "two-stage"])
 
 
 # ---- the partitioning
@@ -42,12 +49,12 @@ class Killing(NoiseOff):
         self.killed = killed
         self.splits = []
         self.tree = Taxonomy.by_fanout(4, 2)
-        self.cuts = [Cuts.whole(self.tree)]
+        self.cuts = [HierarchyCuts.whole(self.tree)]
 
     def answer(self, question):
         if isinstance(question, Cells):
             return question.exact + 100
-        families = Families.of(self.cuts[-1])
+        candidates = SubPartitions.of(self.cuts[-1])
         counts = dict(
             zip(
                 zip(question.families.at.tolist(), question.families.codes.tolist(), strict=True),
@@ -61,13 +68,14 @@ class Killing(NoiseOff):
             for code in range(size)
         ]
         at, codes, noisy = np.array(cells, np.int64).reshape(-1, 3).T
-        owner, masks = families.owner[at], families.masks(at, codes)
-        grown = self.cuts[-1].grow(owner, masks)
+        parent, masks = candidates.parent[at], candidates.masks(at, codes)
+        grown = self.cuts[-1].grow(parent, masks)
         kept = [row for row in range(len(grown)) if named(grown, row) not in self.killed]
-        for family, partition in enumerate(families.owner.tolist()):
-            own = [count for (home, _), count in counts.items() if families.owner[home] == partition]
+        for family, partition in enumerate(candidates.parent.tolist()):
+            own = [count for (home, _), count in counts.items() if candidates.parent[home] == partition]
             self.splits.append((named(self.cuts[-1], partition), sum(own), question.shares.fractions()[family]))
-        self.cuts.append(grown.take(np.array([row for row in kept if not families.leaf[at[row]]], np.int64)))
+        inner = np.array([row for row in kept if not candidates.leaf[at[row]]], np.int64)
+        self.cuts.append(self.cuts[-1].grow(parent[inner], masks[inner]))
         return Survivors(at[kept], codes[kept], noisy[kept])
 
 
@@ -84,15 +92,14 @@ def as_cut(listed):
     )
 
 
-@pytest.mark.parametrize("mode", ["merged", "two-stage"])
-def test_the_printed_partitioning_with_scripted_noise(mode):
+@BOTH
+def test_the_printed_partitioning_with_scripted_noise(method):
     """Exactly the six leaves of the figure are reached, with the budgets of the example."""
-    vector = VECTOR["partitioning"]
+    vector, mode = VECTOR["partitioning"], "merged" if method is MERGED else "two-stage"
     data = Sets.from_records(VECTOR["records"], domain=Domain.declare(item=[3, 4, 1, 2]))
     killing = Killing([as_cut(cut) for cut in vector["killed"]])
     recorder = Recorder(killing)
-    method = DiffPart(fanout=2, leaf_mode=mode, c1=1.0, c2=1.0, tau_split=0.0, force=True, **RAW)
-    release = publish_with(method, data, RECORD, recorder)
+    release = publish_with(method(fanout=2, c1=1.0, c2=1.0, tau_split=0.0, **RAW), data, RECORD, recorder)
     expected = {tuple(sorted(leaf["items"])): 100 + leaf["count"] for leaf in vector["leaves"]}
     assert {tuple(sorted(itemset)): count for itemset, count in release.data.itemsets()} == expected
     alphas = {cut: (records, share) for cut, records, share in killing.splits}
@@ -117,10 +124,10 @@ def test_the_printed_partitioning_with_scripted_noise(mode):
 def test_without_noise_and_thresholds_the_data_comes_back(data):
     items, fanout = data.draw(st.integers(1, 39)), data.draw(st.integers(2, 10))
     records = data.draw(st.lists(st.sets(st.integers(0, items - 1), min_size=1, max_size=6), max_size=12))
-    mode = data.draw(st.sampled_from(["merged", "two-stage"]))
-    held = sets_of([sorted(record) for record in records], items)
-    release = publish_with(DiffPart(fanout=fanout, leaf_mode=mode, **OPEN), held, RECORD, NoiseOff())
-    assert release.data.itemsets() == held.itemsets()
+    method = data.draw(st.sampled_from([MERGED, TWO_STAGE]))
+    original = sets_of([sorted(record) for record in records], items)
+    release = publish_with(method(fanout=fanout, **OPEN), original, RECORD, NoiseOff())
+    assert release.data.itemsets() == original.itemsets()
 
 
 # ---- the law
@@ -147,7 +154,7 @@ def test_merged_on_two_items_is_the_flat_histogram():
 
 @pytest.mark.parametrize("count", [0, 1, 3, 10])
 def test_two_stage_has_the_closed_form(count):
-    method = DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0, **RAW)
+    method = TwoStageDiffPart(fanout=2, c1=1.0, c2=1.2, tau_split=0.0, **RAW)
     # only whether it is published matters: one value for the test, one for the leaf
     chances = published_law(method, count, high=3)
     assert 1 - chances[None] == pytest.approx(VECTOR["two-stage law"]["published"][str(count)], abs=1e-6)
@@ -155,17 +162,9 @@ def test_two_stage_has_the_closed_form(count):
 
 MODES = [
     DiffPart(fanout=2, c1=1.0, tau_split=0.0, **RAW),
-    DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0),
-    DiffPart(fanout=2, leaf_mode="two-stage", c1=1.2, c2=0.8, tau_split=1.0),
+    TwoStageDiffPart(fanout=2, c1=1.0, c2=1.2, tau_split=0.0),
+    TwoStageDiffPart(fanout=2, c1=1.2, c2=0.8, tau_split=1.0),
 ]
-
-
-def worst(method, records, items, *, low, high):
-    """The worst exact loss; counts up to `low` and from `high` on are lumped."""
-    data = sets_of(records, items)
-    here = output_law(method, data, RECORD, low=low, high=high)
-    there = [output_law(method, other, RECORD, low=low, high=high) for other in data.neighbours("record")]
-    return max(worst_loss(here, law) for law in there)
 
 
 @pytest.mark.parametrize("method", MODES, ids=["merged", "two-stage", "two-stage tau"])
@@ -173,48 +172,50 @@ def worst(method, records, items, *, low, high):
 def test_the_exact_loss_stays_within_the_promise(method, records):
     # a leaf below its cutoff (3 and 4 in two stages) is not published whatever it shows
     low = 3 if method.tau_split else 2
-    assert 0.4 < worst(method, records, 2, low=low, high=4) <= 1 + 1e-9
+    assert 0.4 < worst(method, sets_of(records, 2), unit="record", low=low, high=4) <= 1 + 1e-9
 
 
 def test_the_exact_loss_of_merged_reaches_the_promise():
-    assert worst(MODES[0], [[0], [0], [1]], 2, low=1, high=5) >= 0.999
+    assert worst(MODES[0], sets_of([[0], [0], [1]], 2), unit="record", low=1, high=5) >= 0.999
 
 
 @pytest.mark.parametrize("fanout", [2, 3])
 def test_the_exact_loss_on_three_items(fanout):
     """Fan-out 2 gives a promoted single item: leaf and other sub-partitions in one split."""
     method = DiffPart(fanout=fanout, c1=1.5, c2=1.0, tau_split=0.5, **RAW)
-    assert 0.3 < worst(method, [[0, 1, 2], [2]], 3, low=1, high=1) <= 1 + 1e-9
+    assert 0.3 < worst(method, sets_of([[0, 1, 2], [2]], 3), unit="record", low=1, high=1) <= 1 + 1e-9
+
+
+def test_a_split_must_reach_its_deviations_at_every_height():
+    candidates = SubPartitions.of(HierarchyCuts.whole(Taxonomy.by_fanout(4, 2)))
+    shares = Shares.spread(Fraction(1, 4), len(candidates.parent))
+    # the root has height 2: 2 * sqrt(2) / (1 / 4) = 11.3
+    method = DiffPart(fanout=2, c2=1.0, tau_split=0.0)
+    assert set(method._split_threshold(candidates, shares).tolist()) == {12}
 
 
 # ---- errata, kept as negative tests
 
 
-def test_e1_testing_leaves_and_counting_them_with_all_is_refused():
-    """The mix of the printed example: the ledger refuses it before anything is drawn."""
-    mix = mutant(
-        DiffPart,
-        "share = paths.left(nodes)",
-        "share = Shares.spread(paths.left(paths.root).table[0], len(nodes))",
+def mixed():
+    """The mix of the printed example: leaves tested with alpha, and counted with all that was left before."""
+    return mutant(
+        TwoStageDiffPart,
+        "rest = paths.left(grown.nodes[leaf])",
+        "rest = Shares.spread(paths.left(paths.root).table[0], int(leaf.sum()))",
+        Shares=Shares,
     )
+
+
+def test_e1_testing_leaves_and_counting_them_with_all_is_refused():
+    """The ledger refuses it before anything is drawn."""
     with pytest.raises(GuaranteeError, match=r"would spend \d/\d along a path that may spend 1"):
-        check_publisher(mix(fanout=2, leaf_mode="two-stage", c1=1.0, c2=0.5), RECORD)
+        check_publisher(mixed()(fanout=2, c1=1.0, c2=0.5), RECORD)
 
 
 def test_e1_the_mix_loses_one_and_a_half_epsilon():
-    mix = mutant(
-        DiffPart,
-        "share = paths.left(nodes)",
-        "share = Shares.spread(paths.left(paths.root).table[0], len(nodes))",
-    )
     with changed(paths.Paths, "_enter", "most > self._spend", "False"):
-        loss = worst(
-            mix(fanout=2, leaf_mode="two-stage", c1=1.0, c2=0.5, tau_split=0.0),
-            [[0]],
-            2,
-            low=1,
-            high=2,
-        )
+        loss = worst(mixed()(fanout=2, c1=1.0, c2=0.5, tau_split=0.0), sets_of([[0]], 2), unit="record", low=1, high=2)
     assert loss == pytest.approx(1.5, abs=1e-6)
 
 
@@ -242,10 +243,13 @@ def test_e3_constants_that_let_empty_partitions_breed_are_refused():
     ):
         DiffPart(fanout=10, c2=1.2, tau_split=0.0).publish(data, RECORD)
     DiffPart(fanout=10, c2=4.42, tau_split=0.0).publish(data, RECORD)
-    for small in (DiffPart(c2=1.2, tau_split=0.0), DiffPart(c2=1.2, tau_split=0.0, **RAW)):
-        small.publish(sets_of([[0]], 10), RECORD)  # one level cannot breed
-    with pytest.raises(ParameterError, match="more than 2 partitions are alive"):
-        DiffPart(c2=0.0, tau_split=0.0, force=True, most=2, fanout=2).publish(sets_of([], 30), RECORD, seed=1)
+    DiffPart(c2=1.2, tau_split=0.0).publish(sets_of([[0]], 10), RECORD)  # one level cannot breed
+
+
+def test_e3_a_run_whose_partitions_breed_nevertheless_is_given_up(monkeypatch):
+    monkeypatch.setattr(publisher, "_MOST_PARTITIONS", 2)
+    with pytest.raises(ParameterError, match="more than 2 partitions are alive; raise"):
+        BreedingDiffPart(c2=0.0, tau_split=0.0, fanout=2).publish(sets_of([], 30), RECORD, seed=1)
 
 
 def test_e3_a_bound_on_spurious_sub_partitions_keeps_an_empty_data_set_small():
@@ -270,12 +274,12 @@ def test_e12_a_universe_of_one_item_is_noised_as_any():
 def test_every_path_spends_the_whole_promise():
     """Chain accounting: what a leaf is counted with is all that is left."""
     data = sets_of([[0, 5], [1], [9, 3, 2]] * 9, 11)
-    for mode in ("merged", "two-stage"):
+    for method in (MERGED, TWO_STAGE):
         recorder = Recorder(NoiseOff())
-        release = publish_with(DiffPart(fanout=3, leaf_mode=mode, **OPEN), data, RECORD, recorder)
+        release = publish_with(method(fanout=3, **OPEN), data, RECORD, recorder)
         assert release.evidence.total() == 1
         labels = {question.label for question, _ in recorder.transcript}
-        assert labels == ({"partitions"} if mode == "merged" else {"partitions", "leaf counts"})
+        assert labels == ({"partitions"} if method is MERGED else {"partitions", "leaf counts"})
 
 
 # ---- mutants of its own
@@ -283,47 +287,42 @@ def test_every_path_spends_the_whole_promise():
 SETTINGS = {"fanout": 2, "c1": 0.5, "c2": 0.3, "tau_split": 1.0}
 
 
-@pytest.mark.parametrize("mode", ["merged", "two-stage"])
+@pytest.mark.parametrize("method", [DiffPart, TwoStageDiffPart])
 @pytest.mark.parametrize("unit", ["record", "person"])
-def test_the_shipped_class_passes_the_call_of_the_mutants(unit, mode):
-    result = check_publisher(DiffPart(leaf_mode=mode, **SETTINGS), PureDP(epsilon=1, unit=unit))
+def test_the_shipped_class_passes_the_call_of_the_mutants(unit, method):
+    result = check_publisher(method(**SETTINGS), PureDP(epsilon=1, unit=unit))
     assert result.moved == result.replays
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "mode", "message"),
+    ("original", "old", "new", "message"),
     [
+        (DiffPart, "Laplace(l1=1),\n            under", "Laplace(l1=Fraction(1, 2)),\n            under", "loses 2"),
         (
-            "Laplace(l1=1),\n                under",
-            "Laplace(l1=Fraction(1, 2)),\n                under",
-            "merged",
-            "loses 2",
-        ),
-        (
-            "kept = cuts.size_after(owner, masks) <= self.longest",
-            "kept = counted.find(owner, masks) > 0",
-            "merged",
+            DiffPart,
+            "kept.only(cuts.size_after(kept.parent, kept.masks) <= self.longest)",
+            "kept.only(counted.find(kept.parent, kept.masks) > 0)",
             "asked differently|publishes something else",
         ),
         (
-            "spend=share,\n                label",
-            "spend=left[families.owner],\n                label",
-            "two-stage",
+            TwoStageDiffPart,
+            "share = alpha[candidates.parent]",
+            "share = paths.left(nodes)[candidates.parent]",
             "more than nothing|divide by zero",
         ),
         (
+            DiffPart,
             "partitions.count(tree.by_children(cuts.split))",
             "partitions.count(tree.by_children(cuts.split)); nodes = paths.root",
-            "merged",
             "asks twice below the same node|would spend|out of bounds",
         ),
     ],
     ids=["wrong l1", "exact instead of noisy", "share spent twice", "path forgotten"],
 )
-def test_mutants_of_diffpart_are_caught(old, new, mode, message):
-    broken = mutant(DiffPart, old, new, Fraction=Fraction, _Leaves=diffpart._Leaves)
+def test_mutants_of_diffpart_are_caught(original, old, new, message):
+    broken = mutant(original, old, new, Fraction=Fraction)
     with pytest.raises((GuaranteeError, ParameterError), match=message):
-        check_publisher(broken(leaf_mode=mode, **SETTINGS), RECORD)
+        check_publisher(broken(**SETTINGS), RECORD)
 
 
 def test_records_are_cut_to_the_longest_and_impossible_partitions_dropped():
@@ -342,15 +341,14 @@ def test_records_are_cut_to_the_longest_and_impossible_partitions_dropped():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"fanout": 1}, "fanout must be 0 or at least 2; got 1"),
+        ({"fanout": 1}, "fanout must be at least 2; got 1"),
         ({"fanout": 31}, "fanout must be at most 30; got 31"),
         ({"fanout": 2.5}, "fanout must be a whole number; got 2.5"),
         ({"c1": -1}, "c1 must be at least 0; got -1"),
         ({"c2": float("inf")}, "c2 must be finite; got inf"),
         ({"tau_split": 1.5}, "tau_split must be at most 1; got 1.5"),
-        ({"leaf_mode": "both"}, "leaf_mode must be one of merged, two-stage; got 'both'"),
         ({"taxonomy": "none"}, "taxonomy must be one of fan-out, declared; got 'none'"),
-        ({"force": 1}, "force must be True or False; got 1"),
+        ({"consistent": 1}, "consistent must be True or False; got 1"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

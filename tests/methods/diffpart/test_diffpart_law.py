@@ -6,9 +6,10 @@ import itertools
 import math
 
 import pytest
+from printed import TwoStageDiffPart
 from test_diffpart import RAW, published_law
 
-from hedgerow.publishers.sets.diffpart import DiffPart
+from hedgerow.publishers.sets.diffpart.publisher import DiffPart
 
 COUNTS = range(30)
 HIGH = 60
@@ -70,6 +71,6 @@ def test_the_shipped_code_has_this_law(count):
     assert merged[None] == pytest.approx(below, abs=1e-6)
     for value, chance in zip(range(2, 5), values, strict=False):
         assert merged[value] == pytest.approx(chance, abs=1e-6)
-    method = DiffPart(fanout=2, leaf_mode="two-stage", c1=1.0, c2=1.2, tau_split=0.0, **RAW)
+    method = TwoStageDiffPart(fanout=2, c1=1.0, c2=1.2, tau_split=0.0, **RAW)
     staged = leaf_law(count, test=(0.5, 4), leaf=(0.5, 3))
     assert published_law(method, count, high=3)[None] == pytest.approx(staged[0], abs=1e-6)

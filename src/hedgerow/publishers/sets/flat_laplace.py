@@ -37,8 +37,7 @@ class FlatLaplace(Publisher[Sets]):
 
     References
     ----------
-    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data
-    via
+    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data via
        differential privacy". PVLDB 4(11), 2011; the competitor called Basic.
     """
 

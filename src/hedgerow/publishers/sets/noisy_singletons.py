@@ -45,6 +45,8 @@ class NoisySingletons(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
+    # docs/results/diffpart.md: on 1,000 and 16,000 items it lost less than diffpart by nearly every measure
+    recommended: ClassVar[str] = "more than 20 items, if counts of single items are enough"
 
     items: int = param(5, "items of a record that are counted", ge=1)
     threshold: float = param(2.0, "noise standard deviations a count must reach", ge=0)

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import nth, ranges
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink
 from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
@@ -23,7 +24,6 @@ from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
     starts_by_size,
 )
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import LabelTable, NoisyTree
-from hedgerow.steps.arrays import nth, ranges
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = ["Journeys", "TimeAssignment"]

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import ranges
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
-from hedgerow.steps.arrays import ranges
 
 __all__ = ["Grams", "extend", "peel", "whole_grams"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import LabelTable, NoisyTree
-from hedgerow.steps.consistency import round_together
+from hedgerow.steps.rounding import round_together
 
 __all__ = ["count_endings", "distinct_sequences"]
 

@@ -1,0 +1,155 @@
+"""(K,C)_L-privacy on public data: what suppression loses with re-insertion and without, and what linkage gains.
+
+Writes docs/results/kcl-reinsertion.json, from which `pages.py` makes a part of docs/results/kcl.md.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+from floor import data_folder
+
+from hedgerow import KCL, Trajectories, find_method, read
+from hedgerow.evaluate import evaluate
+from hedgerow.measures.record_linkage import truly_beyond
+from hedgerow.measures.visits import Visits
+from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations
+from hedgerow.publishers.trajectories.kcl.utility_loss import Instances
+from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import suppress_in_batches
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-reinsertion.json"
+WEEK, HOUR = 7 * 24 * 60, 60
+#: shares that are tried where something is sensitive
+SHARES = ("60%", "30%", "20%", "15%")
+
+
+class Source(NamedTuple):
+    """Data, what is sensitive in it, and its number of persons where they own several records."""
+
+    data: Trajectories
+    sensitive: list[str]
+    persons: int | None
+
+
+def sube(folder: Path) -> Source:
+    """Boardings of a day in Buenos Aires by hour and cell of 0.05 degrees; sensitive: two fares."""
+    table = pl.read_csv(folder / "sube-smartcard/transactions.csv.gz").drop_nulls(["lat", "lon"])
+    data = read(
+        table.with_columns(pl.col("id_tarifa").first().over("card").cast(pl.String)),
+        kind="trajectories",
+        columns={"unit": "card", "time": "hour"},
+        options={"grid": "0.05", "collisions": "first", "sensitive": "id_tarifa"},
+    )
+    common = table["id_tarifa"].drop_nulls().value_counts(sort=True)["id_tarifa"].cast(pl.String)
+    return Source(data, [f"id_tarifa={value}" for value in common[1:3]], None)
+
+
+def foursquare(folder: Path) -> Source:
+    """Weeks of check-ins in New York by hour of the week and cell of 0.05 degrees."""
+    pois = pl.read_csv(folder / "foursquare-nyc/pois.csv.gz")
+    table = pl.read_csv(folder / "foursquare-nyc/checkins.csv.gz").join(pois, on="poi")
+    table = table.with_columns(
+        unit=pl.col("user") * 1_000 + pl.col("minute") // WEEK,
+        time=pl.col("minute") % WEEK // HOUR,
+    )
+    options = {"grid": "0.05", "collisions": "first"}
+    data = read(table, kind="trajectories", options=options)
+    return Source(data, [], table["user"].n_unique())
+
+
+def bikes(folder: Path) -> Source:
+    """Days of shared bikes in Singapore by hour and cell of 0.02 degrees; bikes are not persons."""
+    nodes = pl.read_csv(folder / "singapore-bikes/nodes.csv.gz")
+    table = pl.read_parquet(folder / "singapore-bikes/trips.parquet")
+    table = table.join(nodes, left_on="from_node", right_on="id").with_columns(
+        unit=pl.col("bike").cast(pl.Int64) * 100 + pl.col("start_ts") // 86_400 % 100,
+        time=pl.col("start_ts") // 3_600 % 24,
+    )
+    options = {"grid": "0.02", "collisions": "first"}
+    return Source(read(table, kind="trajectories", options=options), [], None)
+
+
+SOURCES: dict[str, Callable[[Path], Source]] = {
+    "sube-smartcard": sube,
+    "foursquare-nyc": foursquare,
+    "singapore-bikes": bikes,
+}
+
+
+def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
+    """Publish by suppression with re-insertion; the evaluation suppresses globally beside it."""
+    values = {"c": "60%", "sensitive": sensitive} if sensitive else {}
+    promise = KCL(k=k, l=3, **values)
+    start = time.process_time()
+    release = find_method("kcl-reinsertion")().publish(data, promise)
+    seconds = time.process_time() - start
+    scores = {score.name: score for score in evaluate(release, data, seed=1) if not score.chart}
+    grown = find_method("kcl-reinsertion")(schedule="grow").publish(data, promise).data
+    return {
+        "k": k,
+        "seconds": seconds,
+        "local": _local_loss(data, promise),
+        "grown": 1 - len(grown.arrays()[1]) / len(data.arrays()[1]),
+        **{name: [score.value, dict(score.controls)] for name, score in scores.items()},
+    }
+
+
+def _local_loss(data: Trajectories, promise: KCL) -> float:
+    """What local suppression loses without re-insertion, many operations at a time."""
+    _, visits, _ = SuppressionInput.of(data, promise)
+    mined = mine_violations(visits, promise)
+    return 1 - float(suppress_in_batches(visits, mined, promise, Instances(visits)).mean())
+
+
+def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[str, Any]]:
+    """Try shares C; say what is lost, and whether a visit at C tells that the truth is beyond.
+
+    Beside it stands a release that keeps K alone: it never looks at a sensitive value.
+    """
+    blind = find_method("kcl-reinsertion")().publish(data, KCL(k=k, l=3)).data
+    runs = []
+    for share in SHARES:
+        promise = KCL(k=k, l=3, c=share, sensitive=sensitive)
+        ours = find_method("kcl-reinsertion")().publish(data, promise).data
+        figures: dict[str, Any] = {"k": k, "c": share}
+        for name, made in (("ours", ours), ("blind", blind)):
+            visits = Visits.of(data, data), Visits.of(made, data)
+            told = truly_beyond(*visits, promise.sensitive, promise.c)
+            figures[name] = {
+                "loss": 1 - visits[1].size / visits[0].size,
+                "at the limit": [len(told[0]), int(told[0].sum())],
+                "others": [len(told[1]), int(told[1].sum())],
+            }
+        runs.append(figures)
+    return runs
+
+
+def main() -> None:
+    """Run all data sets for several K, and write the results."""
+    warnings.simplefilter("ignore")
+    results = {}
+    for name, load in SOURCES.items():
+        data, sensitive, persons = load(data_folder())
+        _, pairs, _ = data.arrays()
+        results[name] = {
+            "what": (load.__doc__ or "").strip(),
+            "records": len(data),
+            "persons": persons,
+            "visits": len(pairs),
+            "pairs": len(set(pairs.tolist())),
+            "sensitive": len(sensitive),
+            "runs": [run(data, sensitive, k) for k in (2, 5, 10, 30)],
+            "shares": [figures for k in (2, 10) for figures in run_shares(data, sensitive, k)] if sensitive else [],
+        }
+        print(name, json.dumps(results[name])[:600], flush=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

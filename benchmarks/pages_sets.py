@@ -1,0 +1,103 @@
+"""The result pages of methods for sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import table
+
+SETTINGS = {"tree": "default parameters", "narrow": "fan-out 5, c1 1.5, c2 0.5, tau 1"}
+CONTROLS = ("empty release", "noisy singletons")
+
+
+def utility(method: str, scores: dict[str, dict[str, float]]) -> str:
+    """Write the scores of one experiment, controls beside them."""
+    rows = [
+        [
+            name,
+            f"{score['value']:.3f}" + (f" +- {score['standard error']:.3f}" if "standard error" in score else ""),
+            *(f"{score[control]:.3f}" for control in CONTROLS),
+        ]
+        for name, score in scores.items()
+    ]
+    return table(["measure", method, *CONTROLS], rows)
+
+
+def five_groups(scores: dict[str, dict[str, float]]) -> float:
+    """The mean over the five groups of uniform queries."""
+    values = [score["value"] for name, score in scores.items() if "uniform" in name]
+    return sum(values) / len(values)
+
+
+def msnbc(method: str, name: str, run: dict[str, Any]) -> str:
+    """Write one setting on MSNBC."""
+    kind = SETTINGS.get(name.rsplit(maxsplit=1)[-1], "default parameters")
+    return (
+        f"## MSNBC as sets, epsilon {name.split()[1]}, {kind}\n\n"
+        f"{run['runs']} runs; published in {run['seconds']:.2f} s, {run['ratio']:.2f} times the "
+        f"floor. Mean over the five groups of uniform queries: {five_groups(run['scores']):.3f}."
+        f"\n\n{utility(method, run['scores'])}"
+    )
+
+
+def sample(method: str, name: str, run: dict[str, Any]) -> str:
+    """Write one setting on a sample of MSNBC."""
+    kind = SETTINGS.get(name.rsplit(maxsplit=1)[-1], "default parameters")
+    return (
+        f"## {int(name.split()[1]):,} records of MSNBC, epsilon 1, {kind}\n\n"
+        f"{run['runs']} runs. Mean over the five groups of uniform queries: "
+        f"{five_groups(run['scores']):.3f}.\n\n{utility(method, run['scores'])}"
+    )
+
+
+def large(method: str, name: str, run: dict[str, Any]) -> str:
+    """Write a large universe."""
+    return (
+        f"## {name.capitalize()}, epsilon 1\n\n"
+        f"{run['records']:,} records, {run['items']:,} items; "
+        f"published in {run['seconds']:.1f} s with {run['gigabytes']:.2f} GB. Of the records "
+        f"{run['released'] / run['records']:.1%} come out, as {run['itemsets']:,} itemsets.\n\n"
+        f"{utility(method, run['scores'])}"
+    )
+
+
+def growth(name: str, run: list[dict[str, Any]]) -> str:
+    """Write how time grows."""
+    rows = [[f"{row['records']:,}", f"{row['items']:,}", f"{row['seconds']:.2f}"] for row in run]
+    return f"## Growth with {name}\n\n{table(['records', 'items', 'seconds'], rows)}"
+
+
+def persons(method: str, run: dict[str, Any]) -> str:
+    """Write the figures for persons."""
+    head = ["baskets per person at most", "baskets used", "released", "seconds"]
+    rows = [
+        [
+            most,
+            f"{row['used']:,} of {row['records']:,}",
+            f"{row['released']:,}",
+            f"{row['seconds']:.2f}",
+        ]
+        for most, row in run.items()
+    ]
+    title = f"## FoodMart by category, unit person, epsilon 1\n\n{table(head, rows)}"
+    tables = [f"At most {most}:\n\n{utility(method, row['scores'])}" for most, row in run.items()]
+    return "\n\n".join([title, *tables])
+
+
+def sets_page(method: str, results: dict[str, Any]) -> str:
+    """Write the page of a method for sets."""
+    head = f"# Results: {method}\n\nMade by `benchmarks/pages.py` from `{method}.json`; do not edit. "
+    head += "Times are of publishing alone, reading apart; the floor is to gunzip, parse and sort."
+    parts = [head]
+    for name, run in results.items():
+        if name.startswith("msnbc"):
+            parts.append(msnbc(method, name, run))
+        elif name.startswith("sample"):
+            parts.append(sample(method, name, run))
+        elif name in {"retail", "generated"}:
+            parts.append(large(method, name, run))
+        elif name in {"records", "items"}:
+            parts.append(growth(name, run))
+        else:
+            parts.append(persons(method, run))
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,81 @@
+"""Small kernels on arrays: grouping, ranges side by side, numbering within groups."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["allowed", "grouped", "nth", "ranges"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+_KEY_BITS = 62
+
+
+def allowed(share: Fraction, most: int) -> Integers:
+    """How many of 0, 1, ..., `most` a share allows, rounded down: exactly, whatever its digits.
+
+    Examples
+    --------
+    >>> allowed(Fraction(3, 5), 5)
+    array([0, 0, 1, 1, 2, 3])
+    """
+    above, below = share.numerator, share.denominator
+    if (most + 1) * below < 1 << _KEY_BITS:
+        return np.arange(most + 1) * above // below
+    return np.array([number * above // below for number in range(most + 1)], np.int64)
+
+
+def grouped(codes: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct codes, sorted, and which one each is: values are sorted, not indices.
+
+    Examples
+    --------
+    >>> grouped(np.array([7, 3, 7]))
+    (array([3, 7]), array([1, 0, 1]))
+    """
+    bits = max(1, (len(codes) - 1).bit_length())
+    if int(codes.max(initial=0)).bit_length() + bits > _KEY_BITS:
+        distinct, at = np.unique(codes, return_inverse=True)
+        return distinct, at.astype(np.int64)
+    packed = (codes << bits) | np.arange(len(codes))
+    packed.sort()
+    row, codes = packed & ((1 << bits) - 1), packed >> bits
+    new = _starts(codes)
+    at = np.empty(len(codes), np.int64)
+    at[row] = np.cumsum(new) - 1
+    return codes[new], at
+
+
+def ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
+    """All numbers of ranges one after the other, and which range each is of.
+
+    Examples
+    --------
+    >>> ranges(np.array([5, 0]), np.array([7, 1]))
+    (array([5, 6, 0]), array([0, 0, 1]))
+    """
+    length = end - start
+    of = np.repeat(np.arange(len(start)), length)
+    return np.arange(len(of)) + (start - (np.cumsum(length) - length))[of], of
+
+
+def nth(groups: Integers) -> Integers:
+    """Number the elements of each group, which stand side by side, from 0.
+
+    Examples
+    --------
+    >>> nth(np.array([4, 4, 9, 9, 9]))
+    array([0, 1, 0, 1, 2])
+    """
+    position = np.arange(len(groups))
+    return position - np.maximum.accumulate(np.where(_starts(groups), position, 0))
+
+
+def _starts(groups: Integers) -> NDArray[np.bool_]:
+    new = np.ones(len(groups), np.bool_)
+    new[1:] = groups[1:] != groups[:-1]
+    return new

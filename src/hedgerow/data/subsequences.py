@@ -1,0 +1,178 @@
+"""Subsequences of visits, counted level by level over all records at once (Apriori)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import progress
+from hedgerow.arrays import allowed, grouped, ranges
+
+__all__ = ["MOST_VISITS", "Level", "MinedSequences", "VisitArrays", "mine_sequences", "sequence_numbers"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: visits of candidates that are in memory at once: some three gigabytes
+MOST_VISITS = 400_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class VisitArrays:
+    """Trajectories as arrays: the visits of record `r` are `pairs[starts[r] : starts[r + 1]]`.
+
+    A pair is a place and a time; pairs are numbered 0, 1, ..., `size - 1` in the order of time. `flags` says for
+    each sensitive value which records have it.
+    """
+
+    starts: Integers
+    pairs: Integers
+    size: int
+    flags: Flags
+
+    @cached_property
+    def record(self) -> Integers:
+        """The record of each visit."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def _by_pair(self) -> tuple[Integers, Integers]:
+        ends = np.cumsum(np.bincount(self.pairs, minlength=self.size))
+        return np.argsort(self.pairs, kind="stable"), np.concatenate(([0], ends))
+
+    def of_pair(self, pair: int) -> Integers:
+        """The visits of a pair, one per record that has it."""
+        order, starts = self._by_pair
+        return order[starts[pair] : starts[pair + 1]]
+
+    def without_flags(self) -> VisitArrays:
+        """The same visits, no value sensitive."""
+        return replace(self, flags=self.flags[:0])
+
+
+class Level(NamedTuple):
+    """Sequences of one length, and where they occur.
+
+    `codes` are sorted: the number of the sequence without its last visit, and that visit. `counts`
+    has the records of each, `marked` those with each sensitive value. `places` has one line per
+    occurrence: the positions of its visits, and `at` which sequence it is.
+    """
+
+    codes: Integers
+    counts: Integers
+    marked: Integers
+    places: Integers
+    at: Integers
+
+    def only(self, kept: Flags) -> Level:
+        """Keep some of the sequences, numbered afresh."""
+        number = np.cumsum(kept) - 1
+        here = kept[self.at]
+        return Level(
+            self.codes[kept],
+            self.counts[kept],
+            self.marked[:, kept],
+            self.places[here],
+            number[self.at[here]],
+        )
+
+
+class MinedSequences(NamedTuple):
+    """By length: the clean sequences, none of which contains a violating one, and the minimal violating ones.
+
+    Not `complete`: longer ones were not looked at, for there were too many.
+    """
+
+    clean: list[Level]
+    violating: list[Level]
+    complete: bool = True
+
+
+def mine_sequences(
+    visits: VisitArrays, k: int, c: Fraction, longest: int, *, most: int = MOST_VISITS
+) -> MinedSequences:
+    """Find all minimal violating sequences (MVS) of up to `longest` visits.
+
+    A sequence violates if fewer than `k` records have it, or more than the share `c` of those have a sensitive
+    value. A candidate of the next length is an occurrence all of whose subsequences are clean (the full
+    Apriori test), so whatever violates is minimal. A length whose candidates have more than `most`
+    visits together is not looked at, nor are longer ones: memory is finite.
+    """
+    clean: list[Level] = []
+    violating: list[Level] = []
+    most_marked = allowed(c, len(visits.starts) - 1)
+    for length in range(1, longest + 1):
+        progress.tell("looking for violations", length - 1, longest)
+        if _extensions(visits, clean) * length > most:
+            return MinedSequences(clean, violating, complete=False)
+        places = _candidates(visits, clean)
+        if len(places) == 0:
+            break
+        level = _counted(visits, clean, places)
+        bad = (level.counts < k) | np.any(level.marked > most_marked[level.counts], axis=0)
+        violating.append(level.only(bad))
+        clean.append(level.only(~bad))
+    return MinedSequences(clean, violating)
+
+
+def sequence_numbers(size: int, levels: list[Level], sequences: Integers) -> Integers:
+    """The number of each sequence among those of its length; -1 if it is not there.
+
+    Sequences are given by their pairs, of which there are `size`: one line per sequence.
+    """
+    number = np.zeros(len(sequences), np.int64)
+    known = np.ones(len(sequences), np.bool_)
+    for level, column in zip(levels, sequences.T, strict=False):
+        code = number * size + column
+        if len(level.codes) == 0:
+            return np.full(len(sequences), -1)
+        at = np.minimum(np.searchsorted(level.codes, code), len(level.codes) - 1)
+        known &= level.codes[at] == code
+        number = at
+    if sequences.shape[1] > len(levels):
+        known[:] = False
+    return np.where(known, number, -1)
+
+
+def _ends(visits: VisitArrays, at: Integers) -> Integers:
+    """Where the record of each visit ends."""
+    return visits.starts[visits.record[at] + 1]
+
+
+def _extensions(visits: VisitArrays, clean: list[Level]) -> int:
+    """How many candidates of the next length there are."""
+    if not clean:
+        return len(visits.pairs)
+    last = clean[-1].places[:, -1]
+    return int((_ends(visits, last) - last - 1).sum())
+
+
+def _candidates(visits: VisitArrays, clean: list[Level]) -> Integers:
+    """Extend the clean occurrences by each later visit; keep those with clean parts only."""
+    if not clean:
+        return np.arange(len(visits.pairs))[:, None]
+    base = clean[-1].places
+    visit, of = ranges(base[:, -1] + 1, _ends(visits, base[:, -1]))
+    places = np.column_stack((base[of], visit))
+    for without in range(places.shape[1] - 1):
+        part = visits.pairs[np.delete(places, without, axis=1)]
+        places = places[sequence_numbers(visits.size, clean, part) >= 0]
+    return places
+
+
+def _counted(visits: VisitArrays, clean: list[Level], places: Integers) -> Level:
+    """Group occurrences by sequence, and count their records, all and by sensitive value."""
+    prefix = np.zeros(len(places), np.int64)
+    if clean:
+        prefix = sequence_numbers(visits.size, clean, visits.pairs[places[:, :-1]])
+    codes, at = grouped(prefix * visits.size + visits.pairs[places[:, -1]])
+    counts = np.bincount(at, minlength=len(codes))
+    record = visits.record[places[:, 0]]
+    marked = [np.bincount(at[flag[record]], minlength=len(codes)) for flag in visits.flags]
+    by_value = np.stack(marked) if marked else np.zeros((0, len(codes)), np.int64)
+    return Level(codes, counts, by_value, places, at)

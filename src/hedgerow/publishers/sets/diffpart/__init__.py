@@ -1,0 +1,1 @@
+"""DiffPart: sets, partitioned top-down along a taxonomy."""

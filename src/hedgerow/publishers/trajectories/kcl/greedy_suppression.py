@@ -1,0 +1,242 @@
+"""Local and global suppression, one operation at a time, the best score first: the paper's anonymiser.
+
+The printed test of a local suppression is unsound for L >= 3, and its update of scores even for
+L = 2; both are replaced. The list has the minimal violating sequences (MVS) of the start until they
+occur nowhere. Invariant: every violating sequence of the current data contains a listed one. A
+local suppression is valid if it keeps that; a global one always does. When the list is empty
+nothing violates.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow import progress
+from hedgerow.data.subsequences import Level, MinedSequences, VisitArrays
+from hedgerow.privacy.kcl import KCL
+from hedgerow.publishers.trajectories.kcl.utility_loss import Metric
+
+__all__ = ["Operation", "OperationQueue", "Pairs", "SuppressionState", "occurrences_of", "suppress_greedily"]
+
+Pairs: TypeAlias = tuple[int, ...]
+Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: from so many minimal violating sequences on somebody should know what they wait for
+_LONG = 50_000
+
+
+def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> Flags:
+    """Apply the valid operation with the best score until no MVS is left; return which visits are kept."""
+    if sum(len(level.codes) for level in mined.violating) > _LONG:
+        warnings.warn(
+            "very many sequences violate: one operation at a time takes hours; see kcl-reinsertion", stacklevel=2
+        )
+    state = SuppressionState(visits, mined, promise)
+    queue = OperationQueue(state, metric)
+    total = len(state.listed)
+    while state.listed:
+        progress.tell("suppressing", total - len(state.listed), total)
+        queue.apply(queue.best())
+    return state.alive()
+
+
+class Operation(NamedTuple):
+    """Delete a pair from the records of an MVS; or from all records, if that is None."""
+
+    pair: int
+    via: Pairs | None
+
+
+class SuppressionState:
+    """The current data, the list of MVS, and the counts of all clean sequences."""
+
+    def __init__(self, visits: VisitArrays, mined: MinedSequences, promise: KCL) -> None:
+        self.k, self.c, self.longest = promise.k, promise.c, promise.l
+        ends = itertools.pairwise(visits.starts.tolist())
+        pairs: list[int] = visits.pairs.tolist()
+        self.records = [set(pairs[start:end]) for start, end in ends]
+        self._visits = {key: visit for visit, key in enumerate(zip(visits.record.tolist(), pairs, strict=True))}
+        self.flags: list[list[bool]] = visits.flags.T.tolist() or [[] for _ in self.records]
+        self.records_of_pair: dict[int, set[int]] = {}
+        for number, record in enumerate(self.records):
+            for pair in record:
+                self.records_of_pair.setdefault(pair, set()).add(number)
+        self.listed = {key: rows for level in mined.violating for key, rows in occurrences_of(visits, level)}
+        self.listed_of_pair: dict[int, set[Pairs]] = {}
+        for key in self.listed:
+            for pair in key:
+                self.listed_of_pair.setdefault(pair, set()).add(key)
+        self.counts = {
+            key: Counter({-1: len(rows), **self._marks(rows)})
+            for level in mined.clean
+            for key, rows in occurrences_of(visits, level)
+        }
+
+    def gain(self, operation: Operation) -> int:
+        """PrivGain: how many listed sequences an operation eliminates."""
+        if operation.via is None:
+            return len(self.listed_of_pair[operation.pair])
+        rows = self.listed[operation.via]
+        return sum(self.listed[key] <= rows for key in self.listed_of_pair[operation.pair])
+
+    def is_valid(self, pair: int, rows: set[int]) -> bool:
+        """Whether no clean sequence violates once the pair is deleted from these records."""
+        return all(self._is_clean(self.counts[key], gone) for key, gone in self._lost(pair, rows).items())
+
+    def delete(self, pair: int, rows: set[int]) -> set[Pairs]:
+        """Delete a pair from records; return the listed sequences whose records changed."""
+        for key, gone in self._lost(pair, rows).items():
+            self.counts[key].subtract(gone)
+        for row in rows:
+            self.records[row].discard(pair)
+        self.records_of_pair[pair] -= rows
+        changed = {key for key in self.listed_of_pair.get(pair, ()) if self.listed[key] & rows}
+        for key in changed:
+            self.listed[key] = self.listed[key] - rows
+            if not self.listed[key]:
+                del self.listed[key]
+                for other in key:
+                    self.listed_of_pair[other].discard(key)
+        return changed
+
+    def visits(self, pair: int, rows: set[int]) -> Integers:
+        """The visits of a pair in records."""
+        return np.array([self._visits[row, pair] for row in sorted(rows)], np.int64)
+
+    def alive(self) -> Flags:
+        """Say which visits are left."""
+        return np.array([pair in self.records[row] for row, pair in self._visits], np.bool_)
+
+    def _lost(self, pair: int, rows: set[int]) -> dict[Pairs, Counter[int]]:
+        """Count, for each clean sequence with the pair, how many of these records have it."""
+        lost: dict[Pairs, Counter[int]] = {}
+        for row in rows:
+            for key in self._sequences(pair, row):
+                if key in self.counts:
+                    counter = lost.setdefault(key, Counter())
+                    counter[-1] += 1
+                    counter.update(n for n, flag in enumerate(self.flags[row]) if flag)
+        return lost
+
+    def _is_clean(self, counts: Counter[int], gone: Counter[int]) -> bool:
+        left = counts[-1] - gone[-1]
+        if left == 0:
+            return True
+        return left >= self.k and all(
+            (count - gone[mark]) * self.c.denominator <= self.c.numerator * left
+            for mark, count in counts.items()
+            if mark >= 0
+        )
+
+    def _marks(self, rows: set[int]) -> dict[int, int]:
+        marks = Counter(n for row in rows for n, flag in enumerate(self.flags[row]) if flag)
+        return {n: marks[n] for n in range(len(self.flags[0]))} if self.flags else {}
+
+    def _sequences(self, pair: int, row: int) -> Iterator[Pairs]:
+        """All sequences of a record that contain a pair, up to the length somebody may know."""
+        others = sorted(self.records[row] - {pair})
+        for size in range(min(self.longest, len(others) + 1)):
+            for rest in itertools.combinations(others, size):
+                yield tuple(sorted((*rest, pair)))
+
+
+class _Entry(NamedTuple):
+    """An operation in the queue: best score first, then gain, local before global, by number."""
+
+    score: Fraction
+    gain: int
+    everywhere: bool
+    pair: int
+    via: Pairs
+    stamp: int
+
+
+class OperationQueue:
+    """The operations by score; an entry is scored anew whenever something it depends on changed.
+
+    Whether a local suppression is valid depends on all records that have its pair. It is asked when
+    an entry comes first, and an invalid one is parked until a record with its pair is edited.
+    """
+
+    def __init__(self, state: SuppressionState, metric: Metric) -> None:
+        self._state, self._metric = state, metric
+        self._heap: list[_Entry] = []
+        self._stamps: dict[Operation, int] = {}
+        self._parked: dict[int, set[Operation]] = {}
+        self._score(set(state.listed_of_pair))
+
+    def best(self) -> Operation:
+        """Take the best valid operation off the queue."""
+        while True:
+            entry = heapq.heappop(self._heap)
+            operation = Operation(entry.pair, None if entry.everywhere else entry.via)
+            if self._stamps.get(operation) != entry.stamp:
+                continue  # it was scored anew, or its MVS is gone
+            if operation.via is None:
+                return operation
+            if self._state.is_valid(operation.pair, self._state.listed[operation.via]):
+                return operation
+            self._parked.setdefault(operation.pair, set()).add(operation)
+
+    def apply(self, operation: Operation) -> None:
+        """Delete, and score anew what that changed."""
+        state, pair = self._state, operation.pair
+        rows = set(state.records_of_pair[pair] if operation.via is None else state.listed[operation.via])
+        touched = set[int]().union(*(state.records[row] for row in rows))
+        visits = state.visits(pair, rows)
+        changed = state.delete(pair, rows)
+        stale = {other for key in changed for other in key}
+        stale.update(self._metric.deleted(visits).tolist())
+        stale.update(other for other in touched if self._parked.pop(other, None))
+        for key in changed - set(state.listed):
+            for other in key:
+                self._stamps.pop(Operation(other, key), None)
+        self._score({other for other in stale if other in state.listed_of_pair})
+
+    def _score(self, pairs: set[int]) -> None:
+        for pair in pairs:
+            if not self._state.listed_of_pair[pair]:
+                self._stamps.pop(Operation(pair, None), None)
+                continue
+            self._push(Operation(pair, None), self._metric.everywhere()[pair])
+            for key in self._state.listed_of_pair[pair]:
+                visits = self._state.visits(pair, self._state.listed[key])
+                (loss,) = self._metric.local(visits, np.zeros(len(visits), np.int64), 1)
+                self._push(Operation(pair, key), loss)
+
+    def _push(self, operation: Operation, loss: float) -> None:
+        stamp = self._stamps[operation] = self._stamps.get(operation, 0) + 1
+        gain = self._state.gain(operation)
+        heapq.heappush(
+            self._heap,
+            _Entry(
+                -gain / (1 + Fraction(float(loss))),
+                -gain,
+                operation.via is None,
+                operation.pair,
+                operation.via or (),
+                stamp,
+            ),
+        )
+
+
+def occurrences_of(visits: VisitArrays, level: Level) -> Iterator[tuple[Pairs, set[int]]]:
+    """Yield each sequence of a level with the records it occurs in."""
+    if len(level.codes) == 0:
+        return
+    order = np.argsort(level.at, kind="stable")
+    ends = np.cumsum(np.bincount(level.at, minlength=len(level.codes)))
+    keys = visits.pairs[level.places[order[np.concatenate(([0], ends[:-1]))]]]
+    rows = np.split(visits.record[level.places[order, 0]], ends[:-1])
+    for key, records in zip(keys.tolist(), rows, strict=True):
+        yield tuple(key), set(records.tolist())

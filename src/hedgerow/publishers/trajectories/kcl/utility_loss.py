@@ -1,0 +1,128 @@
+"""What deleting visits costs: the metrics by which suppression decides.
+
+A metric of your own is a class with the four methods of `Metric`, entered in `METRICS` under a name; both methods
+then take that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import grouped
+from hedgerow.data import Value
+from hedgerow.data.frequent_subsequences import mine_maximal_frequent
+from hedgerow.data.subsequences import VisitArrays
+from hedgerow.publishers.trajectories.kcl.occurrences import OccurrenceIndex
+
+__all__ = ["METRICS", "FrequentSequences", "Instances", "Metric", "Visit"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.float64] | Integers
+Visit: TypeAlias = tuple[Value, Value]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+class Metric(Protocol):
+    """The utility loss of operations, kept up to date with what was deleted.
+
+    Visits are numbered as in `VisitArrays`.
+    """
+
+    def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
+        """The loss of each of so many operations; visit `i` is deleted by operation `of[i]`."""
+        ...
+
+    def everywhere(self) -> Numbers:
+        """The loss of deleting each pair from all records."""
+        ...
+
+    def deleted(self, visits: Integers) -> Integers:
+        """Take note of a deletion; return the pairs whose losses it changed."""
+        ...
+
+    def kept(self, alive: Flags) -> float:
+        """How much is kept if just these visits are; of two results the larger is taken."""
+        ...
+
+
+class Instances:
+    """Every visit counts the same: the loss is the number of deleted visits."""
+
+    def __init__(self, visits: VisitArrays) -> None:
+        self.pairs = visits.pairs
+        self.counts = np.bincount(visits.pairs, minlength=visits.size)
+
+    def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
+        """The number of visits."""
+        del visits
+        return np.bincount(of, minlength=operations)
+
+    def everywhere(self) -> Numbers:
+        """The number of records that have each pair."""
+        return self.counts
+
+    def deleted(self, visits: Integers) -> Integers:
+        """Only the pairs themselves have become rarer."""
+        pairs = self.pairs[visits]
+        np.subtract.at(self.counts, pairs, 1)
+        return np.unique(pairs)
+
+    def kept(self, alive: Flags) -> float:
+        """The number of visits."""
+        return float(np.count_nonzero(alive))
+
+
+class FrequentSequences:
+    """A maximal frequent sequence (MFS) is lost when fewer than `support` records have it."""
+
+    def __init__(self, visits: VisitArrays, support: int) -> None:
+        levels = [level for level in mine_maximal_frequent(visits, support) if len(level.codes)]
+        self._support, self.pairs = support, visits.pairs
+        self._maximal = OccurrenceIndex(levels, len(visits.pairs))
+        self._of_pair = np.zeros(visits.size, np.int64)
+        self._maximal.add_to_pairs(self._of_pair, visits.pairs, np.arange(len(self._maximal.sizes)), 1)
+
+    def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
+        """How many would be lost without these visits."""
+        occurrence, query = self._maximal.at_visits(visits)
+        operation, sequence = of[query], self._maximal.at[occurrence]
+        # only sequences that have few records to spare can be lost
+        gone = np.bincount(of, minlength=operations)[operation]
+        close = self._maximal.support[sequence] - gone < self._support
+        codes, at = grouped(operation[close] * len(self._maximal.sizes) + sequence[close])
+        operation, sequence = np.divmod(codes, max(1, len(self._maximal.sizes)))
+        left = self._maximal.support[sequence] - np.bincount(at, minlength=len(codes))
+        return np.bincount(operation[left < self._support], minlength=operations)
+
+    def everywhere(self) -> Numbers:
+        """How many contain each pair."""
+        return self._of_pair
+
+    def deleted(self, visits: Integers) -> Integers:
+        """Take records away; the losses of all pairs of what lost one have changed."""
+        touched = self._maximal.touching(visits)
+        self._maximal.remove(touched)
+        changed = np.unique(self._maximal.at[touched])
+        lost = changed[self._maximal.support[changed] < self._support]
+        self._maximal.remove(self._maximal.of_sequences(lost).occurrence)
+        self._maximal.add_to_pairs(self._of_pair, self.pairs, lost, -1)
+        pairs = self.pairs[self._maximal.places[self._maximal.starts[changed]]]
+        return np.unique(np.concatenate((self.pairs[visits], pairs.ravel())))
+
+    def kept(self, alive: Flags) -> float:
+        """How many of them enough records still have."""
+        maximal = self._maximal
+        occurs = np.logical_and.reduce([alive[column] for column in maximal.places.T])
+        left = np.bincount(maximal.at[occurs], minlength=len(maximal.sizes))
+        return float(np.count_nonzero(left >= self._support))
+
+
+#: by name: how to make a metric of visits, the place and time of each pair, and K'
+METRICS: dict[str, Callable[[VisitArrays, Sequence[Visit], int], Metric]] = {
+    "instances": lambda visits, _names, _support: Instances(visits),
+    "mfs": lambda visits, _names, support: FrequentSequences(visits, support),
+}

@@ -1,0 +1,25 @@
+"""Round many values so that their sums stay what they were."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["round_together"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def round_together(values: Floats) -> Integers:
+    """Round so that every run of values keeps its sum to within one.
+
+    Examples
+    --------
+    >>> round_together(np.array([0.4, 0.4, 0.4, 2.0])).tolist()
+    [0, 1, 0, 2]
+    """
+    running = np.floor(np.cumsum(values) + 0.5).astype(np.int64)
+    return np.diff(running, prepend=0)

@@ -1,0 +1,46 @@
+"""Planted bugs of kcl: the checker, which shares no code with the method, refuses what they publish."""
+
+from __future__ import annotations
+
+import pytest
+
+from hedgerow.errors import NotSatisfied
+from hedgerow.privacy.kcl import KCL
+from hedgerow.publishers.trajectories.kcl import global_suppression, publisher, suppression_input
+from hedgerow.publishers.trajectories.kcl.greedy_suppression import SuppressionState
+from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+from hedgerow.samples.walks import Walks, walks
+from hedgerow.testing import changed
+
+PROMISE = KCL(k=5, c="30%", l=3, sensitive=["diagnosis=HIV"])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return walks(Walks(250, 4, 6))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "old", "new"),
+    [
+        (SuppressionState, "_is_clean", "return left >= self.k and", "return left > 0 and"),
+        (SuppressionState, "_is_clean", "if mark >= 0", "if mark < -1"),
+        (suppression_input, "mine_violations", "promise.c, promise.l)", "promise.c, 1)"),
+    ],
+    ids=["too few records pass for enough", "sensitive values are not looked at", "only single visits are mined"],
+)
+def test_a_planted_bug_of_local_suppression_is_caught(monkeypatch, data, owner, name, old, new):
+    LocalSuppression().publish(data, PROMISE)
+    with changed(owner, name, old, new):
+        monkeypatch.setattr(publisher, "mine_violations", suppression_input.mine_violations)
+        with pytest.raises(NotSatisfied, match="nothing was released"):
+            LocalSuppression().publish(data, PROMISE)
+
+
+def test_a_planted_bug_of_global_suppression_is_caught(monkeypatch, data):
+    """It stops when half of the violating sequences are gone."""
+    LocalSuppression(mode="global").publish(data, PROMISE)
+    with changed(global_suppression, "suppress_globally", "while left:", "while left > total // 2:"):
+        monkeypatch.setattr(publisher, "suppress_globally", global_suppression.suppress_globally)
+        with pytest.raises(NotSatisfied, match="nothing was released"):
+            LocalSuppression(mode="global").publish(data, PROMISE)
