@@ -18,7 +18,8 @@ import hedgerow
 MODULES = [found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.")]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+#: what is put into a file first is run there, by the test of its page
+BLOCK = re.compile(r"(?<!-->\n)^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,4 +1,4 @@
-"""The codec of kinds that are long tables: columns by their roles, and five formats that all of them share."""
+"""The codec of kinds that are long tables: a column per role, in formats that they share."""
 
 from __future__ import annotations
 
