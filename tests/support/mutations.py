@@ -382,7 +382,7 @@ def _bomb(place: Path, draw: random.Random) -> str:
     path = _data(place, draw)
     if not path.exists() or not _is_plain(path):
         return "nothing"
-    size = draw.choice((10**6, 4 * 10**6, 2 * 10**7, 10**8))
+    size = draw.choice((10**6, 8 * 10**6, 2 * 10**7, 10**8))
     line = draw.choice([b"i1\n", b"i1 i2 ", b'["i1"]\n', b"1,i1\n", b"1,0,p1\n", b"\n", b'"', b"0"])
     head = b"unit,item\n" if path.name.startswith("data.csv") else b""
     content = head + line * (size // len(line))
