@@ -11,20 +11,17 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 from folders import seal
 from hostile import attack
-from hypothesis import given
-from hypothesis import strategies as st
-from mutations import ESCAPES, sound
+from hostile_values import ESCAPES
+from mutations import sound
 from terminal import run
 
-from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sequences, Sets, Trajectories, find_method
+from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sets, Trajectories
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, HedgerowError, ReadError, TooMuch
 from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
@@ -121,24 +118,6 @@ def test_a_compressed_file_does_not_unfold_beyond_a_multiple_of_what_was_sent(ma
     assert len(read_release(place, trusted=True).data) == 3_000_000
     ran = run("verify X", place.parent)
     assert (ran.code, ran.out.splitlines()[-1]) == (3, "cannot be checked")
-
-
-@pytest.mark.slow
-def test_an_honest_release_of_a_million_records_needs_no_trust(tmp_path):
-    """Short records in canonical order compress a hundredfold and more."""
-    lengths = np.random.default_rng(1).geometric(0.7, 10**6)
-    items = np.random.default_rng(2).zipf(1.8, lengths.sum()) % 17
-    rows = {"row": np.repeat(np.arange(10**6), lengths), "item": items}
-    data = Sequences.from_columns(**rows, domain=Domain.declare(item=range(17))).canonical()
-    release = dataclasses.replace(_of_sequences(), outputs={"": data}, domain=data.domain)
-    for ending in ("dat.gz", "spmf.gz", "jsonl.zst", "parquet.zst"):
-        place = write_release(release, tmp_path / "X", like=f"x.{ending}", overwrite=True)
-        assert len(read_release(place).data) == 10**6
-
-
-def _of_sequences():
-    data = Sequences.from_records([[1, 2]] * 90, domain=Domain.declare(item=range(17)))
-    return find_method("ngram")().publish(data, PureDP(epsilon=1, unit="sequence"))
 
 
 def test_a_file_of_holes_is_not_read(made):
@@ -336,19 +315,6 @@ def test_nobody_but_us_writes_to_standard_error():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b"ours\n"
-
-
-# ---- long records
-
-
-@given(st.integers(1, 6), st.integers(250, 262), st.data())
-def test_long_lists_are_in_the_order_of_short_ones(rows, size, data):
-    cells = data.draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows))
-    lists = np.zeros((rows, size), np.int64)
-    lists[:, -1] = cells
-    lists[:, size // 2] = data.draw(st.lists(st.integers(0, 300), min_size=rows, max_size=rows))
-    wanted = np.lexsort(tuple(reversed(list(lists.T))))
-    assert order_of_lists(lists).tolist() == wanted.tolist()
 
 
 # ---- anything

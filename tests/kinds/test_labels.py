@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow import Domain, Sequences, Trajectories
 from hedgerow.data import Labels
+from hedgerow.frontiers import NextSymbol
 
 CITY = Domain.declare(place=["home", "work", "shop"], time=range(8))
 
@@ -35,7 +36,7 @@ def test_labels_of_visits_are_places_at_times(several, gap):
 @pytest.mark.parametrize("several", [False, True])
 def test_labels_come_back_as_they_were_counted(several):
     data = visits([[("home", 6), ("shop", 7)], [("work", 2)]], several=several)
-    counted = data.positions(1).count(1)
+    counted = data.positions(1).count(NextSymbol(data.labels.size))
     table = np.repeat(counted.codes, counted.counts)[:, None]
     made = data.from_labels(table, np.ones(len(table), np.int64))
     assert made.records() == data.truncated(1).records()

@@ -184,7 +184,7 @@ SHARED = {name: case for name, case in CASES.items() if case.method in PRIVATE}
 def published(case, engine: Engine, seed=1):
     promise = PureDP(epsilon=case.epsilon, unit=case.unit)
     recorder = Recorder(Noisy(seed))
-    release = publish_with(find_method(case.method)(**case.settings), DATA[case.data]().on(engine), promise, recorder)
+    release = publish_with(case.publisher(), DATA[case.data]().on(engine), promise, recorder)
     return release, recorder.transcript
 
 
@@ -201,7 +201,7 @@ def test_the_replay_law_holds_between_engines(name):
     """Recorded on one machine, replayed on many: same questions, nothing lost, same bytes; and without one unit."""
     case = SHARED[name]
     promise = PureDP(epsilon=case.epsilon, unit=case.unit)
-    method, data = find_method(case.method)(**case.settings), DATA[case.data]()
+    method, data = case.publisher(), DATA[case.data]()
     there = data.on(ShardedEngine(3))
     assert check_replay(method, data, there, promise, 1, within=Fraction(0)).loss == 0
     assert check_replay(method, there.without(0, unit=case.unit), data, promise, 1).moved

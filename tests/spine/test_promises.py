@@ -53,14 +53,14 @@ def registered(monkeypatch):
 
 @pytest.mark.parametrize("name", [*PROMISES, *ROWS])
 def test_a_row_says_what_its_class_is_made_with(name):
-    row, found = PROMISES[name], find_promise(name)
-    assert found.name == name
-    wanted = inspect.signature(found).parameters
+    row, cls = PROMISES[name], find_promise(name)
+    assert cls.name == name
+    wanted = inspect.signature(cls).parameters
     assert set(wanted) == set(row.options)
     assert {n for n, parameter in wanted.items() if parameter.default is parameter.empty} == set(row.required)
     assert row.fits(row.example)
     made = build([name], row.example)
-    assert isinstance(made, found)
+    assert isinstance(made, cls)
     assert row.fits(made.fields())
     assert all(option.help and not option.help.endswith(".") for option in row.options.values())
 
