@@ -104,9 +104,9 @@ def test_original_order_is_caught():
     with changed(base, "publish_with", "output.canonical()", "output"):
         with pytest.raises(GuaranteeError, match=r"not canonical|depends on the order"):
             check_publisher(PassOn(), MinimumSupport(2))
-    order = "order, new = _ordered(sizes, items)"
-    kept = "order, new = np.arange(len(sizes)), np.ones(len(sizes), np.bool_)"
-    with changed(Lists, "merged", order, kept):
+    order = "order, new = _ordered(np.diff(self.starts), self.items)"
+    kept = "order, new = np.arange(len(self.numbers)), np.ones(len(self.numbers), np.bool_)"
+    with changed(Lists, "canonical", order, kept):
         with pytest.raises(GuaranteeError, match="depends on the order or the numbers of the input"):
             check_publisher(PassOn(), MinimumSupport(1))
 
