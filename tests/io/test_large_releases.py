@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hedgerow.engines.sorting import order_of_lists
+from hedgerow.data.sorting import order_of_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
