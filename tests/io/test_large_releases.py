@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hedgerow.data.sorting import order_of_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read_release, write_release
+from hedgerow.data.sorting import order_of_lists
 
 
 @pytest.mark.slow
