@@ -1,18 +1,10 @@
-"""Accounts: charged before the first question, whatever happens; settled by what lies there."""
+"""Accounts: charged before the first question, whatever happens."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import json
 import os
-import stat
-import struct
-import subprocess
-import sys
-import textwrap
 import threading
-import time
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from accounts import EMPTY, ONE, charge, entries, states
 from faults import System, faulty
 from jobs import job
-from project import TESTS
 from terminal import run
 from toys import MinimumSupport
 
@@ -34,40 +26,12 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
     WriteError,
 )
-from hedgerow.io import locks
-from hedgerow.io.account import FAILED, OUT, PENDING, Account
-from hedgerow.io.charge import Charge, settle_account
-from hedgerow.io.placement import Placement
+from hedgerow.io.account import FAILED, OUT, Account
 from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import Laplace, NoiseOff
 from hedgerow.privacy.questions import Announced
 from hedgerow.publishers import Publisher
 from hedgerow.publishers.base import publish_with
-
-EMPTY = 'total = "2"\nunit = "record"\n'
-ONE = PureDP(epsilon=1, unit="record")
-
-
-@pytest.fixture
-def account(tmp_path):
-    path = tmp_path / "account.toml"
-    path.write_text(EMPTY)
-    return path
-
-
-def charge(path, guarantee=ONE, out="out"):
-    return Charge(path, guarantee, method="m", placement=Placement(path.parent / out))
-
-
-def entries(path):
-    return Account.read(path).releases
-
-
-def states(path):
-    return [held["state"] for held in entries(path)]
-
-
-# ---- when it is charged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,216 +251,3 @@ def test_what_the_owner_wrote_stays(account):
         made.enter()
     assert account.read_bytes().startswith(before)
     assert Account.read(account).spent == Fraction(3, 2)
-
-
-# ---- what became of it
-
-
-@pytest.mark.parametrize("moment", ["asked", "ready", "out", "changed"])
-def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, moment):
-    """A process ends without a word at four moments; beside it one that is still alive."""
-    code = """
-        import os, sys
-        from pathlib import Path
-        sys.path[:0] = sys.argv[2].split(":")
-        from test_account import charge
-        folder, moment = Path(sys.argv[1]), sys.argv[3]
-        made = charge(folder / "account.toml")
-        made.enter()
-        (folder / "part").mkdir()
-        (folder / "part" / "release.json").write_text("{}")
-        if moment != "asked":
-            made.ready(folder / "part")
-        if moment in {"out", "changed"}:
-            (folder / "part").rename(folder / "out")
-        if moment == "changed":
-            (folder / "out" / "release.json").write_text("{ }")
-        os._exit(0)
-    """
-    here = f"{TESTS}/io:{TESTS}/support"
-    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), here, moment]
-    subprocess.run(command, check=True)
-    assert states(account) == [PENDING]
-    with charge(account) as alive:
-        alive.enter()  # whoever charges next settles
-        assert states(account) == [OUT if moment == "out" else FAILED, PENDING]
-        settle_account(account)
-        assert states(account)[1] == PENDING
-    assert states(account) == [OUT if moment == "out" else FAILED, FAILED]
-    assert not list(tmp_path.glob(".account*"))
-
-
-def test_what_cannot_be_read_now_is_not_settled(tmp_path, account, monkeypatch):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "release.json").write_text("{}")
-    entry = f'id = "a"\nstate = "pending"\nepsilon = "1"\nout = "{tmp_path}/out"\nsha256 = "x"\n'
-    account.write_text(f"{EMPTY}[[releases]]\n{entry}")
-
-    def refuse(*_, **__):
-        raise PermissionError
-
-    with monkeypatch.context() as system:
-        system.setattr(os, "scandir", refuse)
-        system.setattr(os, "listdir", refuse)
-        settle_account(account)
-    assert states(account) == [PENDING]
-    settle_account(account)
-    assert states(account) == [FAILED]
-
-
-def test_the_command_creates_lists_and_settles(tmp_path):
-    assert run("account a.toml --total 2 --unit record", tmp_path).out == (
-        "a.toml: 0 of 2 is spent per record, 2 is left\n"
-    )
-    path = tmp_path / "a.toml"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for line, code, said in [
-        ("account a.toml --total 2 --unit record", 2, "is there already"),
-        ("account b.toml --total 2", 2, "--total and --unit create an account together"),
-        ("account b.toml --total 0 --unit record", 2, "total must be greater than 0"),
-        ("account b.toml --total much --unit record", 2, "total must be a finite number"),
-        ("account b.toml --total 2 --unit town", 2, "town"),
-        ("account b.toml", 2, "there is no account b.toml; create one"),
-    ]:
-        ran = run(line, tmp_path)
-        assert (ran.code, ran.out) == (code, "")
-        assert said in ran.err
-    out = "/x/\\u001b[2J\\u202e"
-    entry = f'id = "a"\nstate = "pending"\nepsilon = "1/3"\nmade = "2025-01-01"\nout = "{out}"\n'
-    path.write_text(f"{path.read_text()}\n[[releases]]\n{entry}")
-    ran = run("account a.toml", tmp_path)
-    assert ran.out.splitlines() == [
-        "a.toml: 1/3 of 2 is spent per record, 5/3 is left",
-        "",
-        "epsilon  state            made        method  out",
-        "1/3      failed: charged  2025-01-01  -       /x/\\x1b[2J\\u202e",
-    ]
-    document = json.loads(run("account a.toml --json", tmp_path).out)
-    assert (document["left"], document["releases"][0]["state"]) == ("5/3", FAILED)
-
-
-# ---- locks, and who may write
-
-
-def test_waiting_for_an_account_is_said_and_has_a_limit(tmp_path, account, monkeypatch):
-    monkeypatch.setattr(locks, "PATIENCE", 0.2)
-    before = account.read_text()
-    with account.open("r+b") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        job(tmp_path)
-        line = (
-            "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R "
-            "--assert-public-domain --account account.toml"
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            ran = run(line, tmp_path)
-    assert ran.code == 4
-    waits, ends = ran.err.splitlines()
-    assert waits.startswith("hedgerow: warning: ")
-    assert waits.endswith("account.toml is in use; waiting for it, 0.2 seconds at most")
-    assert ends.endswith("account.toml is still in use after 0.2 seconds; try again later")
-    assert account.read_text() == before
-    assert not (tmp_path / "R").exists()
-
-
-def test_who_waits_gets_the_account_that_is_there_then(account):
-    """It is replaced by whoever changes it: the lock of the old file is worth nothing."""
-    with account.open("r+b") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-
-        def end():
-            time.sleep(0.2)
-            new = account.with_name("new")
-            new.write_text(EMPTY + '\n[[releases]]\nepsilon = "2"\n')
-            new.rename(account)
-            other.close()
-
-        thread = threading.Thread(target=end)
-        thread.start()
-        with pytest.warns(UserWarning, match="is in use"), pytest.raises(BudgetExceeded):
-            with charge(account) as made:
-                made.enter()
-        thread.join()
-
-
-def test_only_what_is_open_for_writing_is_locked(tmp_path, account, monkeypatch):
-    """A network file system (NFS) refuses other locks."""
-    right = fcntl.flock
-
-    def over_a_network(opened, how):
-        number = opened if isinstance(opened, int) else opened.fileno()
-        if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
-            raise OSError(errno.EBADF, "")
-        return right(opened, how)
-
-    monkeypatch.setattr(fcntl, "flock", over_a_network)
-    for overwrite in (False, True):
-        run_job(job(tmp_path, account=str(account), overwrite=overwrite))
-    assert states(account) == [OUT, OUT]
-
-
-def access(path):
-    held = path.stat()
-    return held.st_uid, held.st_gid, stat.S_IMODE(held.st_mode)
-
-
-@pytest.mark.parametrize("mode", [0o664, 0o660, 0o666, 0o600])
-def test_a_shared_account_stays_shared(tmp_path, account, mode):
-    account.chmod(mode)
-    if os.geteuid() == 0:
-        os.chown(account, 1234, 4321)
-    before = access(account)
-    run_job(job(tmp_path, account=str(account)))
-    assert states(account) == [OUT]
-    assert access(account) == before
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only the administrator may be somebody else")
-def test_another_user_of_the_group_still_writes_it(tmp_path, account):
-    """Two users of one group charge in turns; a third, and an account of one alone, do not work."""
-    tmp_path.chmod(0o777)
-    for parent in list(tmp_path.parents)[:-2]:
-        parent.chmod(parent.stat().st_mode | 0o711)
-    os.chown(account, 1001, 500)
-    account.chmod(0o660)
-    account.write_text('total = "9"\nunit = "record"\n')
-    for user in (1002, 1001, 1002):
-        assert charge_as(user, 500, account) == ""
-        assert access(account)[1:] == (500, 0o660)
-    assert "no permission" in charge_as(1003, 501, account)
-    assert states(account) == [FAILED] * 3
-
-
-def charge_as(user, group, account):
-    """Charge as another user, in a process of his own; return what went wrong."""
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
-        said = ""
-        try:
-            os.setgroups([])
-            os.setgid(group)
-            os.setuid(user)
-            with charge(account) as made:
-                made.enter()
-        except BaseException as error:  # noqa: BLE001 - all of it is for the other side
-            said = f"{type(error).__name__}: {error}"
-        os.write(send, said.encode())
-        os._exit(0)
-    os.close(send)
-    os.waitpid(child, 0)
-    with os.fdopen(receive) as pipe:
-        return pipe.read()
-
-
-def test_a_list_of_who_may_write_stays(tmp_path, account):
-    """The access list of Linux: besides owner and group, user 1234 may write."""
-    rows = [(1, 6, -1), (2, 6, 1234), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
-    listed = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *row) for row in rows)
-    try:
-        os.setxattr(account, "system.posix_acl_access", listed)
-    except (OSError, AttributeError):
-        pytest.skip("no access lists on this file system")
-    run_job(job(tmp_path, account=str(account)))
-    assert os.getxattr(account, "system.posix_acl_access") == listed

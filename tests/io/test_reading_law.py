@@ -9,7 +9,8 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from reading_law import CASES, OWNED_CASES, check_pair, check_persons
+from reading_cases import CASES, OWNED_CASES
+from reading_law import check_pair, check_persons
 
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
