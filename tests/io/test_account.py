@@ -36,8 +36,8 @@ from hedgerow.errors import (
 )
 from hedgerow.io import locks
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
-from hedgerow.io.charge import Charge, settle_account
-from hedgerow.io.placement import Placement
+from hedgerow.io.account_charge import Charge, settle_account
+from hedgerow.io.atomic_folder import Placement
 from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import Laplace, NoiseOff
 from hedgerow.privacy.questions import Announced
@@ -158,7 +158,7 @@ def test_nothing_is_charged_if_nothing_is_asked(account):
 def test_if_charging_fails_it_is_taken_back(account, call):
     """At each call of that kind; the last fsync, of the folder, comes after the renaming."""
     with charge(account) as made, faulty(whole := System()):
-        made.enter()
+        made.book()
         calls = list(whole.calls)
     places = [number for number, name in enumerate(calls, start=1) if name == call]
     assert places
@@ -167,11 +167,11 @@ def test_if_charging_fails_it_is_taken_back(account, call):
         account.write_text(EMPTY)
         with charge(account) as made, faulty(System(number)):
             try:
-                made.enter()
+                made.book()
             except EngineError:
                 failed += 1
-                assert (account.read_text(), made.says()) == (EMPTY, "")
-        assert (account.read_text() == EMPTY) == (made.says() == "")
+                assert (account.read_text(), made.describe()) == (EMPTY, "")
+        assert (account.read_text() == EMPTY) == (made.describe() == "")
     assert failed  # some locks are only for tidying up
 
 
@@ -182,7 +182,7 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(account):
     def pay():
         try:
             with charge(account, PureDP(epsilon="0.4", unit="record"), out='a"b\\c\x7f') as made:
-                made.enter()
+                made.book()
                 outcomes.append("charged")
         except BudgetExceeded:
             outcomes.append("refused")
@@ -202,7 +202,7 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(account):
 @pytest.mark.parametrize(
     ("text", "guarantee", "message"),
     [
-        (None, ONE, "there is no account .*; create one: hedgerow account .* --total 2 --unit"),
+        (None, ONE, "there is no account .*; create it: hedgerow account .* --total 2 --unit"),
         ("total = 1", ONE, "is not an account: it needs a total greater than 0 and a unit"),
         ("x = [", ONE, "is not a TOML file"),
         ('total = 1\nunit = "record"\nreleases = []', ONE, "is not an account"),
@@ -219,13 +219,13 @@ def test_accounts_that_do_not_fit(tmp_path, text, guarantee, message):
         path.write_text(text)
     with pytest.raises((ParameterError, UnsupportedGuarantee), match=message):
         with charge(path, guarantee) as made:
-            made.enter()
+            made.book()
 
 
 def test_a_name_that_no_account_can_hold_is_refused_before_anything_is_asked(account):
     with pytest.raises(ParameterError, match="not UTF-8; choose another"):
         with charge(account, out=os.fsdecode(b"\xff")) as made:
-            made.enter()
+            made.book()
     assert account.read_text() == EMPTY
 
 
@@ -233,13 +233,13 @@ def test_a_link_to_an_account_charges_the_account(tmp_path, account):
     link = tmp_path / "link.toml"
     link.symlink_to(account)
     with charge(link) as made:
-        made.enter()
+        made.book()
     assert link.is_symlink()
     assert Account.read(account).spent == 1
     (tmp_path / "second.toml").hardlink_to(account)
     with pytest.raises(ParameterError, match="has several names"):
         with charge(account) as made:
-            made.enter()
+            made.book()
 
 
 @pytest.mark.parametrize(
@@ -274,17 +274,17 @@ def test_an_account_of_ones_own_writing_is_kept_or_refused_whole(tmp_path, text,
 def test_nothing_goes_out_whose_entry_was_taken_out(tmp_path, account):
     (tmp_path / "part").mkdir()
     with charge(account) as made:
-        made.enter()
+        made.book()
         account.write_text(EMPTY)
-        with pytest.raises(WriteError, match="somebody changed the entry of this publication"):
-            made.ready(tmp_path / "part")
+        with pytest.raises(WriteError, match="the entry of this publication .* was changed by someone else"):
+            made.record_fingerprint(tmp_path / "part")
 
 
 def test_what_the_owner_wrote_stays(account):
     account.write_text("# mine\r\n" + EMPTY + '\n[[releases]]  # by hand\nepsilon = "1/2"\nx = 1\n')
     before = account.read_bytes().rstrip()
     with charge(account) as made:
-        made.enter()
+        made.book()
     assert account.read_bytes().startswith(before)
     assert Account.read(account).spent == Fraction(3, 2)
 
@@ -302,11 +302,11 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
         from test_account import charge
         folder, moment = Path(sys.argv[1]), sys.argv[3]
         made = charge(folder / "account.toml")
-        made.enter()
+        made.book()
         (folder / "part").mkdir()
         (folder / "part" / "release.json").write_text("{}")
         if moment != "asked":
-            made.ready(folder / "part")
+            made.record_fingerprint(folder / "part")
         if moment in {"out", "changed"}:
             (folder / "part").rename(folder / "out")
         if moment == "changed":
@@ -318,7 +318,7 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
     subprocess.run(command, check=True)
     assert states(account) == [PENDING]
     with charge(account) as alive:
-        alive.enter()  # whoever charges next settles
+        alive.book()  # whoever charges next settles
         assert states(account) == [OUT if moment == "out" else FAILED, PENDING]
         settle_account(account)
         assert states(account)[1] == PENDING
@@ -346,17 +346,17 @@ def test_what_cannot_be_read_now_is_not_settled(tmp_path, account, monkeypatch):
 
 def test_the_command_creates_lists_and_settles(tmp_path):
     assert run("account a.toml --total 2 --unit record", tmp_path).out == (
-        "a.toml: 0 of 2 is spent per record, 2 is left\n"
+        "a.toml: epsilon 0 of 2 spent per record, 2 left\n"
     )
     path = tmp_path / "a.toml"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for line, code, said in [
-        ("account a.toml --total 2 --unit record", 2, "is there already"),
+        ("account a.toml --total 2 --unit record", 2, "exists already"),
         ("account b.toml --total 2", 2, "--total and --unit create an account together"),
         ("account b.toml --total 0 --unit record", 2, "total must be greater than 0"),
         ("account b.toml --total much --unit record", 2, "total must be a finite number"),
         ("account b.toml --total 2 --unit town", 2, "town"),
-        ("account b.toml", 2, "there is no account b.toml; create one"),
+        ("account b.toml", 2, "there is no account b.toml; create it"),
     ]:
         ran = run(line, tmp_path)
         assert (ran.code, ran.out) == (code, "")
@@ -366,7 +366,7 @@ def test_the_command_creates_lists_and_settles(tmp_path):
     path.write_text(f"{path.read_text()}\n[[releases]]\n{entry}")
     ran = run("account a.toml", tmp_path)
     assert ran.out.splitlines() == [
-        "a.toml: 1/3 of 2 is spent per record, 5/3 is left",
+        "a.toml: epsilon 1/3 of 2 spent per record, 5/3 left",
         "",
         "epsilon  state            made        method  out",
         "1/3      failed: charged  2025-01-01  -       /x/\\x1b[2J\\u202e",
@@ -394,7 +394,7 @@ def test_waiting_for_an_account_is_said_and_has_a_limit(tmp_path, account, monke
     assert ran.code == 4
     waits, ends = ran.err.splitlines()
     assert waits.startswith("hedgerow: warning: ")
-    assert waits.endswith("account.toml is in use; waiting for it, 0.2 seconds at most")
+    assert waits.endswith("account.toml is in use by another process; waiting for at most 0.2 seconds")
     assert ends.endswith("account.toml is still in use after 0.2 seconds; try again later")
     assert account.read_text() == before
     assert not (tmp_path / "R").exists()
@@ -416,7 +416,7 @@ def test_who_waits_gets_the_account_that_is_there_then(account):
         thread.start()
         with pytest.warns(UserWarning, match="is in use"), pytest.raises(BudgetExceeded):
             with charge(account) as made:
-                made.enter()
+                made.book()
         thread.join()
 
 
@@ -479,7 +479,7 @@ def charge_as(user, group, account):
             os.setgid(group)
             os.setuid(user)
             with charge(account) as made:
-                made.enter()
+                made.book()
         except BaseException as error:  # noqa: BLE001 - all of it is for the other side
             said = f"{type(error).__name__}: {error}"
         os.write(send, said.encode())
