@@ -22,8 +22,7 @@ from floor import best, data_folder, floor
 from plans import growth_plans, run_plans, summed
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
-from hedgerow.io.lines import write
-from hedgerow.io.lists import rows_of
+from hedgerow.io.codec import codec_of
 from hedgerow.measures.containment import itemset_index_of
 from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.ngram_index import SequenceIndex
@@ -200,7 +199,7 @@ def run_speed() -> dict[str, Any]:
             domain = Domain.declare(item=range(size.places))
             data = Sequences.from_columns(row=row, item=place, domain=domain)
             files[network] = Path(name) / f"{network}.seq.gz"
-            files[network].write_bytes(gzip.compress(write(rows_of(data), {}), 6))
+            files[network].write_bytes(gzip.compress(codec_of("sequences").write(data, "lines", {}), 6))
         for source, path in files.items():
             head = {"skip_lines": "7"} if source == "msnbc" else {}
             load = partial(read, path, kind="sequences", assert_public_domain=True, options=head)

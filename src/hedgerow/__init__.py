@@ -1,6 +1,6 @@
 """Hedgerow: publish rich data, not the people in it.
 
-Names are imported when they are used, so that `import hedgerow` costs nothing.
+Names are imported on first use, so that `import hedgerow` is fast.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)
-    # kinds and methods are found by the names of their classes: the registries are the only lists of them
+    # kinds and methods are looked up by class name in the registries, the only lists of them
     for kind in import_module("hedgerow.kinds").KINDS.values():
         if kind.type_name == name:
             return kind.type

@@ -1,4 +1,4 @@
-"""Run the command line: `python -m hedgerow`, and the command `hedgerow`."""
+"""The entry point of the command line: `python -m hedgerow`, and the command `hedgerow`."""
 
 import os
 import signal
@@ -12,37 +12,37 @@ from hedgerow.errors import INTERRUPTED
 __all__ = ["main"]
 
 _STDERR = 2
-#: whoever ends us by one of these is answered like whoever presses Ctrl-C
+#: the signals that are treated like Ctrl-C
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> None:
-    """Run the command line; an interrupt is one line at every moment."""
+    """Run the command line; an interrupt at any moment prints one line."""
     _on_signals(signal.default_int_handler)
     try:
         _fill_closed_streams()
         _keep_stderr()
-        from hedgerow.cli.app import main as run  # noqa: PLC0415 - it may take a moment
+        from hedgerow.cli.app import main as run  # noqa: PLC0415 - interrupts are handled while it loads
 
         run()
     except SystemExit as end:
-        _on_signals(signal.SIG_IGN)  # it is over, and everything was said
+        _on_signals(signal.SIG_IGN)  # all output is written
         if end.code == INTERRUPTED:
             _end_interrupted()
         raise
-    except KeyboardInterrupt:  # while something is loaded, or while the end is told
+    except KeyboardInterrupt:  # while modules are loaded, or while an error is printed
         _on_signals(signal.SIG_IGN)
         from hedgerow.progress import outcome  # noqa: PLC0415
 
-        became = outcome()
-        said = ("interrupted", became.published or "nothing went out", became.charged)
-        with suppress(OSError):  # somebody may have closed it
-            sys.stderr.write(f"hedgerow: {'; '.join(filter(None, said))}\n")
+        result = outcome()
+        sentences = ("interrupted", result.published or "nothing was published", result.charged)
+        with suppress(OSError):  # it may be closed
+            sys.stderr.write(f"hedgerow: {'; '.join(filter(None, sentences))}\n")
         _end_interrupted()
 
 
 def _end_interrupted() -> NoReturn:
-    """End at once, with our code: Python ends by a signal if one came while a library loaded."""
+    """Exit at once with our code: Python would end by a signal if one came while a library was loaded."""
     os._exit(INTERRUPTED)
 
 
@@ -53,29 +53,29 @@ def _on_signals(action: Callable[..., Any] | signal.Handlers) -> None:
 
 
 def _fill_closed_streams() -> None:
-    """Open what was closed, or the next file we write would be taken for the standard output."""
+    """Open standard streams that are closed: otherwise the next file we open would get their number."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - till the end
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - stays open
 
 
 def _keep_stderr() -> None:
-    """Let nobody but us write to standard error.
+    """Let only us write to standard error.
 
-    A library whose core panics over a damaged file prints that to descriptor 2, past Python, from
-    any of its threads; it reports it as well, and we say it in one line.
+    If the core of a library panics over a damaged file, it prints to descriptor 2, bypassing Python, from any of its
+    threads. It also raises an error, which we print in one line.
     """
     try:
-        own, nowhere = os.dup(_STDERR), os.open(os.devnull, os.O_WRONLY)
+        own, null = os.dup(_STDERR), os.open(os.devnull, os.O_WRONLY)
         sys.stderr = os.fdopen(own, "w", 1, sys.stderr.encoding, "backslashreplace")
-        os.dup2(nowhere, _STDERR)
-        os.close(nowhere)
+        os.dup2(null, _STDERR)
+        os.close(null)
     except (OSError, AttributeError):
-        pass  # it is closed: nothing is shown anyway
+        pass  # it is closed, so nothing can be shown
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The main job on built-in data: publish, evaluate, report, in one folder to look at."""
+"""The demo: publish, evaluate and report on built-in data, all in one folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.io.files import pack, write_file
+from hedgerow.io.files import compress, write_file
 from hedgerow.jobs.evaluate import run_evaluation
 from hedgerow.jobs.publish import run_job
 from hedgerow.jobs.recipe import Job, Reading
@@ -20,36 +20,36 @@ from hedgerow.samples import shopping_baskets
 from hedgerow.samples.shopping import SHELVES
 from hedgerow.score import Score
 
-__all__ = ["Shown", "run_demo"]
+__all__ = ["DemoResult", "run_demo"]
 
 _BASKETS = 150_000
 _MARK = "ABOUT.txt"
-_ABOUT = """Made by hedgerow demo, and made again whenever that is run here.
+_ABOUT = """Made by hedgerow demo, which replaces these files when it is run again.
 
-baskets.csv.gz  the private data of a made-up shop
-domain.toml     what everybody knows: what the shop sells
-recipe.toml     how the release was made; hedgerow publish --recipe FILE
-release         what goes out: data, release.json, STATEMENT.md
+baskets.csv.gz  the private data of an invented shop
+domain.toml     public knowledge: what the shop sells
+recipe.toml     how the release was made: hedgerow publish --recipe FILE
+release         what is published: data, release.json, STATEMENT.md
 scores.json     what was kept and lost; for the owner only
-report.html     the same to look at; for the owner only
+report.html     the same as a page with charts; for the owner only
 """
 
 
-class Shown(NamedTuple):
-    """What a demo made."""
+class DemoResult(NamedTuple):
+    """The release and the scores of a demo, and its folder."""
 
     release: Release[Any]
     scores: list[Score]
     folder: Path
 
 
-def run_demo(folder: Path, *, baskets: int = _BASKETS) -> Shown:
-    """Publish a made-up shop's baskets, with everything a publication leaves behind."""
+def run_demo(folder: Path, *, baskets: int = _BASKETS) -> DemoResult:
+    """Publish the baskets of an invented shop, evaluate the release and write the report."""
     _require_own(folder)
-    progress.tell("making up a shop")
+    progress.tell("generating the data")
     data, domain, out = folder / "baskets.csv.gz", folder / "domain.toml", folder / "release"
     write_file(folder / _MARK, _ABOUT.encode())
-    write_file(data, pack(_csv(baskets), "gz"))
+    write_file(data, compress(_csv(baskets), "gz"))
     write_file(domain, _domain().encode())
     reading: dict[str, Any] = {"data": str(data), "kind": "sets", "columns": {"unit": "basket"}}
     job = Job(
@@ -63,11 +63,11 @@ def run_demo(folder: Path, *, baskets: int = _BASKETS) -> Shown:
     release, _ = run_job(job, folder / "recipe.toml")
     scores = run_evaluation(out, Reading(**reading), folder / "scores.json")
     run_report([out], [folder / "scores.json"], folder / "report.html")
-    return Shown(release, scores, folder)
+    return DemoResult(release, scores, folder)
 
 
 def _require_own(folder: Path) -> None:
-    """Make the folder, or take one that an earlier demo made; nobody else's files are replaced."""
+    """Create the folder, or use that of an earlier demo; no other files are replaced."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -79,15 +79,15 @@ def _require_own(folder: Path) -> None:
 
 
 def _csv(baskets: int) -> bytes:
-    made = shopping_baskets(baskets)
-    table = pl.DataFrame({"basket": made.basket, "customer": made.customer, "item": made.item})
+    rows = shopping_baskets(baskets)
+    table = pl.DataFrame({"basket": rows.basket, "customer": rows.customer, "item": rows.item})
     content = io.BytesIO()
     table.write_csv(content)
     return content.getvalue()
 
 
 def _domain() -> str:
-    """What the shop sells hangs on its door: public."""
+    """Write the domain file: the items that the shop sells are public."""
     items = [(item, shelf) for shelf, names in SHELVES.items() for item in names]
     values = ", ".join(f'"{item}"' for item, _ in items)
     paths = ", ".join(f'"{shelf}"' for _, shelf in items)

@@ -1,4 +1,4 @@
-"""Run measures on a release, with the trivial releases that every figure must stand beside."""
+"""Measure a release against the original, together with the controls that every figure is compared with."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     Parameters
     ----------
     release
-        What is published.
+        The release to measure.
     original
         The private data it was made from.
     seed
@@ -45,24 +45,24 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
         msg = f"a release of {release.kind} cannot be compared with {original.kind}"
         raise ParameterError(msg)
     measures = find_kind(release.kind).module("measures")
-    compared = Comparison(original, release.data, release.guarantee, _workload(release.recipe))
-    beside: dict[str, Dataset | Control] = measures.controls(compared)
-    controls = {name: _published(control, compared, seed) for name, control in beside.items()}
-    return measures.measure(compared, controls, np.random.default_rng(seed))
+    comparison = Comparison(original, release.data, release.guarantee, _workload(release.recipe))
+    requested: dict[str, Dataset | Control] = measures.controls(comparison)
+    controls = {name: _run_control(control, comparison, seed) for name, control in requested.items()}
+    return measures.measure(comparison, controls, np.random.default_rng(seed))
 
 
 def _workload(recipe: Recipe) -> Mapping[str, int]:
-    """What the method says of its workload; nothing, if it is none that we know: a stranger may have named it."""
+    """The workload that the method declares; empty if the method is unknown, as in a release from elsewhere."""
     try:
         return configure(find_method(recipe.method), dict(recipe.parameters)).workload
     except HedgerowError:
         return {}
 
 
-def _published(control: Dataset | Control, compared: Comparison, seed: int | None) -> Any:
-    """Run the method of a control; a control that is data stands for itself."""
+def _run_control(control: Dataset | Control, comparison: Comparison, seed: int | None) -> Any:
+    """Run the method of a control; a control that is a data set is used as it is."""
     if not isinstance(control, Control):
         return control
     method = configure(find_method(control.method), control.parameters)
-    data = compared.original if control.data is None else control.data
-    return method.publish(data, control.guarantee or compared.guarantee, seed=seed).data
+    data = comparison.original if control.data is None else control.data
+    return method.publish(data, control.guarantee or comparison.guarantee, seed=seed).data

@@ -19,7 +19,7 @@ from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.numbers import read_number
 from hedgerow.statement import File, statement_of
 
-__all__ = ["SCHEMA", "Recipe", "Release", "Written", "version"]
+__all__ = ["SCHEMA", "Recipe", "Release", "ReleaseDocument", "version"]
 
 #: the version of `release.json`; another one has other fields, whatever the version of the package
 SCHEMA = 2
@@ -56,7 +56,7 @@ class _Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     how: str
 
 
-class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReleaseDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `release.json`, in its order."""
 
     schema: int
@@ -113,13 +113,13 @@ class Release(Generic[Kind]):
         """What the data is."""
         return next(iter(self.outputs.values())).kind
 
-    def written(self, files: Sequence[File] = (), reading: str = "") -> Written:
+    def document(self, files: Sequence[File] = (), reading: str = "") -> ReleaseDocument:
         """Lay out everything but the data itself: its files, and how they are read."""
         questions = (
             _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
             for entry in self.evidence.entries
         )
-        return Written(
+        return ReleaseDocument(
             schema=SCHEMA,
             hedgerow=self.version,
             kind=self.kind,
@@ -138,42 +138,42 @@ class Release(Generic[Kind]):
 
     @staticmethod
     def restored(
-        written: Written,
+        document: ReleaseDocument,
         domain: Domain,
         outputs: Mapping[str, Dataset],
         effort: int | None = None,
     ) -> Release[Any]:
-        """Put a release together again from what was written; its promise is checked again.
+        """Put a release together again from its `release.json` and data; its promise is checked again.
 
         Parameters
         ----------
         effort
             How many cases that may look at.
         """
-        guarantee = from_plain(written.guarantee)
+        guarantee = from_plain(document.guarantee)
         for data in outputs.values():
             guarantee.require(data)
         if effort is not None and guarantee.effort(outputs) > effort:
             msg = f"to check its promise more than {effort:,} cases would have to be looked at"
             raise TooMuch(msg)
-        _require_lines([*(asked.label for asked in written.questions), *written.notes])
+        _require_lines([*(asked.label for asked in document.questions), *document.notes])
         entries = tuple(
-            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in written.questions
+            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in document.questions
         )
         return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
-            evidence=Evidence(entries, tuple(written.notes.items())),
-            recipe=Recipe(written.method, tuple(written.parameters.items())),
+            evidence=Evidence(entries, tuple(document.notes.items())),
+            recipe=Recipe(document.method, tuple(document.parameters.items())),
             verdict=guarantee.verify(outputs),
-            publishable=written.for_publication,
-            version=written.hedgerow,
+            publishable=document.for_publication,
+            version=document.hedgerow,
         )
 
     def to_json(self, files: Sequence[File] = (), reading: str = "") -> bytes:
         """The content of `release.json`."""
-        return msgspec.json.format(msgspec.json.encode(self.written(files, reading))) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(self.document(files, reading))) + b"\n"
 
     def statement(self, reading: str = "") -> str:
         """The content of `STATEMENT.md`: the same for people, and how the files are read."""

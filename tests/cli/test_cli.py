@@ -159,7 +159,7 @@ def test_a_refusal_leaves_no_folder(line, desk):
     code, out, err = run(line, desk)
     assert code in {2, 3}
     assert err.startswith("hedgerow: ")
-    assert "a bug of ours" not in err
+    assert "a bug in Hedgerow" not in err
     assert not out or "--json" in line
     assert sorted(path.name for path in desk.iterdir()) == before
 
@@ -189,7 +189,7 @@ def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
     monkeypatch.setattr("hedgerow.jobs.publish.plan_job", broken)
     code, out, err = run(f"{PUBLISH} --domain d.toml --json", desk)
     assert code == 70
-    assert re.search(r"a bug of ours \(ZeroDivisionError at publish.py:\d+, version .*please report", err)
+    assert re.search(r"a bug in Hedgerow \(ZeroDivisionError at publish.py:\d+, version .*please report", err)
     assert json.loads(out)["error"]["exit_code"] == 70
     assert "SECRET" not in out + err
 
@@ -197,9 +197,9 @@ def test_a_bug_of_ours_is_one_line_without_values(desk, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (KeyboardInterrupt, 130, "interrupted; nothing went out"),
+        (KeyboardInterrupt, 130, "interrupted; nothing was published"),
         (MemoryError, 4, "there is not enough memory"),
-        (OSError(28, "x"), 4, "the system refused: no space left on device"),
+        (OSError(28, "x"), 4, "the system reported an error: no space left on device"),
     ],
 )
 def test_other_ways_out(desk, monkeypatch, error, code, message):

@@ -154,7 +154,7 @@ def test_scores_belong_to_their_release(tmp_path):
     run_job(job(tmp_path))
     run_job(job(tmp_path, out=str(tmp_path / "other"), promise={"epsilon": "2", "unit": "record"}))
     run_evaluation(tmp_path / "out", Reading(data=str(tmp_path / "a.dat"), kind=""), tmp_path / "s")
-    with pytest.raises(ParameterError, match="was measured on another release"):
+    with pytest.raises(ParameterError, match="belongs to another release"):
         run_report([tmp_path / "other"], [tmp_path / "s"], tmp_path / "page.html")
 
 
@@ -168,7 +168,7 @@ def test_options_besides_a_recipe_are_added_to_its_tables(tmp_path):
 def test_a_plan_finds_what_writing_would(tmp_path):
     (tmp_path / "d.toml").write_text('[item]\nvalues = ["tea", "milk", "bread", "whole milk"]\n')
     held = job(tmp_path, domain=str(tmp_path / "d.toml"), assert_public_domain=False)
-    with pytest.raises(DomainError, match="do not fit lines; use CSV"):
+    with pytest.raises(DomainError, match="cannot be written to lines; use CSV"):
         plan_job(held)
 
 

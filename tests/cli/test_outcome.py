@@ -21,7 +21,7 @@ PUBLISH = (
     "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R "
     "--domain d.toml --account account.toml"
 )
-SAID = "published in R; 1 is charged to account.toml"
+SAID = "published in R; epsilon 1 is charged to account.toml"
 
 
 @pytest.fixture
@@ -160,10 +160,10 @@ def test_a_failing_fsync(desk, earlier):
     if earlier:
         assert ran.err == (
             "hedgerow: R could not be written (input/output error); nothing was published; "
-            "1 stays charged to account.toml: asking the data is what costs\n"
+            "epsilon 1 stays charged to account.toml: asking the data is what costs\n"
         )
         assert not (desk / "R").exists()
         assert [held["state"] for held in Account.read(desk / "account.toml").releases] == [FAILED]
     else:
-        assert ran.err == (f"hedgerow: R is complete, but may not outlast a power cut (input/output error); {SAID}\n")
+        assert ran.err == (f"hedgerow: R is complete, but may not survive a power cut (input/output error); {SAID}\n")
         assert is_out(desk)

@@ -122,7 +122,7 @@ def test_nothing_is_charged_if_nothing_is_asked(account):
 def test_if_charging_fails_it_is_taken_back(account, call):
     """At each call of that kind; the last fsync, of the folder, comes after the renaming."""
     with charge(account) as made, faulty(whole := System()):
-        made.enter()
+        made.book()
         calls = list(whole.calls)
     places = [number for number, name in enumerate(calls, start=1) if name == call]
     assert places
@@ -131,11 +131,11 @@ def test_if_charging_fails_it_is_taken_back(account, call):
         account.write_text(EMPTY)
         with charge(account) as made, faulty(System(number)):
             try:
-                made.enter()
+                made.book()
             except EngineError:
                 failed += 1
-                assert (account.read_text(), made.says()) == (EMPTY, "")
-        assert (account.read_text() == EMPTY) == (made.says() == "")
+                assert (account.read_text(), made.describe()) == (EMPTY, "")
+        assert (account.read_text() == EMPTY) == (made.describe() == "")
     assert failed  # some locks are only for tidying up
 
 
@@ -146,7 +146,7 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(account):
     def pay():
         try:
             with charge(account, PureDP(epsilon="0.4", unit="record"), out='a"b\\c\x7f') as made:
-                made.enter()
+                made.book()
                 outcomes.append("charged")
         except BudgetExceeded:
             outcomes.append("refused")
@@ -166,7 +166,7 @@ def test_two_who_charge_at_once_do_not_both_get_the_last_of_it(account):
 @pytest.mark.parametrize(
     ("text", "guarantee", "message"),
     [
-        (None, ONE, "there is no account .*; create one: hedgerow account .* --total 2 --unit"),
+        (None, ONE, "there is no account .*; create it: hedgerow account .* --total 2 --unit"),
         ("total = 1", ONE, "is not an account: it needs a total greater than 0 and a unit"),
         ("x = [", ONE, "is not a TOML file"),
         ('total = 1\nunit = "record"\nreleases = []', ONE, "is not an account"),
@@ -183,13 +183,13 @@ def test_accounts_that_do_not_fit(tmp_path, text, guarantee, message):
         path.write_text(text)
     with pytest.raises((ParameterError, UnsupportedGuarantee), match=message):
         with charge(path, guarantee) as made:
-            made.enter()
+            made.book()
 
 
 def test_a_name_that_no_account_can_hold_is_refused_before_anything_is_asked(account):
     with pytest.raises(ParameterError, match="not UTF-8; choose another"):
         with charge(account, out=os.fsdecode(b"\xff")) as made:
-            made.enter()
+            made.book()
     assert account.read_text() == EMPTY
 
 
@@ -197,13 +197,13 @@ def test_a_link_to_an_account_charges_the_account(tmp_path, account):
     link = tmp_path / "link.toml"
     link.symlink_to(account)
     with charge(link) as made:
-        made.enter()
+        made.book()
     assert link.is_symlink()
     assert Account.read(account).spent == 1
     (tmp_path / "second.toml").hardlink_to(account)
     with pytest.raises(ParameterError, match="has several names"):
         with charge(account) as made:
-            made.enter()
+            made.book()
 
 
 @pytest.mark.parametrize(
@@ -238,16 +238,16 @@ def test_an_account_of_ones_own_writing_is_kept_or_refused_whole(tmp_path, text,
 def test_nothing_goes_out_whose_entry_was_taken_out(tmp_path, account):
     (tmp_path / "part").mkdir()
     with charge(account) as made:
-        made.enter()
+        made.book()
         account.write_text(EMPTY)
-        with pytest.raises(WriteError, match="somebody changed the entry of this publication"):
-            made.ready(tmp_path / "part")
+        with pytest.raises(WriteError, match="the entry of this publication .* was changed by someone else"):
+            made.record_fingerprint(tmp_path / "part")
 
 
 def test_what_the_owner_wrote_stays(account):
     account.write_text("# mine\r\n" + EMPTY + '\n[[releases]]  # by hand\nepsilon = "1/2"\nx = 1\n')
     before = account.read_bytes().rstrip()
     with charge(account) as made:
-        made.enter()
+        made.book()
     assert account.read_bytes().startswith(before)
     assert Account.read(account).spent == Fraction(3, 2)

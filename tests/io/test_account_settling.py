@@ -15,7 +15,7 @@ from project import TESTS
 from terminal import run
 
 from hedgerow.io.account import FAILED, OUT, PENDING
-from hedgerow.io.charge import settle_account
+from hedgerow.io.account_charge import settle_account
 
 
 @pytest.mark.parametrize("moment", ["asked", "ready", "out", "changed"])
@@ -28,11 +28,11 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
         from accounts import charge
         folder, moment = Path(sys.argv[1]), sys.argv[3]
         made = charge(folder / "account.toml")
-        made.enter()
+        made.book()
         (folder / "part").mkdir()
         (folder / "part" / "release.json").write_text("{}")
         if moment != "asked":
-            made.ready(folder / "part")
+            made.record_fingerprint(folder / "part")
         if moment in {"out", "changed"}:
             (folder / "part").rename(folder / "out")
         if moment == "changed":
@@ -43,7 +43,7 @@ def test_entries_of_the_dead_are_settled_by_what_lies_there(tmp_path, account, m
     subprocess.run(command, check=True)
     assert states(account) == [PENDING]
     with charge(account) as alive:
-        alive.enter()  # whoever charges next settles
+        alive.book()  # whoever charges next settles
         assert states(account) == [OUT if moment == "out" else FAILED, PENDING]
         settle_account(account)
         assert states(account)[1] == PENDING
@@ -71,17 +71,17 @@ def test_what_cannot_be_read_now_is_not_settled(tmp_path, account, monkeypatch):
 
 def test_the_command_creates_lists_and_settles(tmp_path):
     assert run("account a.toml --total 2 --unit record", tmp_path).out == (
-        "a.toml: 0 of 2 is spent per record, 2 is left\n"
+        "a.toml: epsilon 0 of 2 spent per record, 2 left\n"
     )
     path = tmp_path / "a.toml"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for line, code, said in [
-        ("account a.toml --total 2 --unit record", 2, "is there already"),
+        ("account a.toml --total 2 --unit record", 2, "exists already"),
         ("account b.toml --total 2", 2, "--total and --unit create an account together"),
         ("account b.toml --total 0 --unit record", 2, "total must be greater than 0"),
         ("account b.toml --total much --unit record", 2, "total must be a finite number"),
         ("account b.toml --total 2 --unit town", 2, "town"),
-        ("account b.toml", 2, "there is no account b.toml; create one"),
+        ("account b.toml", 2, "there is no account b.toml; create it"),
     ]:
         ran = run(line, tmp_path)
         assert (ran.code, ran.out) == (code, "")
@@ -91,7 +91,7 @@ def test_the_command_creates_lists_and_settles(tmp_path):
     path.write_text(f"{path.read_text()}\n[[releases]]\n{entry}")
     ran = run("account a.toml", tmp_path)
     assert ran.out.splitlines() == [
-        "a.toml: 1/3 of 2 is spent per record, 5/3 is left",
+        "a.toml: epsilon 1/3 of 2 spent per record, 5/3 left",
         "",
         "epsilon  state            made        method  out",
         "1/3      failed: charged  2025-01-01  -       /x/\\x1b[2J\\u202e",

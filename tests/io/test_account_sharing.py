@@ -40,7 +40,7 @@ def test_waiting_for_an_account_is_said_and_has_a_limit(tmp_path, account, monke
     assert ran.code == 4
     waits, ends = ran.err.splitlines()
     assert waits.startswith("hedgerow: warning: ")
-    assert waits.endswith("account.toml is in use; waiting for it, 0.2 seconds at most")
+    assert waits.endswith("account.toml is in use by another process; waiting for at most 0.2 seconds")
     assert ends.endswith("account.toml is still in use after 0.2 seconds; try again later")
     assert account.read_text() == before
     assert not (tmp_path / "R").exists()
@@ -62,7 +62,7 @@ def test_who_waits_gets_the_account_that_is_there_then(account):
         thread.start()
         with pytest.warns(UserWarning, match="is in use"), pytest.raises(BudgetExceeded):
             with charge(account) as made:
-                made.enter()
+                made.book()
         thread.join()
 
 
@@ -125,7 +125,7 @@ def charge_as(user, group, account):
             os.setgid(group)
             os.setuid(user)
             with charge(account) as made:
-                made.enter()
+                made.book()
         except BaseException as error:  # noqa: BLE001 - all of it is for the other side
             said = f"{type(error).__name__}: {error}"
         os.write(send, said.encode())

@@ -10,10 +10,10 @@ import pytest
 from test_folder import LAYOUT, release
 
 from hedgerow.errors import WriteError
-from hedgerow.io import placement as placement_module
+from hedgerow.io import atomic_folder as atomic_folder_module
 from hedgerow.io.files import write_file
-from hedgerow.io.folder import write_folder
 from hedgerow.io.locks import make_locked
+from hedgerow.io.release_writer import write_folder
 
 
 def test_who_is_there_before_us_reads_nothing(tmp_path):
@@ -103,7 +103,7 @@ def test_a_replacement_that_fails_half_way_is_taken_back_at_once(tmp_path, monke
         right(old, new, **more)
 
     monkeypatch.setattr(os, "rename", rename)
-    monkeypatch.setattr(placement_module, "swap_folders", lambda *_: False)  # as on other systems
+    monkeypatch.setattr(atomic_folder_module, "swap_folders", lambda *_: False)  # as on other systems
     with pytest.raises((WriteError, KeyboardInterrupt)):
         write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before

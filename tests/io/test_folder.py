@@ -26,12 +26,12 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
     WriteError,
 )
-from hedgerow.io import folder as folder_module
-from hedgerow.io import placement as placement_module
+from hedgerow.io import atomic_folder as atomic_folder_module
+from hedgerow.io import release_writer as writer_module
+from hedgerow.io.atomic_folder import temporary_folder
 from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
-from hedgerow.io.folder import Layout, open_folder, write_folder
-from hedgerow.io.placement import part_of
+from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.io.scores import check_owners_file, read_scores
 from hedgerow.io.swap import swap_folders
 from hedgerow.release import SCHEMA
@@ -68,7 +68,7 @@ def test_a_folder_comes_back_as_the_release_it_was(tmp_path, layout):
     held = release()
     place = write_folder(held, tmp_path / "out", layout)
     names = {path.name for path in place.iterdir()}
-    assert names == {layout.name(""), "release.json", "STATEMENT.md"}
+    assert names == {layout.file_name(""), "release.json", "STATEMENT.md"}
     again, written = open_folder(place)
     assert again.data.itemsets() == held.data.itemsets()
     assert again.to_json(written.files, explain(written.files)) == (place / "release.json").read_bytes()
@@ -91,22 +91,22 @@ def test_nothing_private_is_inside(tmp_path):
 def test_an_inferred_domain_does_not_leave():
     data = Sets.from_records([["tea"]] * 9 + [["rare"]])
     held = PassOn().publish(data, MinimumSupport(1))
-    assert held.written().domain["axes"] is None
+    assert held.document().domain["axes"] is None
 
 
 def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
-    with pytest.raises(ParameterError, match="is there already; choose another name, or pass"):
+    with pytest.raises(ParameterError, match="exists already; choose another name, or pass"):
         write_folder(release(), place, LAYOUT)
     before = (place / "data.csv.gz").read_bytes()
     write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert (place / "data.csv.gz").read_bytes() != before
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(ParameterError, match="is not just a release of ours; it will not be"):
+    with pytest.raises(ParameterError, match="holds something other than a release of Hedgerow; it is not replaced"):
         write_folder(release(), tmp_path / "mine", LAYOUT, overwrite=True)
     (tmp_path / "link").symlink_to(place)
-    with pytest.raises(ParameterError, match="is not just a release of ours"):
+    with pytest.raises(ParameterError, match="holds something other than a release"):
         write_folder(release(), tmp_path / "link", LAYOUT, overwrite=True)
     with pytest.raises(ParameterError, match=r"there is no folder .*nowhere; create it first"):
         write_folder(release(), tmp_path / "nowhere" / "out", LAYOUT)
@@ -115,8 +115,8 @@ def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
 
 def test_data_that_does_not_come_back_is_not_published(tmp_path, monkeypatch):
     """The guard of the guard: a writer that loses a line is caught before the folder has a name."""
-    right = folder_module.pack
-    monkeypatch.setattr(folder_module, "pack", lambda text, how: right(text[:-7], how))
+    right = writer_module.compress
+    monkeypatch.setattr(writer_module, "compress", lambda text, how: right(text[:-7], how))
     with pytest.raises((InternalError, ReadError)):
         write_folder(release(), tmp_path / "out", LAYOUT)
     assert list(tmp_path.iterdir()) == []
@@ -126,7 +126,7 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_p
     dead = tmp_path / ".hedgerow-dead.part"
     dead.mkdir()
     (dead / "data.csv").write_text("half")
-    with part_of(tmp_path / "other") as alive:
+    with temporary_folder(tmp_path / "other") as alive:
         write_folder(release(), tmp_path / "out", LAYOUT)
         assert alive.is_dir()
         assert not dead.exists()
@@ -136,22 +136,22 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_p
 def test_a_release_whose_replacement_was_killed_comes_back(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
     place.rename(tmp_path / ".hedgerow-out.old")
-    with pytest.raises(ParameterError, match="is there already"):
+    with pytest.raises(ParameterError, match="exists already"):
         write_folder(release(), place, LAYOUT)
     assert all(verify_folder(place).values())
 
 
 def test_of_two_at_once_one_wins(tmp_path, monkeypatch):
     """The other one finishes while this one verifies."""
-    right = folder_module._verify
+    right = writer_module._verify
 
     def slow(*arguments):
         right(*arguments)
-        monkeypatch.setattr(folder_module, "_verify", right)
+        monkeypatch.setattr(writer_module, "_verify", right)
         write_folder(release(threshold=9), tmp_path / "out", LAYOUT)
 
-    monkeypatch.setattr(folder_module, "_verify", slow)
-    with pytest.raises(WriteError, match="was made by somebody else in the meantime"):
+    monkeypatch.setattr(writer_module, "_verify", slow)
+    with pytest.raises(WriteError, match="was created by another process in the meantime"):
         write_folder(release(), tmp_path / "out", LAYOUT)
     assert open_folder(tmp_path / "out")[0].recipe.parameters == (("threshold", 9.0),)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -164,7 +164,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         from pathlib import Path
         sys.path[:0] = sys.argv[2].split(":")
         from test_folder import LAYOUT, release
-        from hedgerow.io.folder import write_folder
+        from hedgerow.io.release_writer import write_folder
         held = release()
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
@@ -220,7 +220,7 @@ def test_more_ways_to_spoil_a_folder(tmp_path):
     lines = (place / "data.dat").read_text().splitlines()
     (place / "data.dat").write_text("\n".join(reversed(lines)) + "\n")
     [(check, passed)] = verify_folder(place).items()
-    assert "data.dat is not the file that was published (its SHA-256 is another)" in check
+    assert "data.dat is not the file that was published (its SHA-256 differs)" in check
     assert not passed
     seal(place)
     assert not verify_folder(place)["the order of records says nothing"]
@@ -258,7 +258,7 @@ def test_a_release_json_that_is_not_ours(tmp_path, old, new):
 
 
 def test_a_folder_that_is_no_release(tmp_path):
-    with pytest.raises(ReadError, match=r"is not a release: it holds no release\.json"):
+    with pytest.raises(ReadError, match=r"is not a release: there is no release\.json"):
         open_folder(tmp_path)
 
 
@@ -273,7 +273,7 @@ def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
 def test_scores_stay_out_of_the_release(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
     for path in (place / "scores.json", place / ".." / "out" / "x"):
-        with pytest.raises(GuaranteeError, match="is inside a release, and it is for the owner"):
+        with pytest.raises(GuaranteeError, match="is inside a release, but is for the owner"):
             check_owners_file(path, [], read_scores)
     check_owners_file(tmp_path / "scores.json", [], read_scores)
     with pytest.raises(ReadError, match="is not a score file"):
@@ -286,14 +286,14 @@ def test_a_folder_with_more_than_a_release_is_not_replaced(tmp_path):
         (place / "thesis.txt").write_text("years of work")
         if content:
             (place / "release.json").write_bytes(content)
-        with pytest.raises(ParameterError, match="is not just a release of ours"):
+        with pytest.raises(ParameterError, match="holds something other than a release"):
             write_folder(release(), place, LAYOUT, overwrite=True)
         assert (place / "thesis.txt").read_text() == "years of work"
 
 
 def test_where_folders_cannot_be_swapped_they_are_renamed(tmp_path, monkeypatch):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
-    monkeypatch.setattr(placement_module, "swap_folders", lambda *_: False)
+    monkeypatch.setattr(atomic_folder_module, "swap_folders", lambda *_: False)
     write_folder(release(threshold=50), place, LAYOUT, overwrite=True)
     assert open_folder(place)[0].recipe.parameters == (("threshold", 50.0),)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -330,7 +330,7 @@ def test_another_version_that_writes_otherwise_cannot_be_checked(tmp_path):
     seal(place, hedgerow="7.1", schema=SCHEMA + 1, news="good")
     [(check, passed)] = verify_folder(place).items()
     assert f"out was made by Hedgerow 7.1 with version {SCHEMA + 1} of release.json" in check
-    assert f"and this is Hedgerow 0.1.0, which reads version {SCHEMA}" in check
+    assert f"this is Hedgerow 0.1.0, which reads version {SCHEMA}" in check
     assert passed is None
     assert run("verify out", tmp_path).code == 3
     assert run("report out --html x.html", tmp_path).code == 2
@@ -355,5 +355,5 @@ def test_a_link_is_not_followed_out_of_a_release(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
     (place / "data.csv.gz").rename(tmp_path / "data.csv.gz")
     (place / "data.csv.gz").symlink_to(tmp_path / "data.csv.gz")
-    with pytest.raises(ReadError, match="is a link; a release holds its files itself"):
+    with pytest.raises(ReadError, match="is a link; the files of a release must be in its folder"):
         open_folder(place)

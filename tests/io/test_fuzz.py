@@ -20,8 +20,8 @@ from hedgerow.evaluate import evaluate
 from hedgerow.io import read
 from hedgerow.io.account import Account
 from hedgerow.io.domains import read_domain
-from hedgerow.io.files import Ending, pack
-from hedgerow.io.folder import Layout, open_folder, write_folder
+from hedgerow.io.files import Ending, compress
+from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.io.scores import read_scores, write_scores
 from hedgerow.jobs.recipe import load_job
 from hedgerow.report import report
@@ -44,8 +44,8 @@ def seeds() -> dict[str, bytes]:
         "csv": f'unit,item,person\n1,a,x\n1,"{CELL}",x\n2,b,{CELL}\n'.encode(),
         "jsonl": f'["a","{CELL}"]\n{{"item":["b"],"person":"{CELL}"}}\n'.encode(),
         "parquet": held.getvalue(),
-        "dat.gz": pack(f"a {CELL}\nb\n".encode(), "gz"),
-        "csv.zst": pack(f"unit,item\n1,{CELL}\n".encode(), "zst"),
+        "dat.gz": compress(f"a {CELL}\nb\n".encode(), "gz"),
+        "csv.zst": compress(f"unit,item\n1,{CELL}\n".encode(), "zst"),
     }
 
 

@@ -15,7 +15,7 @@ from terminal import hear_interrupts
 
 from hedgerow.audit.folder import verify_folder
 from hedgerow.io.account import FAILED, OUT, PENDING, Account
-from hedgerow.io.charge import settle_account
+from hedgerow.io.account_charge import settle_account
 from hedgerow.samples import shopping_baskets
 
 pytestmark = pytest.mark.slow
@@ -156,7 +156,7 @@ def check_message(code, said, kind, *, new, charged):
     assert len(said.splitlines()) == 1, said
     assert said.startswith("hedgerow: interrupted")
     assert ("; published in R" in said) == new, said
-    assert ("; nothing went out" in said) == (not new), said
+    assert ("; nothing was published" in said) == (not new), said
     assert (" charged to account.toml" in said) == charged, said
     return "interrupted"
 
@@ -170,6 +170,6 @@ def test_two_into_the_same_folder_at_once(desk):
         assert codes[0] == 0
         assert codes[1] in {2, 4}
         said = "".join(errors)
-        assert "was made by somebody else in the meantime" in said or "is there already" in said
+        assert "was created by another process in the meantime" in said or "exists already" in said
         assert all(verify_folder(desk / f"R{number}").values())
     assert not list(desk.glob(".hedgerow-*"))

@@ -18,8 +18,8 @@ from hedgerow import Domain
 from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadError
 from hedgerow.io import read
 from hedgerow.io.codec import codec_of
-from hedgerow.io.files import ending_of, pack, write_file
-from hedgerow.io.long import first_seen, numbered
+from hedgerow.io.files import compress, ending_of, write_file
+from hedgerow.io.long_table import number_groups, number_values
 from hedgerow.testing import sets_of
 
 RECORDS = [["tea", "milk"], ["bread"], ["milk", "tea"], ["bread", "milk", "tea"]]
@@ -50,7 +50,7 @@ def files() -> dict[str, bytes]:
 @pytest.mark.parametrize("name", files())
 def test_every_format_gives_the_same_sets(tmp_path, name, compression):
     path = tmp_path / (f"{name}.{compression}" if compression else name)
-    path.write_bytes(pack(files()[name], compression))
+    path.write_bytes(compress(files()[name], compression))
     assert read(path, kind="sets").itemsets() == EXPECTED
 
 
@@ -89,7 +89,7 @@ def test_owners_are_read_where_they_are(tmp_path):
     assert read(path, kind="sets", columns=columns).count_units("person") == 2
     with pytest.raises(ReadError, match="has no column 'owner'"):
         read(LONG, kind="sets", columns={"person": "owner"})
-    with pytest.raises(ReadError, match="the table:1: the record that stands here has two owners"):
+    with pytest.raises(ReadError, match="the table:1: the record on this line has two owners"):
         read(LONG.with_columns(person=pl.Series(range(8))), kind="sets")
 
 
@@ -144,22 +144,22 @@ def test_what_is_written_comes_back(records, data):
 
 
 def test_equal_content_gives_equal_bytes():
-    assert pack(b"abc", "gz") == pack(b"abc", "gz")
-    assert pack(b"abc", "gz")[4:8] == bytes(4)  # no time
-    assert pack(b"abc", "gz")[3] == 0  # no name
+    assert compress(b"abc", "gz") == compress(b"abc", "gz")
+    assert compress(b"abc", "gz")[4:8] == bytes(4)  # no time
+    assert compress(b"abc", "gz")[3] == 0  # no name
 
 
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String])
 @given(held=st.lists(st.sampled_from([3, -7, 10**12, 0, 5]), max_size=12))
 def test_values_are_numbered_as_they_first_occur(kind, held):
-    codes, values = numbered(pl.Series(held, dtype=pl.Int64).cast(kind))
+    codes, values = number_values(pl.Series(held, dtype=pl.Int64).cast(kind))
     assert [int(values[code]) for code in codes] == held
     assert [int(value) for value in values] == list(dict.fromkeys(held))
-    assert np.array_equal(first_seen(pl.Series(held, dtype=pl.Int64).cast(kind)), codes)
+    assert np.array_equal(number_groups(pl.Series(held, dtype=pl.Int64).cast(kind)), codes)
     ordered = sorted(held)
     seen = list(dict.fromkeys(ordered))
     column = pl.Series(ordered, dtype=pl.Int64)
-    assert first_seen(column).tolist() == [seen.index(value) for value in ordered]
+    assert number_groups(column).tolist() == [seen.index(value) for value in ordered]
 
 
 BAD = {
@@ -169,13 +169,13 @@ BAD = {
         ReadError,
         r"a\.dat:2: an item is not in the domain; decl",
     ),
-    "empty array": ("a.jsonl", b'["a"]\n[]\n', ReadError, r":2: a record without items"),
-    "binary": ("a.dat", b"a\0b\n", ReadError, r"a\.dat:1: a zero byte, so this is no text; name"),
+    "empty array": ("a.jsonl", b'["a"]\n[]\n', ReadError, r":2: the record has no items"),
+    "binary": ("a.dat", b"a\0b\n", ReadError, r"a\.dat:1: a zero byte, so this is not a text file; give"),
     "not UTF-8": ("a.dat", b"a\nb\xff\n", ReadError, r":2: not UTF-8 text; convert"),
     "cut gzip": ("a.dat.gz", gzip.compress(b"a b\n" * 999)[:-20], ReadError, "cut off or damaged"),
     "no gzip": ("a.dat.gz", b"a b\n", ReadError, "cut off or damaged"),
     "cut zstd": ("a.dat.zst", zstd.compress(b"a b\n" * 99)[:-3], ReadError, "cut off or damaged"),
-    "missing column": ("a.csv", b"unit,x\n1,a\n", ReadError, "has no column 'item'; say which one"),
+    "missing column": ("a.csv", b"unit,x\n1,a\n", ReadError, "has no column 'item'; name the column"),
     "missing unit": (
         "a.csv",
         b"u,item\n1,a\n",
@@ -187,7 +187,7 @@ BAD = {
         "a.csv",
         b"unit,item\n1,a\n2,b,SECRET\n",
         ReadError,
-        ":3: more or fewer cells than the header",
+        ":3: the line has more or fewer cells than the header",
     ),
     "no table": ("a.csv", b"", ReadError, "is empty, or its first line does not name the columns"),
     "no JSON": ("a.jsonl", b'["a"]\n["SECRET\n', ReadError, ":2: not a JSON array of texts or"),
@@ -212,7 +212,7 @@ BAD = {
         "a.xyz",
         b"a\n",
         ParameterError,
-        r"ends in \.xyz may be anything; say its format: lines",
+        r"the ending \.xyz does not tell the format of sets; give one with --format: lines",
     ),
 }
 
@@ -231,7 +231,7 @@ def test_bad_input_is_refused_in_one_line_that_shows_no_cell(tmp_path, case):
 
 def test_a_small_file_that_grows_without_end_is_refused(tmp_path):
     for name in ("a.dat.gz", "a.dat.zst"):
-        (tmp_path / name).write_bytes(pack(bytes(50_000_000), name.rsplit(".", 1)[1]))
+        (tmp_path / name).write_bytes(compress(bytes(50_000_000), name.rsplit(".", 1)[1]))
         assert (tmp_path / name).stat().st_size < 100_000
         with pytest.raises(ReadError, match=r"holds more than .* bytes when decompressed"):
             read(tmp_path / name, kind="sets", options={"most_bytes": "1000000"})
@@ -241,7 +241,7 @@ def test_places_that_are_no_files(tmp_path):
     with pytest.raises(ReadError, match="there is no file"):
         read(tmp_path / "a.dat", kind="sets")
     (tmp_path / "d.dat").mkdir()
-    with pytest.raises(ReadError, match=r"d\.dat is a folder; give the file in it"):
+    with pytest.raises(ReadError, match=r"d\.dat is a folder; name a file in it"):
         read(tmp_path / "d.dat", kind="sets")
 
 
@@ -251,10 +251,10 @@ def test_places_that_are_no_files(tmp_path):
         ({"kind": "sots"}, "there is no kind 'sots' of data; there are: sets"),
         (
             {"format": "xml"},
-            "sets have no format 'xml'; there are: lines, spmf, csv, jsonl, parquet",
+            "sets have no format 'xml'; choose one of: lines, spmf, csv, jsonl, parquet",
         ),
-        ({"columns": {"who": "x"}}, "there is no column 'who'; there are: unit, item, person"),
-        ({"options": {"x": "y"}}, "there is no reading option 'x'; there are: on_unknown"),
+        ({"columns": {"who": "x"}}, "there is no column role 'who'; choose one of: unit, item, person"),
+        ({"options": {"x": "y"}}, "there is no reading option 'x'; choose one of: on_unknown"),
         ({"options": {"on_empty": "y"}}, "on_empty must be error or drop; got 'y'"),
         ({"options": {"most_bytes": "many"}}, "most_bytes must be a whole number of bytes"),
     ],
@@ -285,7 +285,7 @@ def test_tables_of_pandas_show_no_cell():
     for table, message in (
         (
             frame({"unit": [1, 2], "item": [7, object()]}),
-            ":2: column 'item' must hold texts or whole",
+            ":2: column 'item' must hold text or whole",
         ),
         (
             frame({"unit": [1, 2], "item": pandas.array(["a", None], "string")}),
@@ -315,28 +315,28 @@ def test_other_tables(tmp_path):
 
 
 def test_a_bomb_is_refused_by_its_growth(tmp_path):
-    (tmp_path / "a.dat.gz").write_bytes(pack(b"1\n" * 150_000_000, "gz"))
-    with pytest.raises(ReadError, match="bytes when decompressed; if that is meant"):
+    (tmp_path / "a.dat.gz").write_bytes(compress(b"1\n" * 150_000_000, "gz"))
+    with pytest.raises(ReadError, match="bytes when decompressed; if that is intended"):
         read(tmp_path / "a.dat.gz", kind="sets")
 
 
 def test_a_record_emptied_by_dropping_is_an_empty_record(tmp_path):
     (tmp_path / "a.dat").write_text("a\nz\n")
     domain = Domain.declare(item=["a"])
-    with pytest.raises(ReadError, match=":2: a record without items of the domain; pass"):
+    with pytest.raises(ReadError, match=":2: the record has no items of the domain; pass"):
         read(tmp_path / "a.dat", kind="sets", domain=domain, options={"on_unknown": "drop"})
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.dat")
-    with pytest.raises(ReadError, match="is no file"):
+    with pytest.raises(ReadError, match="is not a regular file"):
         read(tmp_path / "a.dat", kind="sets")
 
 
 def test_a_table_without_text_or_numbers_is_refused():
-    with pytest.raises(ReadError, match="column 'item' must hold text or whole numbers; it holds B"):
+    with pytest.raises(ReadError, match="column 'item' must hold text or whole numbers; its type is B"):
         read(LONG.with_columns(item=pl.lit(value=True)), kind="sets")
-    with pytest.raises(ReadError, match="the table:1: column 'item' must hold texts or whole numb"):
+    with pytest.raises(ReadError, match="the table:1: column 'item' must hold text or whole numb"):
         read(LONG.with_columns(item=pl.lit(0.5)), kind="sets")
 
 
@@ -368,7 +368,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 def test_rows_are_laid_out_with_fresh_numbers():
     rows = codec_of("sets").lay_out(sets_of([[1], [0, 2], [1]], 3).canonical())
-    frame = rows.frame({"unit": "u", "item": "i"})
+    frame = rows.to_frame({"unit": "u", "item": "i"})
     assert frame["u"].to_list() == [1, 2, 3, 3]
     assert frame["i"].to_list() == [1, 1, 0, 2]
     assert np.array_equal(rows.counts, [2, 1])

@@ -15,7 +15,7 @@ from reading_law import check_pair, check_persons
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.io import delimited, jsonl, read, text
+from hedgerow.io import delimited, jsonl, read, text_lines
 from hedgerow.io import times as reading_times
 
 PAIRS = 30
@@ -76,17 +76,17 @@ PLANTED = {
         "hedgerow.io.trajectories.read_times",
         guessing_dates,
     ),
-    "the first type wins": ("plain lists of sets", "hedgerow.io.long_table.lists_of", first_type_wins),
+    "the first type wins": ("plain lists of sets", "hedgerow.io.long_table_codec.to_list_series", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
-        "hedgerow.io.delimited.text_lines",
-        lambda where, content, wanted: text.text_lines(where, content.rstrip(), wanted),
+        "hedgerow.io.delimited.split_lines",
+        lambda where, content, request: text_lines.split_lines(where, content.rstrip(), request),
     ),
     "quotes go over lines": ("CSV of sets", "hedgerow.io.delimited._misplaced", no_quote),
     "one bad line is the end": (
         "lines of sets",
-        "hedgerow.io.lines.text_lines",
-        lambda where, content, wanted: text.text_lines(where, content.partition(b"\xff")[0], wanted),
+        "hedgerow.io.lines.split_lines",
+        lambda where, content, request: text_lines.split_lines(where, content.partition(b"\xff")[0], request),
     ),
 }
 
@@ -152,13 +152,13 @@ def test_offsets_are_put_into_the_declared_zone(cell, zone, hour):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"time_zone": "Mars"}, "time_zone must be one such as Europe/Paris"),
-        ({"time_format": "%Q"}, "time_format must be made of %Y"),
-        ({"time_format": "noon"}, "time_format must be made of %Y"),
-        ({"time_format": "%H:%M%z"}, "say in which time_zone the bins are"),
-        ({"time_format": "%Y-%m-%d %H"}, "an hour with minutes"),
-        ({"time_format": "%S%f"}, "time_format must be made of"),
-        ({"times": "number", "bin": "1h"}, "times=number does not go with dates"),
+        ({"time_zone": "Mars"}, "time_zone must be a time zone such as Europe/Paris"),
+        ({"time_format": "%Q"}, "time_format must consist of %Y"),
+        ({"time_format": "noon"}, "time_format must consist of %Y"),
+        ({"time_format": "%H:%M%z"}, "pass the time_zone of the bins as well"),
+        ({"time_format": "%Y-%m-%d %H"}, "with minutes if it has hours"),
+        ({"time_format": "%S%f"}, "time_format must consist of"),
+        ({"times": "number", "bin": "1h"}, "times=number cannot be combined with dates"),
         ({"times": "text", "bin": "5"}, "times=text has no bins"),
         ({"times": "x"}, "times must be"),
         ({"on_bad": "x"}, "on_bad must be error or drop; got 'x'"),
@@ -294,7 +294,7 @@ def test_rows_without_coordinates_can_be_left_out(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("unit,time,lon,lat\n1,8,1.5,1.5\n1,9,,\n2,8,1.5,\n")
     options = {"grid": "1"}
-    with pytest.raises(ReadError, match=":3: a visit needs a time and a place, or neither; pass on"):
+    with pytest.raises(ReadError, match=":3: a line needs both a time and a place, or neither; fill"):
         read(path, kind="trajectories", options=options)
     data = read(path, kind="trajectories", options={**options, "on_missing": "drop"})
     assert data.records() == [((), ()), ((("1,1", 8),), ())]
@@ -307,7 +307,7 @@ def test_two_values_of_a_sensitive_column_need_a_declared_rule(tmp_path, rule, v
     path = tmp_path / "a.csv"
     path.write_text("unit,time,place,ill\n1,8,a,flu\n1,9,a,\n1,10,a,well\n2,8,a,flu\n")
     options = {"sensitive": "ill"}
-    with pytest.raises(ReadError, match=r":2: the record .* two values of 'ill'; say which"):
+    with pytest.raises(ReadError, match=r":2: the record .* two values of 'ill'; choose one"):
         read(path, kind="trajectories", options=options)
     data = read(path, kind="trajectories", options={**options, "on_conflict": rule})
     assert sorted(traits for _, traits in data.records()) == sorted([("flu",), (value,)])
@@ -316,7 +316,7 @@ def test_two_values_of_a_sensitive_column_need_a_declared_rule(tmp_path, rule, v
 
 
 def test_values_with_line_breaks_do_not_fit_a_table():
-    with pytest.raises(HedgerowError, match="values with line breaks do not fit CSV"):
+    with pytest.raises(HedgerowError, match="values with line breaks cannot be written to CSV"):
         delimited.check(["a\nb"])
     assert jsonl.check(["a\nb"]) is None
     assert text_of(True) is None

@@ -42,7 +42,7 @@ def test_a_signed_release_is_verified_by_us_and_by_openssl(desk):
     assert openssl(desk, line) == 0
     without = run("verify R", desk)
     assert without.code == 0
-    assert "There is a signature; it was not checked (give the public key: --key)." in without.out
+    assert "There is a signature, but it was not checked; give the public key with --key." in without.out
 
 
 def test_another_key_another_text_or_no_signature_is_a_no(desk):
@@ -63,9 +63,9 @@ def test_another_key_another_text_or_no_signature_is_a_no(desk):
     ("line", "message"),
     [
         (f"{PUBLISH} --out N --sign ours.pub", "is a public key; sign with the private one"),
-        (f"{PUBLISH} --out N --sign locked.pem", "locked.pem is encrypted, and no password is asked"),
-        (f"{PUBLISH} --out N --sign rsa.pem", "rsa.pem is not an Ed25519 key in a PEM file; make one"),
-        (f"{PUBLISH} --out N --sign no.pem", "no.pem is no key in a PEM file; make one by: openssl"),
+        (f"{PUBLISH} --out N --sign locked.pem", "locked.pem is encrypted, which is not supported"),
+        (f"{PUBLISH} --out N --sign rsa.pem", "rsa.pem is not an Ed25519 key in a PEM file; create one"),
+        (f"{PUBLISH} --out N --sign no.pem", "no.pem is not a key in a PEM file; create one with: openssl"),
         (f"{PUBLISH} --out N --sign none", "there is no file none"),
         ("verify R --key ours.pem", "ours.pem is a private key; a receiver checks with the public"),
         ("verify R --key rsa.pub", "rsa.pub is not an Ed25519 key"),
@@ -83,7 +83,7 @@ def test_a_signed_release_may_be_replaced_and_signed_by_a_recipe(desk):
     assert run("publish --recipe u.toml --overwrite", desk).code == 0
     assert run("verify U --key ours.pub", desk).code == 0
     ran = run(f"{PUBLISH} --sign U/key.pem --out U --overwrite", desk)
-    assert "is inside U, which is what goes out; keep it somewhere else" in ran.err
+    assert "is inside U, the folder that is published; keep it somewhere else" in ran.err
 
 
 def test_without_the_extra_it_says_what_to_install(desk):

@@ -50,8 +50,8 @@ def test_a_codec_explains_what_it_reads_and_writes(name):
     assert set(codec.written) <= set(codec.columns)
     for form in codec.formats.values():
         assert all(hasattr(form.module(), each) for each in ("read", "check", "write"))
-    assert codec.is_reread({})
-    assert not codec.is_reread({"most_bytes": "9"})
+    assert codec.accepts_reread({})
+    assert not codec.accepts_reread({"most_bytes": "9"})
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -59,8 +59,8 @@ def test_a_folder_may_say_what_its_writer_says_of_reading(name):
     """What is written into `release.json` is accepted from there, and read without an error."""
     codec = codec_of(name)
     for shape in awkward(find_kind(name).type).values():
-        said = codec.reread(shape)
-        assert codec.is_reread(said)
+        said = codec.reread_options(shape)
+        assert codec.accepts_reread(said)
         assert set(said) <= set(codec.options)
 
 

@@ -61,7 +61,7 @@ def test_broken_spmf_is_refused(tmp_path, line):
 def test_bad_sequences_are_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text('["a","b"]\n[]\n["a","z"]\n')
     domain = Domain.declare(item=["a", "b"])
-    with pytest.raises(ReadError, match="2: a record without items"):
+    with pytest.raises(ReadError, match="2: the record has no items"):
         read(tmp_path / "a.jsonl", kind="sequences", domain=domain)
     drop = {"on_empty": "drop"}
     with pytest.raises(ReadError, match="3: an item is not in the domain"):

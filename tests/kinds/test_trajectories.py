@@ -17,8 +17,8 @@ from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
 from hedgerow.io.codec import codec_of
-from hedgerow.io.files import Ending, pack
-from hedgerow.io.folder import Layout, open_folder, write_folder
+from hedgerow.io.files import Ending, compress
+from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.privacy.kcl import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
@@ -41,7 +41,7 @@ def test_every_format_gives_the_same_trajectories(tmp_path, ending):
         held = io.BytesIO()
         pl.read_csv(CSV).write_parquet(held)
         content = held.getvalue()
-    content = pack(content, ending.partition(".")[2])
+    content = compress(content, ending.partition(".")[2])
     data = load(content, f"a.{ending}", tmp_path, options={"sensitive": "diagnosis"})
     assert data.records() == EXPECTED
 
@@ -84,7 +84,7 @@ def test_lon_and_lat_are_put_on_a_declared_grid(tmp_path):
 
 def test_collisions_are_resolved_by_a_declared_rule(tmp_path):
     content = b"unit,time,place\n1,1,a\n1,1,b\n1,1,a\n"
-    with pytest.raises(ReadError, match=r":2: the record .* at two places at one time; say which"):
+    with pytest.raises(ReadError, match=r":2: the record .* has two places at one time; choose which"):
         load(content, folder=tmp_path)
     first = load(content, folder=tmp_path, options={"collisions": "first"})
     last = load(b"unit,time,place\n1,1,a\n1,1,b\n", folder=tmp_path, options={"collisions": "last"})
@@ -98,16 +98,22 @@ BAD = {
         b"1 2\n",
         {},
         ParameterError,
-        "trajectories that ends in .dat may be anything; say its format: csv, parquet",
+        "the ending .dat does not tell the format of trajectories; give one with --format: csv, parquet",
     ),
     "no time": ("a.csv", b"unit,place\n1,a\n", {}, ReadError, "has no column 'time'"),
-    "no place": ("a.csv", b"unit,time\n1,1\n", {}, ReadError, "has no column 'place'; name it, or"),
+    "no place": (
+        "a.csv",
+        b"unit,time\n1,1\n",
+        {},
+        ReadError,
+        "has no column 'place'; name it with --columns place=NAME, or",
+    ),
     "half a visit": (
         "a.csv",
         b"unit,time,place\n1,1,a\n1,2,\n",
         {},
         ReadError,
-        ":3: a visit needs a time",
+        ":3: a line needs both a time",
     ),
     "no column": (
         "a.csv",
@@ -121,14 +127,14 @@ BAD = {
         b"unit,time,place,ill\n1,1,a,x\n1,2,a,SECRET\n",
         {"sensitive": "ill"},
         ReadError,
-        ":2: the record that stands here has two values of 'ill'",
+        ":2: the record on this line has two values of 'ill'",
     ),
     "bad bin": (
         "a.csv",
         b"unit,time,place\n1,1,a\n",
         {"bin": "1h"},
         ReadError,
-        "column 'time' must hold ISO 8601 times, or say time_format",
+        "column 'time' must hold ISO 8601 times, or pass time_format",
     ),
     "no bin": (
         "a.csv",
@@ -218,7 +224,7 @@ def test_a_release_without_any_visit_comes_back_from_a_folder(tmp_path, ending):
 def test_a_violation_planted_in_a_file_is_found(tmp_path):
     data = walks(Walks(400, 3, 5))
     promise = "--k 4 --c 60% --l 2 --sensitive diagnosis=HIV"
-    codec_of("trajectories").lay_out(data).frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(
+    codec_of("trajectories").lay_out(data).to_frame({"unit": "unit", "time": "time", "place": "place"}).write_csv(
         tmp_path / "t.csv"
     )
     ran = run(f"publish t.csv --kind trajectories --method kcl {promise} --out R", tmp_path)
@@ -252,9 +258,9 @@ def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
     assert "carried along" not in (tmp_path / "T" / "STATEMENT.md").read_text()
     for column, message in {
         "wage": "no column 'wage'",
-        "unit": "the column 'unit' says who, where or when",
-        "place": "the column 'place' says who, where or when",
-        "person": "the column 'person' says who, where or when",
+        "unit": "the column 'unit' has a role",
+        "place": "the column 'place' has a role",
+        "person": "the column 'person' has a role",
     }.items():
         none = run(f"{publish} --carry {column} --out U", tmp_path)
         assert (none.code, message in none.err) == (2, True), none.err
@@ -276,7 +282,7 @@ def test_verify_says_what_may_be_misspelt_and_refuses_owners_of_several_records(
 def test_degrees_must_be_degrees(tmp_path):
     for cells in ("nan,1", "1,inf", "1,95", "400,1"):
         content = f"unit,time,lon,lat\na,1,{cells}\n".encode()
-        with pytest.raises(ReadError, match="no such degrees"):
+        with pytest.raises(ReadError, match="must hold degrees from"):
             load(content, folder=tmp_path, options={"grid": "0.1"})
 
 
@@ -291,9 +297,9 @@ def test_a_release_is_compared_with_its_own_data_only():
 @pytest.mark.filterwarnings("always")
 def test_the_console_of_trajectories(tmp_path):
     """From file to report; what the owner sees is for the owner only."""
-    codec_of("trajectories").lay_out(walks(Walks(300, 3, 5))).frame({"unit": "u", "time": "t", "place": "p"}).write_csv(
-        tmp_path / "t.csv"
-    )
+    codec_of("trajectories").lay_out(walks(Walks(300, 3, 5))).to_frame(
+        {"unit": "u", "time": "t", "place": "p"}
+    ).write_csv(tmp_path / "t.csv")
     columns = "--columns unit=u,time=t,place=p"
     promise = "--k 3 --l 2 --sensitive diagnosis=HIV --c 0.5"
     for line in (

@@ -11,7 +11,7 @@ from hedgerow import Domain, PureDP, Sequences, Trajectories, find_method, read
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.io.files import Ending
-from hedgerow.io.folder import Layout, open_folder, write_folder
+from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.measures.containment import containment_scores, itemset_index_of
 from hedgerow.measures.journeys import as_sequences, measure_journeys
 from hedgerow.privacy.kcl import KCL

@@ -60,5 +60,8 @@ def test_a_release_of_another_version_says_that_it_was_not_checked():
     release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
     assert "Not checked" not in report([("R", release)])
     text = report([("R", release), ("S", dataclasses.replace(release, version="0.0.9"))])
-    assert text.count("<strong>Not checked.</strong> It was made by Hedgerow 0.0.9, and this page by 0.1.0.") == 1
-    assert "Made by Hedgerow 0.1.0. The page is complete in itself" in text
+    assert (
+        text.count("<strong>Not fully checked.</strong> The release was made by Hedgerow 0.0.9, this page by 0.1.0.")
+        == 1
+    )
+    assert "Made by Hedgerow 0.1.0. This page is self-contained" in text

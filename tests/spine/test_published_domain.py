@@ -43,7 +43,7 @@ def test_a_column_cannot_be_carried_along_under_differential_privacy(tmp_path):
         "--assert-public-domain --out R"
     )
     ran = run(f"{publish} --carry name", tmp_path)
-    assert (ran.code, "leave --carry out" in ran.err) == (3, True)
+    assert (ran.code, "omit --carry" in ran.err) == (3, True)
     assert not (tmp_path / "R").exists()
     assert run(f"{publish} --read sensitive=name", tmp_path).code == 0
     published = b"".join(path.read_bytes() for path in (tmp_path / "R").iterdir())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hedgerow import PureDP
 from hedgerow.io.account import Account
-from hedgerow.io.charge import Charge
-from hedgerow.io.placement import Placement
+from hedgerow.io.account_charge import Charge
+from hedgerow.io.atomic_folder import Placement
 from hedgerow.privacy import Guarantee
 
 __all__ = ["EMPTY", "ONE", "charge", "entries", "states"]

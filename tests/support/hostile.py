@@ -26,7 +26,7 @@ REAL = 40
 _MOST_MEMORY = 6 * 10**9
 #: what a terminal would obey, and marks of crashes
 _RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_CRASH = re.compile(r"Traceback|panicked|RUST_BACKTRACE|a bug of ours")
+_CRASH = re.compile(r"Traceback|panicked|RUST_BACKTRACE|a bug in Hedgerow")
 
 
 class Outcome(NamedTuple):

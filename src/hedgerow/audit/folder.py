@@ -20,15 +20,15 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.io.codec import codec_of, explain
-from hedgerow.io.files import UNLIMITED, is_plainly_packed, read_bytes
-from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, own_bytes
+from hedgerow.io.files import UNLIMITED, is_plainly_compressed, read_bytes
 from hedgerow.io.parquet import read_table
+from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_own_file
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
 from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure
-from hedgerow.release import Release, Written, version
+from hedgerow.release import Release, ReleaseDocument, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
@@ -62,8 +62,8 @@ def verify_folder(
     if key is not None:
         checks["release.json is signed by the owner of the key"] = _is_signed(folder, key)
     try:
-        release, written = open_folder(folder, trusted=trusted)
-        statement = own_bytes(folder / STATEMENT)
+        release, document = open_folder(folder, trusted=trusted)
+        statement = read_own_file(folder / STATEMENT)
     except (OtherVersion, TooMuch) as error:
         return {**checks, f"{error}": None}
     except InputError as error:
@@ -72,27 +72,29 @@ def verify_folder(
         return {**checks, f"the release can be read ({error})": False}
     if kind is not None:
         checks["the data is what was asked for"] = release.kind == kind
-    return checks | _checked(folder, release, written, statement) | _promised(release, expected)
+    return checks | _checked(folder, release, document, statement) | _promised(release, expected)
 
 
-def _checked(folder: Path, release: Release[Any], written: Written, statement: bytes) -> dict[str, bool | None]:
+def _checked(
+    folder: Path, release: Release[Any], document: ReleaseDocument, statement: bytes
+) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
-        "the files are those that were published": (sha256(statement).hexdigest() == written.statement_sha256),
+        "the files are those that were published": (sha256(statement).hexdigest() == document.statement_sha256),
         "the data can be read, and is within the domain": True,
-        "nothing else is in the folder": _is_alone(folder, written),
+        "nothing else is in the folder": _is_alone(folder, document),
         "it is for publication": release.publishable,
     }
-    if written.hedgerow != version():  # it may order or word it otherwise
-        made = f"it was made by Hedgerow {written.hedgerow}, and this is {version()}"
+    if document.hedgerow != version():  # it may order or word it otherwise
+        made = f"it was made by Hedgerow {document.hedgerow}, and this is {version()}"
         return {**checks, f"{made}: verify it with that version": None}
-    reading = explain(written.files)
+    reading = explain(document.files)
     return checks | {
         "the order of records says nothing": all(
-            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in written.files
+            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in document.files
         ),
         "release.json holds what it should and nothing else": (
-            own_bytes(folder / RELEASE, None) == release.to_json(written.files, reading)
+            read_own_file(folder / RELEASE, None) == release.to_json(document.files, reading)
         ),
         "the statement says what release.json says": (statement == release.statement(reading).encode()),
         **_made(release),
@@ -114,14 +116,14 @@ def _made(release: Release[Any]) -> dict[str, bool | None]:
     return {what: asked and bool(owners)}
 
 
-def _is_alone(folder: Path, written: Written) -> bool:
+def _is_alone(folder: Path, document: ReleaseDocument) -> bool:
     """Whether there are just the files of a release, and a signature is nothing but one."""
     there = {path.name for path in folder.iterdir()}
     if SIGNATURE in there:
         signature = (folder / SIGNATURE).lstat()
         if not stat.S_ISREG(signature.st_mode) or signature.st_size != SIGNATURE_BYTES:
             return False
-    return there | {SIGNATURE} == names_of(written)
+    return there | {SIGNATURE} == allowed_names(document)
 
 
 def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:
@@ -139,8 +141,8 @@ def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bo
 
 def _is_signed(folder: Path, key: Any) -> bool:
     try:
-        signature = own_bytes(folder / SIGNATURE, SIGNATURE_BYTES)
-        return is_signed(key, signature, own_bytes(folder / RELEASE, None))
+        signature = read_own_file(folder / SIGNATURE, SIGNATURE_BYTES)
+        return is_signed(key, signature, read_own_file(folder / RELEASE, None))
     except InputError:
         return False
 
@@ -166,7 +168,7 @@ def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
     """Whether the file holds just what we would write for its data."""
     wanted = codec_of(data.kind).write(data, file.format, file.columns)
     there = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
-    if not is_plainly_packed(path):
+    if not is_plainly_compressed(path):
         return False
     if wanted != there and file.format == "parquet":
         # another version of the library packs the same table into other bytes

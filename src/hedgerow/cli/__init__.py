@@ -1,1 +1,1 @@
-"""The command line: one file a command; the work is done elsewhere."""
+"""The command line: one file per command; the work itself is in `hedgerow.jobs`."""

@@ -1,4 +1,4 @@
-"""hedgerow account: what may be spent on a data set, and what was."""
+"""hedgerow account: the epsilon that may be spent on a data set, and what was spent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = ("epsilon", "state", "made", "method", "out")
 
 @click.command("account")
 @click.argument("file", type=click.Path())
-@click.option("--total", help="Create the account: epsilon in all.")
+@click.option("--total", metavar="NUMBER", help="Create the account: the total epsilon of all releases.")
 @click.option(
     "--unit",
     type=click.Choice(["record", "sequence", "person"]),
@@ -27,17 +27,17 @@ _COLUMNS = ("epsilon", "state", "made", "method", "out")
 def command(file: str, total: str | None, unit: str | None, *, as_json: bool) -> None:
     """List what was spent of the account FILE, or create it with --total and --unit.
 
-    Entries of publications that were killed are settled: if the release is in its place, the entry
-    is "out", otherwise "failed: charged". The data was asked, so both count.
+    Entries of publications that were killed are settled: if the release folder is in its place, the entry is "out",
+    otherwise "failed: charged". Both count, because the data was asked.
     """
     from hedgerow.io.account import create_account  # noqa: PLC0415
-    from hedgerow.io.charge import settle_account  # noqa: PLC0415
+    from hedgerow.io.account_charge import settle_account  # noqa: PLC0415
 
     path = Path(file)
     if total is not None and unit is not None:
         create_account(path, total, unit)
     elif total is not None or unit is not None:
-        msg = "--total and --unit create an account together; give both, or none to list it"
+        msg = "--total and --unit create an account together; give both, or neither to list it"
         raise click.UsageError(msg)
     account = settle_account(path)
     emit(_document(path, account), _text(path, account), as_json=as_json)
@@ -58,7 +58,7 @@ def _text(path: Path, account: Any) -> str:
     from hedgerow.privacy.numbers import show  # noqa: PLC0415
 
     spent, left = show(account.spent), show(account.total - account.spent)
-    lines = [f"{path}: {spent} of {show(account.total)} is spent per {account.unit}, {left} is left"]
+    lines = [f"{path}: epsilon {spent} of {show(account.total)} spent per {account.unit}, {left} left"]
     rows = [[_cell(entry, name) for name in _COLUMNS] for entry in account.releases]
     if rows:
         table = [list(_COLUMNS), *rows]
@@ -69,6 +69,6 @@ def _text(path: Path, account: Any) -> str:
 
 
 def _cell(entry: dict[str, Any], name: str) -> str:
-    """Show what the file says; what a terminal would obey is shown as an escape."""
+    """Show a field of an entry; control characters are shown as escapes."""
     text = str(entry.get(name, "-"))
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

@@ -1,6 +1,6 @@
 """The command `hedgerow`: its commands, its errors and its exit codes.
 
-Nothing heavy is imported here: `hedgerow --help` answers at once.
+Nothing heavy is imported here, so that `hedgerow --help` is fast.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from hedgerow.progress import Outcome, outcome, promise_outcome
 
 __all__ = ["app", "emit", "main"]
 
-#: the commands in the order they are used, with what each is for
+#: the commands in order of use, with a short help for each
 COMMANDS = {
-    "methods": "What exists: kind, guarantee, unit, parameters, paper.",
-    "describe": "What will be read and how it looks; for the owner only.",
+    "methods": "List the methods: kind of data, guarantee, unit, parameters, paper.",
+    "describe": "Show what is read from a file, before publishing; for the owner only.",
     "publish": "Turn private data into a release.",
     "evaluate": "Measure what a release kept and lost; for the owner only.",
-    "report": "Make one page, offline, of one or more releases.",
-    "verify": "Check a release, or a file, independently: 0 satisfied, 3 not.",
-    "account": "What was spent on a data set, and on what; for the owner only.",
-    "demo": "The main job on built-in data, in under a minute.",
+    "report": "Make one self-contained page about one or more releases.",
+    "verify": "Check the promise of a release or file; exit code 0 if satisfied, 3 if not.",
+    "account": "List the epsilon spent on a data set, or create an account; for the owner only.",
+    "demo": "Publish, evaluate and report on built-in data, in under a minute.",
 }
 
 _USAGE, _ENGINE, _OURS = 2, 4, 70
-#: set by a shell that wants to know how a line could go on
+#: set by a shell to ask for completions
 _COMPLETE = "_HEDGEROW_COMPLETE"
 
 
 class _Commands(click.Group):
-    """Finds a command's module when it is asked for."""
+    """Imports the module of a command on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -76,26 +76,26 @@ def app(ctx: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; every way out has its code, and an error is one line."""
+    """Run the command line; every way to end has an exit code, and an error is one line."""
     warnings.showwarning = _warn
-    promise_outcome(Outcome)  # nothing has become of anything yet
+    promise_outcome(Outcome)  # nothing is published or charged yet
     try:
         sys.exit(_run())
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
-    except BrokenPipeError:  # whoever read our help has seen enough
+    except BrokenPipeError:  # the reader of our help closed the pipe
         _drop_output()
         sys.exit(0)
     except SystemExit:
         raise
-    except BaseException as error:  # noqa: BLE001 - every way out is one line, a library's panic too
-        _leave(*_explain(error), error)
+    except BaseException as error:  # noqa: BLE001 - every error is one line, also a panic of a library
+        _exit(*_explain(error), error)
 
 
 def _run() -> int:
-    """Run a command; unlike `app.main`, leave all errors and a closed pipe to us."""
+    """Run a command; unlike `app.main`, do not handle errors or a closed pipe."""
     if instruction := os.environ.get(_COMPLETE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - seldom needed
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - rarely needed
 
         return shell_complete(app, {}, "hedgerow", _COMPLETE, instruction)
     with app.make_context("hedgerow", sys.argv[1:]) as context:
@@ -104,13 +104,13 @@ def _run() -> int:
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """Show our warnings in one line; what libraries warn of is for developers."""
+    """Print our warnings in one line; those of libraries are for developers."""
     if issubclass(category, UserWarning):
         _tell(f"warning: {message}")
 
 
-def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a way out
-    """Say what is wrong, and which exit code that has."""
+def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one per exit code
+    """Return the message and the exit code of an error."""
     match error:
         case click.ClickException():
             return error.format_message(), _USAGE
@@ -121,79 +121,79 @@ def _explain(error: BaseException) -> tuple[str, int]:  # noqa: PLR0911 - one a 
         case MemoryError():
             return "there is not enough memory for this data", _ENGINE
         case OSError():
-            return f"the system refused: {os.strerror(error.errno or 5).lower()}", _ENGINE
+            return f"the system reported an error: {os.strerror(error.errno or 5).lower()}", _ENGINE
         case ValueError() if "null byte" in str(error):
-            return "the name of a file holds a zero byte", _USAGE
+            return "a file name contains a zero byte; rename the file", _USAGE
         case UnicodeEncodeError():
-            return "the name of a file is not UTF-8 text; rename it", _USAGE
+            return "a file name is not UTF-8 text; rename the file", _USAGE
         case RuntimeError() if "Symlink loop" in str(error):
-            return "the name of a file is a link that leads to itself", _USAGE
+            return "a file name is a link that leads to itself", _USAGE
         case _:
-            return _place(error), _OURS
+            return _bug_report(error), _OURS
 
 
-def _leave(message: str, code: int, error: BaseException) -> NoReturn:
-    """Say what is wrong in one line, and what went out before; with --json also as a document."""
-    became = outcome()
-    nothing = "nothing went out" if code == INTERRUPTED else ""
-    said = (message, became.published or nothing, became.charged)
-    line = printable(" ".join("; ".join(filter(None, said)).split()))
-    if code == INTERRUPTED and became.published:
-        _redirect_output()  # it was being printed: that may not go on, or not end
+def _exit(message: str, code: int, error: BaseException) -> NoReturn:
+    """Print the error in one line, with what was published before; with --json also as a document."""
+    result = outcome()
+    nothing = "nothing was published" if code == INTERRUPTED else ""
+    sentences = (message, result.published or nothing, result.charged)
+    line = printable(" ".join("; ".join(filter(None, sentences)).split()))
+    if code == INTERRUPTED and result.published:
+        _redirect_output()  # the result was being printed, which may never end
     elif "--json" in sys.argv:
         report = {"kind": type(error).__name__, "message": line, "exit_code": code}
-        with suppress(WriteError):  # the line below and the code are left
+        with suppress(WriteError):  # the line on standard error and the exit code remain
             _print(printing.as_json({"error": report}, indent=-1))
     _drop_output()
     _tell(line)
     sys.exit(code)
 
 
-def _place(error: BaseException) -> str:
-    """Name the line a bug of ours shows itself at: no values, no locals."""
+def _bug_report(error: BaseException) -> str:
+    """Name the line of our code where a bug appeared, without any values."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}hedgerow{os.sep}" in frame.filename]
     at = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
     version = metadata.version("hedgerow")
-    return f"a bug of ours ({type(error).__name__} at {at}, version {version}); please report it"
+    return f"a bug in Hedgerow ({type(error).__name__} at {at}, version {version}); please report it"
 
 
 def emit(document: Any, text: str | Sequence[str], *, as_json: bool) -> None:
-    """Print a result: one JSON document and nothing else, or a text, or lines, for people.
+    """Print a result: one JSON document and nothing else, or a text or lines for people.
 
-    Lines may hold text of a file; a text of one's own may have line breaks.
+    Pass lines if they may contain text from a file; a text may have line breaks of our own.
     """
     _print(printing.as_json(document) if as_json else for_terminal(text, sys.stdout))
 
 
 def _print(text: str) -> None:
-    """Write to the standard output. That nobody reads it any more changes no exit code."""
+    """Write to standard output; a closed pipe does not change the exit code."""
     try:
         if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
             raise OSError(errno.EBADF, "")  # noqa: TRY301
-        # a library that hears Ctrl-C before us lets a full pipe block on
+        # a library may catch Ctrl-C first and leave us blocked on a full pipe
         signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003
         click.echo(text)
     except BrokenPipeError:
         _drop_output()
-        if said := "; ".join(filter(None, outcome())):
-            _tell(said)
+        if sentences := "; ".join(filter(None, outcome())):
+            _tell(sentences)
     except OSError as error:
         msg = f"the result could not be printed ({os.strerror(error.errno or 5).lower()})"
         raise WriteError(msg) from None
 
 
 def _tell(line: str) -> None:
-    """Write one line to the standard error; if that is not there, the exit code is left."""
+    """Write one line to standard error; if that fails, the exit code remains."""
     with suppress(OSError):
         say([f"hedgerow: {line}"], err=True)
 
 
 def _drop_output() -> None:
-    """Send what could not be printed nowhere, or Python would try and fail once more at its end."""
+    """Discard what could not be printed: otherwise Python would try again at exit, and fail."""
     try:
         sys.stdout.flush()
-    except AttributeError:  # there is no standard output
+    except AttributeError:  # standard output is closed
         pass
     except OSError:
         _redirect_output()
@@ -202,6 +202,6 @@ def _drop_output() -> None:
 def _redirect_output() -> None:
     with suppress(OSError, AttributeError):
         number = sys.stdout.fileno()
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, number)
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, number)
+        os.close(null)

@@ -1,4 +1,4 @@
-"""hedgerow demo: the main job on built-in data."""
+"""hedgerow demo: publish, evaluate and report on built-in data."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from typing import Any
 import click
 
 from hedgerow.cli.app import emit
-from hedgerow.cli.options import json_option, shown
+from hedgerow.cli.options import json_option, show_progress
 
 __all__ = ["command"]
 
 
 @click.command("demo")
-@click.option("--out", default="hedgerow-demo", type=click.Path(), help="The folder to fill.")
+@click.option("--out", default="hedgerow-demo", type=click.Path(), show_default=True, help="The folder to write to.")
 @json_option
 def command(out: str, *, as_json: bool) -> None:
-    """Publish a made-up shop's baskets, measure what was kept, and draw the report."""
+    """Publish the baskets of an invented shop, measure what was kept, and write the report."""
     from hedgerow.demo import run_demo  # noqa: PLC0415
 
     start = time.perf_counter()
-    with shown():
-        held = run_demo(Path(out))
+    with show_progress():
+        result = run_demo(Path(out))
     seconds = time.perf_counter() - start
-    emit(_document(held, seconds), _text(held, seconds), as_json=as_json)
+    emit(_document(result, seconds), _text(result, seconds), as_json=as_json)
 
 
-def _document(held: Any, seconds: float) -> dict[str, Any]:
+def _document(result: Any, seconds: float) -> dict[str, Any]:
     return {
-        "folder": str(held.folder),
-        "promise": held.release.guarantee.sentence(),
+        "folder": str(result.folder),
+        "promise": result.release.guarantee.sentence(),
         "seconds": round(seconds, 1),
-        "next": _next(held.folder),
+        "next": _next(result.folder),
     }
 
 
-def _text(held: Any, seconds: float) -> str:
-    before, after, lost = _bread(held.scores)
+def _text(result: Any, seconds: float) -> str:
+    before, after, lost = _bread(result.scores)
     return "\n".join(
         [
-            f"A shop's baskets were published in {held.folder / 'release'} ({seconds:.1f} s).",
+            f"The baskets of an invented shop were published in {result.folder / 'release'} ({seconds:.1f} s).",
             "",
-            held.release.guarantee.sentence(),
+            result.release.guarantee.sentence(),
             "",
             "For you, the owner, only:",
-            f"  baskets with bread and butter: {before:,.0f} in truth, {after:,.0f} in the release",
+            f"  baskets with bread and butter: {before:,.0f} in the data, {after:,.0f} in the release",
             f"  the 100 most frequent itemsets lost {lost:.1%} of their support",
             "",
             "Next:",
-            *(f"  {line}" for line in _next(held.folder)),
+            *(f"  {line}" for line in _next(result.folder)),
         ]
     )
 
@@ -64,13 +64,13 @@ def _bread(scores: Any) -> tuple[float, float, float]:
 
 
 def _command() -> str:
-    """Name the command as it can be typed here."""
+    """The command as it can be typed here."""
     return "hedgerow" if shutil.which("hedgerow") else sys.argv[0]
 
 
 def _next(folder: Path) -> list[str]:
     return [
-        f"open {folder / 'report.html'} in a browser: what is promised, what was kept",
+        f"open {folder / 'report.html'} in a browser: what is promised and what was kept",
         f"read {folder / 'release' / 'STATEMENT.md'}: what a receiver is told",
-        f"{_command()} publish --method raked-histogram --help: the same with your own data",
+        f"{_command()} publish --method raked-histogram --help: publish your own data",
     ]

@@ -1,4 +1,4 @@
-"""hedgerow describe: what will be read."""
+"""hedgerow describe: show what is read from a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 import click
 
 from hedgerow.cli.app import emit
-from hedgerow.cli.options import ReadingCommand, columns_given, json_option, pairs, reading_options, shown
+from hedgerow.cli.options import ReadingCommand, json_option, parse_columns, parse_pairs, reading_options, show_progress
 from hedgerow.kinds import KINDS
 
 __all__ = ["command"]
@@ -17,40 +17,42 @@ __all__ = ["command"]
 @click.command("describe", cls=ReadingCommand)
 @click.argument("data", type=click.Path())
 @reading_options
-@click.option("--domain", type=click.Path(), help="Declared values (TOML); else those seen.")
-@click.option("--draft-domain", type=click.Path(), help="Write a domain file for you to check.")
+@click.option(
+    "--domain", type=click.Path(), help="Domain file (TOML) with the values that exist; by default those in the data."
+)
+@click.option("--draft-domain", type=click.Path(), help="Write a draft of the domain file, for you to check.")
 @json_option
-def command(data: str, *, as_json: bool, **given: Any) -> None:
-    """Say what will be read from DATA and how it looks. For the owner only."""
+def command(data: str, *, as_json: bool, **arguments: Any) -> None:
+    """Show what is read from DATA, before publishing. For the owner only."""
     from hedgerow import progress  # noqa: PLC0415
     from hedgerow.jobs.reading import read_data  # noqa: PLC0415
     from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
     from hedgerow.measures.describe import describe  # noqa: PLC0415
 
-    if given["kind"] is None:
-        msg = f"say what the data is: --kind {' or '.join(KINDS)}"
+    if arguments["kind"] is None:
+        msg = f"--kind is missing; choose --kind {' or '.join(KINDS)}"
         raise click.UsageError(msg)
     reading = Reading(
         data=data,
-        kind=given["kind"],
-        format=given["form"],
-        columns=columns_given(given["columns"]),
-        read=pairs("--read", given["read_options"]),
-        domain=given["domain"],
+        kind=arguments["kind"],
+        format=arguments["form"],
+        columns=parse_columns(arguments["columns"]),
+        read=parse_pairs("--read", arguments["read_options"]),
+        domain=arguments["domain"],
     )
-    with shown(), progress.counting() as counts:
-        read = read_data(reading)
-        facts = {**describe(read), **counts}
-    if given["draft_domain"]:
-        _draft(Path(given["draft_domain"]), read)
-        facts["draft of the domain"] = given["draft_domain"]
+    with show_progress(), progress.counting() as counts:
+        data_set = read_data(reading)
+        facts = {**describe(data_set), **counts}
+    if arguments["draft_domain"]:
+        _draft(Path(arguments["draft_domain"]), data_set)
+        facts["draft of the domain"] = arguments["draft_domain"]
     width = max(map(len, facts))
-    lines = [f"{name:{width}}  {_shown(value)}" for name, value in facts.items()]
-    said = ["For the owner only: every line is about the private data.", "", *lines]
-    emit({"scope": "for the owner only", **facts}, said, as_json=as_json)
+    lines = [f"{name:{width}}  {_format(value)}" for name, value in facts.items()]
+    text = ["For the owner only: every line is about the private data.", "", *lines]
+    emit({"scope": "for the owner only", **facts}, text, as_json=as_json)
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {number:,}" for name, number in cast("dict[str, Any]", value).items())
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -61,6 +63,6 @@ def _draft(path: Path, data: Any) -> None:
     from hedgerow.io.files import write_file  # noqa: PLC0415
 
     if path.exists():
-        msg = f"{path} is there already; a draft does not replace it"
+        msg = f"{path} exists already; a draft does not replace it"
         raise click.UsageError(msg)
     write_file(path, draft_domain(data.domain).encode(), private=True)

@@ -1,4 +1,4 @@
-"""hedgerow evaluate: what a release kept and lost."""
+"""hedgerow evaluate: measure what a release kept and lost."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
     ReadingCommand,
-    columns_given,
     json_option,
-    pairs,
+    parse_columns,
+    parse_pairs,
     reading_options,
-    shown,
+    show_progress,
     trusted_option,
 )
 
@@ -23,38 +23,38 @@ __all__ = ["command"]
 
 @click.command("evaluate", cls=ReadingCommand)
 @click.argument("folder", type=click.Path())
-@click.option("--against", required=True, type=click.Path(), help="The private data.")
-@click.option("--scores", required=True, type=click.Path(), help="Where the scores go.")
+@click.option("--against", required=True, type=click.Path(), help="The private data that the release was made from.")
+@click.option("--scores", required=True, type=click.Path(), help="The file to write the scores to; for the owner only.")
 @reading_options
-@click.option("--seed", type=click.IntRange(min=0), help="Makes the workloads repeatable.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draw the same workloads with the same seed.")
 @trusted_option
 @json_option
-def command(folder: str, *, as_json: bool, **given: Any) -> None:
-    """Compare the release in FOLDER with the data it was made of. For the owner only."""
+def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
+    """Compare the release in FOLDER with the private data. For the owner only."""
     import msgspec  # noqa: PLC0415
 
     from hedgerow.jobs.evaluate import run_evaluation  # noqa: PLC0415
     from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
 
     reading = Reading(
-        data=given["against"],
-        kind=given["kind"] or "",
-        format=given["form"],
-        columns=columns_given(given["columns"]),
-        read=pairs("--read", given["read_options"]),
+        data=arguments["against"],
+        kind=arguments["kind"] or "",
+        format=arguments["form"],
+        columns=parse_columns(arguments["columns"]),
+        read=parse_pairs("--read", arguments["read_options"]),
     )
-    with shown():
+    with show_progress():
         scores = run_evaluation(
             Path(folder),
             reading,
-            Path(given["scores"]),
-            seed=given["seed"],
-            trusted=given["trusted"],
+            Path(arguments["scores"]),
+            seed=arguments["seed"],
+            trusted=arguments["trusted"],
         )
-    # what only makes up a picture is not read line by line
-    told = [score for score in scores if not score.chart or score.better != "neither"]
-    lines = ["For the owner only: no promise covers these figures.", "", *map(str, told)]
-    if len(told) < len(scores):
-        lines += ["", f"{len(scores) - len(told)} more make up the pictures of `hedgerow report`."]
+    # scores that only make up a chart are not listed
+    listed = [score for score in scores if not score.chart or score.better != "neither"]
+    lines = ["For the owner only: no promise covers these figures.", "", *map(str, listed)]
+    if len(listed) < len(scores):
+        lines += ["", f"{len(scores) - len(listed)} more scores are drawn as charts by `hedgerow report`."]
     document = {"scope": "for the owner only", "scores": msgspec.to_builtins(scores)}
-    emit(document, [*lines, "", f"Written to {given['scores']}."], as_json=as_json)
+    emit(document, [*lines, "", f"Written to {arguments['scores']}."], as_json=as_json)

@@ -1,4 +1,4 @@
-"""hedgerow methods: what exists."""
+"""hedgerow methods: list the methods."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["command"]
 
 @click.command("methods")
 @click.argument("name", required=False)
-@click.option("--kind", help="Only methods for this kind of data.")
+@click.option("--kind", help="List only the methods for this kind of data.")
 @json_option
 def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
-    """List the methods, or say all about one: NAME."""
+    """List the methods, or show the details of the method NAME."""
     from hedgerow.publishers import METHODS, find_method  # noqa: PLC0415
 
     if name is not None:
         facts = _facts(find_method(name))
-        emit(facts, _one(facts), as_json=as_json)
+        emit(facts, _details(facts), as_json=as_json)
         return
     methods = [_facts(find_method(method)) for method in METHODS]
     methods = [facts for facts in methods if kind is None or kind in facts["kinds"]]
     if not methods:
-        msg = f"there is no method for {kind!r} yet"
+        msg = f"there is no method for the kind {kind!r}; hedgerow methods lists all"
         raise click.UsageError(msg)
     emit(methods, _table(methods), as_json=as_json)
 
@@ -48,7 +48,7 @@ def _table(methods: list[dict[str, Any]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     if any(facts["recommended"] for facts in methods):
-        lines += ["", "* recommended; `hedgerow methods NAME` says for whom"]
+        lines += ["", "* recommended; `hedgerow methods NAME` tells for which data"]
     return "\n".join(lines)
 
 
@@ -69,7 +69,7 @@ def _facts(method: Any) -> dict[str, Any]:
     }
 
 
-def _one(facts: dict[str, Any]) -> str:
+def _details(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['name']}: {facts['summary']}",
         "",

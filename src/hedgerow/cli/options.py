@@ -1,4 +1,4 @@
-"""Options that several commands have, stated once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hedgerow.promises import list_options
 __all__ = [
     "ReadingCommand",
     "json_option",
-    "pairs",
-    "promise_given",
+    "parse_pairs",
     "promise_options",
     "reading_options",
-    "shown",
+    "select_promise",
+    "show_progress",
     "trusted_option",
     "typed_after",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-trusted_option = click.option("--trusted", is_flag=True, help="However large: I trust whoever made the folder.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+trusted_option = click.option("--trusted", is_flag=True, help="Allow any size: the maker of the folder is trusted.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 
 
-def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
-    """Read `name=value`, several split by commas or given one by one."""
+def parse_pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """Read texts such as `name=value`."""
     named: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -43,20 +43,20 @@ def pairs(what: str, texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def typed_after(option: str) -> str | None:
-    """What was typed after an option, before options are read: help is shown first."""
+    """The word after an option on the command line; help is shown before options are parsed."""
     words = [word for text in sys.argv[1:] for word in text.split("=", 1)]
     return words[words.index(option) + 1] if option in words[:-1] else None
 
 
 class ReadingCommand(click.Command):
-    """A command that reads data; its help lists the kinds or, if one is named, all about reading that one."""
+    """A command that reads data; its help lists the kinds or, with --kind, how data of that kind is read."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what stands below the options."""
+        """Write the help below the options."""
         del ctx
         kind = typed_after("--kind")
         if kind is None:
-            with formatter.section("Kinds of data; --kind KIND --help lists the columns and reading options of one"):
+            with formatter.section("Kinds of data (--kind KIND --help lists the columns and reading options of one)"):
                 formatter.write_dl([(row.name, row.summary) for row in KINDS.values()])
             return
         from hedgerow.io.options import COMMON_OPTIONS  # noqa: PLC0415 - general help needs no reader
@@ -72,15 +72,19 @@ class ReadingCommand(click.Command):
 
 
 def reading_options(command: Command) -> Command:
-    """Add what says how data is read; a command that has these is a `ReadingCommand`."""
+    """Add the options for reading data; the command must be a `ReadingCommand`."""
     options = [
-        click.option("--kind", help=f"What the data is: {', '.join(KINDS)}."),
-        click.option("--format", "form", help="How the file is laid out; else its ending tells."),
+        click.option("--kind", metavar="KIND", help=f"The kind of the data: {', '.join(KINDS)}."),
+        click.option("--format", "form", metavar="NAME", help="The format of the file; by default its ending tells."),
         click.option(
-            "--columns", "columns", multiple=True, metavar="ROLE=NAME,...", help="Which column has which role."
+            "--columns", "columns", multiple=True, metavar="ROLE=NAME,...", help="The name of the column of each role."
         ),
         click.option(
-            "--read", "read_options", multiple=True, metavar="NAME=VALUE", help="A reading option, such as on_bad=drop."
+            "--read",
+            "read_options",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A reading option, such as on_bad=drop; repeatable.",
         ),
     ]
     for option in reversed(options):
@@ -91,25 +95,25 @@ def reading_options(command: Command) -> Command:
 def promise_options(command: Command) -> Command:
     """Add the options of all promises."""
     for name, option in reversed(list_options().items()):
-        told = f"{option.help[0].upper()}{option.help[1:]}."
-        command = click.option(f"--{name}", name, multiple=option.repeated, help=told)(command)
+        sentence = f"{option.help[0].upper()}{option.help[1:]}."
+        command = click.option(f"--{name}", name, multiple=option.repeated, help=sentence)(command)
     return command
 
 
-def promise_given(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the promise out of all options given."""
-    options = {name: option for name, option in list_options().items() if given[name] not in {None, ()}}
-    return {name: list(given[name]) if option.repeated else given[name] for name, option in options.items()}
+def select_promise(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are options of a promise."""
+    options = {name: option for name, option in list_options().items() if arguments[name] not in {None, ()}}
+    return {name: list(arguments[name]) if option.repeated else arguments[name] for name, option in options.items()}
 
 
-def columns_given(texts: tuple[str, ...]) -> dict[str, str]:
+def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     """Read `role=name,role=name`."""
-    return pairs("--columns", tuple(part for text in texts for part in text.split(",")))
+    return parse_pairs("--columns", tuple(part for text in texts for part in text.split(",")))
 
 
 @contextmanager
-def shown() -> Generator[None]:
-    """Show how far the work has come, on a terminal; be quiet in a pipe."""
+def show_progress() -> Generator[None]:
+    """Show a progress bar on a terminal; print nothing in a pipe."""
     stderr = sys.stderr
     if not stderr.isatty():
         yield

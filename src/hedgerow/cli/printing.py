@@ -1,4 +1,4 @@
-"""Text for a terminal: names and files are other people's, and a terminal obeys escapes."""
+"""Text for a terminal, without the control characters that names and files of others may contain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 
 __all__ = ["as_json", "for_terminal", "printable", "say"]
 
-#: a line of text that others made may not be longer
+#: the most characters of a printed line
 _LONGEST = 2_000
 
 
 def printable(text: str) -> str:
-    r"""Write as an escape what moves the cursor, turns the direction of writing, or cannot be seen.
+    r"""Replace control, direction and invisible characters by escapes.
 
     Examples
     --------
@@ -28,30 +28,27 @@ def printable(text: str) -> str:
 
 
 def for_terminal(text: str | Sequence[str], stream: Any) -> str:
-    """Make lines that may hold somebody else's text fit for a stream.
-
-    A text of our own may have line breaks.
-    """
+    """Make lines that may contain text of others safe for a stream; a text may have line breaks of our own."""
     lines = text.split("\n") if isinstance(text, str) else text
-    coding = _encoding(stream)
-    return "\n".join(map(printable, lines)).encode(coding, "backslashreplace").decode(coding)
+    encoding = _encoding(stream)
+    return "\n".join(map(printable, lines)).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def say(text: str | Sequence[str], *, err: bool = False) -> None:
-    """Print lines that may hold somebody else's text."""
+    """Print lines that may contain text of others."""
     click.echo(for_terminal(text, sys.stderr if err else sys.stdout), err=err)
 
 
 def as_json(document: Any, indent: int = 2) -> str:
-    """Write a document as JSON; what a terminal would obey stands in it as an escape of JSON."""
+    """Write a document as JSON; control characters are JSON escapes."""
     import msgspec  # noqa: PLC0415 - not needed for help
 
-    plain = _sound(msgspec.to_builtins(document))
+    plain = _escape_bytes(msgspec.to_builtins(document))
     text = msgspec.json.format(msgspec.json.encode(plain), indent=indent).decode()
     unicode = _encoding(sys.stdout).lower().replace("-", "") == "utf8"
     if unicode and text.replace("\n", "").isprintable():
         return text
-    # outside of texts JSON is plain ASCII: only what stands in a text is escaped
+    # outside of strings JSON is plain ASCII, so only characters in strings are escaped
     kept = (sign == "\n" or (sign.isprintable() and (unicode or sign.isascii())) for sign in text)
     pairs = zip(text, kept, strict=True)
     return "".join(sign if keep else _json_escape(sign) for sign, keep in pairs)
@@ -70,13 +67,13 @@ def _json_escape(sign: str) -> str:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def _sound(value: Any) -> Any:
-    """Escape the bytes of names that are not UTF-8: JSON has no way to write them."""
+def _escape_bytes(value: Any) -> Any:
+    """Escape the bytes of names that are not UTF-8, which JSON cannot write."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        held = cast("dict[str, Any]", value)
-        return {_sound(name): _sound(inner) for name, inner in held.items()}
+        fields = cast("dict[str, Any]", value)
+        return {_escape_bytes(name): _escape_bytes(inner) for name, inner in fields.items()}
     if isinstance(value, (list, tuple)):
-        return [_sound(inner) for inner in cast("list[Any]", value)]
+        return [_escape_bytes(inner) for inner in cast("list[Any]", value)]
     return value

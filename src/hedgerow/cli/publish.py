@@ -10,31 +10,31 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
     ReadingCommand,
-    columns_given,
     json_option,
-    pairs,
-    promise_given,
+    parse_columns,
+    parse_pairs,
     promise_options,
     reading_options,
-    shown,
+    select_promise,
+    show_progress,
     typed_after,
 )
 
 __all__ = ["command"]
 
-#: options that stand in a recipe under the same name
+#: options that have the same name in a recipe
 _SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign", "engine")
 
 
 class _Publish(ReadingCommand):
-    """Shows the parameters of the method that is named, too."""
+    """A command whose help also shows the parameters of the method named by --method."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         method = typed_after("--method")
         if method is None:
             formatter.write_paragraph()
-            formatter.write_text("With --method NAME --help also shows what --set may set.")
+            formatter.write_text("With --method NAME, --help also lists the parameters of the method.")
             return
         from hedgerow.publishers import find_method  # noqa: PLC0415
         from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
@@ -49,42 +49,54 @@ class _Publish(ReadingCommand):
 @click.command("publish", cls=_Publish)
 @click.argument("data", type=click.Path(), required=False)
 @reading_options
-@click.option("--method", help="How: see hedgerow methods.")
+@click.option("--method", metavar="NAME", help="The method; hedgerow methods lists them.")
 @promise_options
-@click.option("--out", type=click.Path(), help="The folder of the release; it must not exist.")
-@click.option("--domain", type=click.Path(), help="Public knowledge: which values exist (TOML).")
-@click.option("--assert-public-domain", is_flag=True, help="What the data shows is public.")
-@click.option("--records-per-person", type=int, help="Of one person at most this many are used.")
-@click.option("--carry", multiple=True, metavar="COLUMN", help="Publish this column too; not protected.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
-@click.option("--seed", type=click.IntRange(min=0), help="Repeatable, and therefore not for publication.")
-@click.option("--engine", metavar="NAME", help="Where to count: local (this machine).")
-@click.option("--overwrite", is_flag=True, help="Replace a release of ours.")
-@click.option("--dry-run", is_flag=True, help="Check everything; publish nothing.")
-@click.option("--recipe", type=click.Path(), help="Take all of this from a TOML file.")
-@click.option("--save-recipe", type=click.Path(), help="Write that file.")
-@click.option("--sign", type=click.Path(), help="Sign it with this Ed25519 key (PEM).")
-@click.option("--account", type=click.Path(), help="Sums epsilon over releases, up to a total.")
+@click.option("--out", type=click.Path(), help="The folder to write the release to; it must not exist.")
+@click.option("--domain", type=click.Path(), help="Domain file (TOML): the values that exist, from public knowledge.")
+@click.option(
+    "--assert-public-domain",
+    is_flag=True,
+    help="Instead of --domain: declare that it is public which values occur in the data.",
+)
+@click.option("--records-per-person", type=int, help="For unit person: use at most this many records of one person.")
+@click.option(
+    "--carry", multiple=True, metavar="COLUMN", help="Publish this column as it is; it is not protected. Repeatable."
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Make the run repeatable; the release is then not for publication."
+)
+@click.option("--engine", metavar="NAME", help="Where the data is counted: local (this machine).")
+@click.option("--overwrite", is_flag=True, help="Replace the folder if it holds a release.")
+@click.option("--dry-run", is_flag=True, help="Check everything, but publish nothing and spend nothing.")
+@click.option(
+    "--recipe", type=click.Path(), help="Read all options from this recipe file (TOML); other options override it."
+)
+@click.option("--save-recipe", type=click.Path(), help="Write the options to this recipe file.")
+@click.option("--sign", type=click.Path(), help="Sign the release with this private Ed25519 key (PEM).")
+@click.option(
+    "--account", type=click.Path(), help="Charge epsilon to this account, which limits the total over all releases."
+)
 @json_option
-def command(*, as_json: bool, **given: Any) -> None:
+def command(*, as_json: bool, **arguments: Any) -> None:
     """Turn private DATA into a release.
 
-    Epsilon and the unit have no default: whoever publishes says what is promised, and to whom.
+    The options of the promise, such as --epsilon and --unit, have no default: you decide what is promised, and to whom.
     """
     from hedgerow.jobs.publish import plan_job, run_job  # noqa: PLC0415
     from hedgerow.jobs.recipe import save_job  # noqa: PLC0415
 
-    job = _job(given)
-    recipe = Path(given["save_recipe"]) if given["save_recipe"] else None
-    if given["dry_run"]:
-        with shown():
+    job = _job(arguments)
+    recipe = Path(arguments["save_recipe"]) if arguments["save_recipe"] else None
+    if arguments["dry_run"]:
+        with show_progress():
             plan = plan_job(job, recipe)
         if recipe is not None:
             save_job(job, recipe)
-        text = f"Nothing was published. It would be:\n{plan.guarantee.sentence()}"
+        text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
-    with shown():
+    with show_progress():
         release, folder = run_job(job, recipe)
     promise = release.guarantee.sentence()
     warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
@@ -93,26 +105,26 @@ def command(*, as_json: bool, **given: Any) -> None:
     emit({**facts, "promise": promise}, text, as_json=as_json)
 
 
-def _job(given: dict[str, Any]) -> Any:
-    """Gather the options; a recipe gives the rest."""
+def _job(arguments: dict[str, Any]) -> Any:
+    """Collect the options of a job; a recipe gives the rest."""
     import msgspec  # noqa: PLC0415
 
     from hedgerow.jobs.recipe import Job, load_job  # noqa: PLC0415
 
-    options: dict[str, Any] = {name: given[name] for name in _SAME if given[name] is not None}
+    options: dict[str, Any] = {name: arguments[name] for name in _SAME if arguments[name] is not None}
     more = {
-        "data": given["data"],
-        "format": given["form"],
-        "columns": columns_given(given["columns"]),
-        "read": pairs("--read", given["read_options"]) | _carried(given["carry"]),
-        "set": pairs("--set", given["settings"]),
-        "promise": promise_given(given),
-        "assert_public_domain": given["assert_public_domain"],
-        "overwrite": given["overwrite"],
+        "data": arguments["data"],
+        "format": arguments["form"],
+        "columns": parse_columns(arguments["columns"]),
+        "read": parse_pairs("--read", arguments["read_options"]) | _carried(arguments["carry"]),
+        "set": parse_pairs("--set", arguments["settings"]),
+        "promise": select_promise(arguments),
+        "assert_public_domain": arguments["assert_public_domain"],
+        "overwrite": arguments["overwrite"],
     }
     options |= {name: value for name, value in more.items() if value}
-    if given["recipe"]:
-        return load_job(Path(given["recipe"]), **options)
+    if arguments["recipe"]:
+        return load_job(Path(arguments["recipe"]), **options)
     for name, option in (
         ("data", "DATA"),
         ("kind", "--kind"),

@@ -1,4 +1,4 @@
-"""hedgerow verify: an independent check."""
+"""hedgerow verify: check the promise of a release or file independently."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
     ReadingCommand,
-    columns_given,
     json_option,
-    pairs,
-    promise_given,
+    parse_columns,
+    parse_pairs,
     promise_options,
     reading_options,
-    shown,
+    select_promise,
+    show_progress,
     trusted_option,
 )
 
@@ -32,15 +32,20 @@ _MARKS = {True: "yes", False: "NO", None: "?"}
 @reading_options
 @promise_options
 @click.option(
-    "--promise", "promises", multiple=True, metavar="NAME", help="Which promise, where the options may mean several."
+    "--promise",
+    "promises",
+    multiple=True,
+    metavar="NAME",
+    help="The name of the promise, if the options fit several. Repeatable.",
 )
-@click.option("--key", type=click.Path(), help="The public key of whoever signed it (PEM).")
+@click.option("--key", type=click.Path(), help="The public key (PEM) to check the signature with.")
 @trusted_option
 @json_option
-def command(place: str, *, as_json: bool, **given: Any) -> None:
-    """Check PLACE, a release folder or a file, by itself: 0 satisfied, 3 not.
+def command(place: str, *, as_json: bool, **arguments: Any) -> None:
+    """Check the promise of PLACE, a release folder or a file, independently of the method.
 
-    A release of another version of Hedgerow cannot be checked: 3 as well.
+    The exit code is 0 if the promise is satisfied, and 3 if it is not or cannot be checked (as for a release of another
+    version of Hedgerow).
     """
     from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
@@ -49,25 +54,25 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
     from hedgerow.privacy.building import from_options  # noqa: PLC0415
 
-    options = promise_given(given)
-    expected = from_options(options, given["promises"]) if options or given["promises"] else None
-    key = read_public_key(Path(given["key"])) if given["key"] else None
+    options = select_promise(arguments)
+    expected = from_options(options, arguments["promises"]) if options or arguments["promises"] else None
+    key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
     if not Path(place).exists():
-        msg = f"there is nothing at {place}"
+        msg = f"there is no file or folder {place}"
         raise ReadError(msg)
-    with shown():
+    with show_progress():
         if Path(place).is_dir():
-            _refuse(given, ("form", "columns", "read_options"), "a release says how it is read")
-            checks = verify_folder(Path(place), expected, kind=given["kind"], key=key, trusted=given["trusted"])
+            _refuse(arguments, ("form", "columns", "read_options"), "release.json tells how the data is read")
+            checks = verify_folder(Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"])
         else:
-            _refuse(given, ("key",), "a file has no signature; verify the folder it is in")
-            if given["kind"] is None or expected is None:
-                msg = "to verify a file, say its --kind and the promise"
+            _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
+            if arguments["kind"] is None or expected is None:
+                msg = "to verify a file, give its --kind and the promise"
                 raise click.UsageError(msg)
-            columns = columns_given(given["columns"])
-            reading = with_columns(pairs("--read", given["read_options"]), expected.columns)
-            kind: str = given["kind"]
-            data = read(place, kind=kind, format=given["form"], columns=columns, options=reading)
+            columns = parse_columns(arguments["columns"])
+            reading = with_columns(parse_pairs("--read", arguments["read_options"]), expected.columns)
+            kind: str = arguments["kind"]
+            data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
             checks: dict[str, bool | None] = {f"{expected.name} holds": True}
     satisfied = all(checks.values())
@@ -76,17 +81,17 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
         result = "cannot be checked"
     lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
     if key is None and (Path(place) / "release.json.sig").exists():
-        lines += ["", "There is a signature; it was not checked (give the public key: --key)."]
+        lines += ["", "There is a signature, but it was not checked; give the public key with --key."]
     document = {"satisfied": satisfied, "result": result, "checks": checks}
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
 
 
-def _refuse(given: dict[str, Any], names: tuple[str, ...], why: str) -> None:
-    """Refuse options that would be ignored."""
+def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    """Refuse options that would have no effect."""
     options = {"form": "--format", "columns": "--columns", "read_options": "--read", "key": "--key"}
     for name in names:
-        if given[name]:
+        if arguments[name]:
             msg = f"{options[name]} cannot be given here: {why}"
             raise click.UsageError(msg)

@@ -1,4 +1,4 @@
-"""An account: what may be spent on one data set in all, and what was; the owner's file."""
+"""Accounts: the total epsilon that may be spent on one data set, and what was spent; a file of the owner."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
     "without_entry",
 ]
 
-#: the states of an entry; all of them are charged
+#: the states of an entry; an entry counts in every state
 PENDING, OUT, FAILED = "pending", "out", "failed: charged"
 
 
 @dataclass(frozen=True)
 class Account:
-    """What an account file says."""
+    """The content of an account file."""
 
     unit: str
     total: Fraction
@@ -43,21 +43,21 @@ class Account:
 
     @property
     def spent(self) -> Fraction:
-        """The epsilon of all releases, whatever became of them: they add up."""
+        """The sum of the epsilons of all entries, whatever their state."""
         return sum((read_number("epsilon", entry["epsilon"]) for entry in self.releases), Fraction(0))
 
     @classmethod
     def read(cls, path: Path) -> Account:
-        """Read an account file: `total` and `unit`, and a section `[[releases]]` per release."""
+        """Read an account file: `total` and `unit`, and one section `[[releases]]` per release."""
         if not path.exists():
-            msg = f"there is no account {path}; create one: hedgerow account {path} --total 2 --unit person (or record)"
+            msg = f"there is no account {path}; create it: hedgerow account {path} --total 2 --unit person (or record)"
             raise ParameterError(msg)
         content = read_toml(path, ParameterError)
         try:
             account = cls(
                 str(content["unit"]),
                 read_number("total", content["total"]),
-                tuple(map(_checked, content.get("releases", []))),
+                tuple(map(_check_entry, content.get("releases", []))),
             )
         except (KeyError, TypeError, AttributeError, ParameterError):
             account = None
@@ -77,7 +77,7 @@ class Account:
         """Refuse a release beyond the total; return its epsilon."""
         epsilon = guarantee.budget
         if epsilon is None:
-            msg = f"an account sums epsilons, and {guarantee.name} has none; leave --account out"
+            msg = f"an account sums epsilons, and {guarantee.name} has none; omit --account"
             raise UnsupportedGuarantee(msg)
         if guarantee.units != (self.unit,):
             msg = f"{path} is for unit {self.unit!r}; the release is for {', '.join(map(repr, guarantee.units))}"
@@ -89,14 +89,14 @@ class Account:
         return epsilon
 
 
-def _checked(entry: dict[str, Any]) -> dict[str, Any]:
-    """Refuse an entry that would give something back, or whose state nobody knows."""
+def _check_entry(entry: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an entry with an epsilon that is not positive, or with an unknown state."""
     state = entry.get("state", OUT)
-    named = True
+    identified = True
     if state == PENDING:
         texts = all(isinstance(entry.get(name, ""), str) for name in ("id", "out", "sha256"))
-        named = texts and re.fullmatch(r"\w+", entry["id"]) and "out" in entry
-    if state not in {PENDING, OUT, FAILED} or not named:
+        identified = texts and re.fullmatch(r"\w+", entry["id"]) and "out" in entry
+    if state not in {PENDING, OUT, FAILED} or not identified:
         raise KeyError
     if read_number("epsilon", entry["epsilon"]) <= 0:
         raise KeyError
@@ -104,27 +104,27 @@ def _checked(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def create_account(path: Path, total: str, unit: str) -> None:
-    """Write an account with nothing spent; only its owner may open it until he shares it."""
+    """Write a new account; at first only its owner may open the file."""
     if path.exists():
-        msg = f"{path} is there already; leave --total and --unit out to see it"
+        msg = f"{path} exists already; omit --total and --unit to list it"
         raise ParameterError(msg)
     if read_number("total", total) <= 0:
         msg = f"total must be greater than 0; got {total}"
         raise ParameterError(msg)
-    text = "# what may be spent on one data set in all: hedgerow account FILE lists it\n"
+    text = "# the epsilon that may be spent on one data set; hedgerow account FILE lists it\n"
     write_file(path, (text + _lines({"total": total, "unit": unit})).encode(), private=True)
 
 
 def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
-    """Change the text of an account; who else wants to waits meanwhile, and says so.
+    """Change the text of an account file; other processes that change it wait meanwhile.
 
-    The file is replaced, and who could write the old one can write the new one.
+    The file is replaced by one with the same permissions.
     """
     try:
         with locked(path):
             account = Account.read(path)
             if path.stat().st_nlink > 1:
-                msg = f"{path} has several names; an account must have one"
+                msg = f"{path} has several names (hard links); an account must have only one"
                 raise ParameterError(msg)
             before = read_bytes(path).decode("utf-8-sig")
             after = change(account, before)
@@ -132,7 +132,7 @@ def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
                 _require_account(path, after)
                 write_file(path, after.encode(), like=path)
     except FileNotFoundError:
-        Account.read(path)  # says what to do
+        Account.read(path)  # its error says what to do
         raise
     except OSError as error:
         msg = f"{path} cannot be locked ({reason(error)})"
@@ -140,14 +140,14 @@ def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
 
 
 def _require_account(path: Path, text: str) -> None:
-    """Refuse to write what could not be read again."""
+    """Refuse to write an account that could not be read again."""
     try:
         parsed = tomllib.loads(text).get("releases", [])
         if not isinstance(parsed, list):
             raise TypeError  # noqa: TRY301
-        list(map(_checked, cast("list[dict[str, Any]]", parsed)))
+        list(map(_check_entry, cast("list[dict[str, Any]]", parsed)))
     except (ValueError, KeyError, TypeError, AttributeError, ParameterError):
-        msg = f"{path} has its releases in another layout than one [[releases]] each; write it so"
+        msg = f"{path} must list each release in a section [[releases]] of its own; correct it"
         raise ParameterError(msg) from None
 
 
@@ -157,12 +157,12 @@ def with_entry(text: str, entry: Mapping[str, str]) -> str:
 
 
 def without_entry(text: str, key: str) -> str:
-    """Take an entry out again."""
+    """Remove an entry."""
     return "".join(entry for entry in _entries(text) if not _has(entry, key)).rstrip() + "\n"
 
 
 def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
-    """Set fields of an entry; what its owner wrote besides stays as it is."""
+    """Set fields of an entry; everything else in it stays as it is."""
     parts = _entries(text)
     for number, entry in enumerate(parts):
         if _has(entry, key):
@@ -174,7 +174,7 @@ def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
 
 
 def _entries(text: str) -> list[str]:
-    """Cut the text in front of every entry."""
+    """Split the text before every entry."""
     return re.split(r"(?m)^(?=\[\[releases\]\])", text)
 
 
@@ -190,5 +190,5 @@ def _lines(fields: Mapping[str, str]) -> str:
     try:
         return "".join(f"{name} = {toml_value(text)}\n" for name, text in fields.items())
     except UnicodeEncodeError:
-        msg = "an account cannot hold a name that is not UTF-8; choose another for the release"
+        msg = "an account cannot record a path that is not UTF-8; choose another one for the release"
         raise ParameterError(msg) from None

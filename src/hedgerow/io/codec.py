@@ -1,4 +1,4 @@
-"""How data of a kind is read, written, and read again by whoever receives it."""
+"""How data of a kind is read, written, and read again by a receiver."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ __all__ = ["Codec", "Format", "FormatModule", "codec_of", "explain"]
 
 
 class FormatModule(Protocol):
-    """What a module of a format has; what it reads into, and writes from, is between it and the codec."""
+    """The functions of a format's module; what they return and take is agreed with the codec."""
 
     def read(self, where: str, content: bytes, request: Any, most: int) -> Any:
-        """Read bytes, as the request of the codec says; what they unfold to may take `most` bytes."""
+        """Read bytes according to the request of the codec; unpacked they may take at most `most` bytes."""
         ...
 
     def check(self, values: Sequence[Value]) -> None:
-        """Refuse values that cannot be written."""
+        """Refuse values that the format cannot write."""
         ...
 
     def write(self, laid_out: Any, columns: Mapping[str, str]) -> bytes:
-        """Turn what a codec laid out into bytes."""
+        """Turn what `lay_out` of the codec returned into bytes."""
         ...
 
 
 class Format(NamedTuple):
-    """A format of files: where its module is, the endings that mean it, and how a statement describes it.
+    """A file format: its module, the file endings that mean it, and how a statement describes it.
 
-    The first ending is the one that is written. `named` says whether columns stand under their names.
+    Files are written with the first ending. `has_columns` is set if the format has columns with names.
     """
 
-    place: str
+    module_name: str
     endings: tuple[str, ...]
     layout: str
-    named: bool = False
+    has_columns: bool = False
 
     def module(self) -> FormatModule:
-        """Import it."""
-        return cast("FormatModule", import_module(self.place))
+        """Import its module."""
+        return cast("FormatModule", import_module(self.module_name))
 
 
 def _no_options(data: Any) -> dict[str, str]:
@@ -53,42 +53,42 @@ def _no_options(data: Any) -> dict[str, str]:
     return {}
 
 
-def _are_none(options: Mapping[str, str]) -> bool:
+def _is_empty(options: Mapping[str, str]) -> bool:
     return not options
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codec:
-    """All that is known of the files of a kind; `hedgerow.io.<kind>.CODEC`.
+    """How files of a kind are read and written; `hedgerow.io.<kind>.CODEC`.
 
-    A file goes through the format and the codec: `read(bytes, request)`, then `make`, gives data; `lay_out(data)`,
-    then `write`, gives bytes. What is handed over between the two is a long table where a kind has
-    `hedgerow.io.long_table.FORMATS`, and anything else where it brings formats of its own.
+    Format and codec work together: `read(bytes, request)` of the format, then `make` of the codec, gives data;
+    `lay_out(data)` of the codec, then `write` of the format, gives bytes. In between is a long table if the kind uses
+    `hedgerow.io.long_table_codec.FORMATS`, and whatever a kind likes if it has formats of its own.
 
     Parameters
     ----------
     columns
-        What the column of each role is, in a few words; `written` are the roles that are written.
+        A short description of the column of each role; `written` are the roles that are written.
     options
-        What each reading option says, beyond those that all kinds have.
+        A short description of each reading option, beyond those of all kinds.
     formats
-        The formats it can be read from and written to; where nothing is said, the first one is written.
+        The formats that the kind can be read from and written to; the first one is the default for writing.
     request
         Turns the names of columns and the reading options into what a format must know to read.
-    take
-        Takes what is in the caller's memory as a format would have read it, or returns None.
+    from_memory
+        Turns a table or list from memory into what a format would have read, or returns None.
     make
-        Makes data of what was read, with the domain or, without one, with what was seen on that source's word.
+        Makes data of what was read, over the domain; without one, over the values that occur, marked with the source.
     lay_out
         Lays published data out for a format to write.
     explain
-        Tells a receiver how a file is read, for the statement.
+        Describes for a receiver how a file is read, for the statement.
     order
-        Tells a receiver what the order of published data means.
-    reread
-        The reading options by which published data is read again.
-    is_reread
-        Whether `reread` could have said these options: a folder may come from a stranger.
+        Describes for a receiver what the order of published data means.
+    reread_options
+        The reading options with which published data is read again.
+    accepts_reread
+        Whether `reread_options` can return these options; a received folder may contain any.
     """
 
     kind: str
@@ -97,26 +97,26 @@ class Codec:
     options: Mapping[str, str]
     formats: Mapping[str, Format]
     request: Callable[[Mapping[str, str], Mapping[str, str]], Any]
-    take: Callable[[Any, Any], Any]
+    from_memory: Callable[[Any, Any], Any]
     make: Callable[[Any, Domain | None, Source, Mapping[str, str]], Any]
     lay_out: Callable[[Any], Any]
     explain: Callable[[File], str]
-    order: str = "Records are numbered afresh and stand in an order that says nothing about the original."
-    reread: Callable[[Any], dict[str, str]] = _no_options
-    is_reread: Callable[[Mapping[str, str]], bool] = _are_none
+    order: str = "Records have new numbers and are in an order that says nothing about the original."
+    reread_options: Callable[[Any], dict[str, str]] = _no_options
+    accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
 
     def format_name(self, name: str | None, ending: Ending) -> str:
-        """The format that was asked for, or that the ending means."""
+        """Return the format of this name; without a name, the one that the file ending means."""
         if name is None:
             for known, form in self.formats.items():
                 if ending.form in form.endings:
                     return known
-            ends = f".{ending}" if str(ending) else "nothing"
+            name_ends = f"the ending .{ending} does" if str(ending) else "a file name without ending does"
             formats = ", ".join(self.formats)
-            msg = f"a file of {self.kind} that ends in {ends} may be anything; say its format: {formats}"
+            msg = f"{name_ends} not tell the format of {self.kind}; give one with --format: {formats}"
             raise ParameterError(msg)
         if name not in self.formats:
-            msg = f"{self.kind} have no format {name!r}; there are: {', '.join(self.formats)}"
+            msg = f"{self.kind} have no format {name!r}; choose one of: {', '.join(self.formats)}"
             raise ParameterError(msg)
         return name
 
@@ -126,14 +126,14 @@ class Codec:
 
 
 def codec_of(kind: str) -> Codec:
-    """Return how a kind is read and written, also one that is only published beside data."""
+    """Return the codec of a kind, also of one that is only published next to data."""
     return any_kind(kind).module("io").CODEC
 
 
 def explain(files: Sequence[File]) -> str:
-    """Say how the files of a release are read, for its statement."""
+    """Describe how the files of a release are read, for its statement."""
     codecs = [codec_of(file.kind) for file in files]
     lines = (f"- `{file.file}`: {codec.explain(file)}" for file, codec in zip(files, codecs, strict=True))
     order = " ".join(dict.fromkeys(codec.order for codec in codecs))
-    values = "The values that may occur, whether they do or not, are listed in `release.json` where they are public."
+    values = "The values that may occur, whether or not they do, are listed in `release.json` if they are public."
     return "\n".join(lines) + f"\n\n{order} {values}"

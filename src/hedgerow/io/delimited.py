@@ -1,7 +1,7 @@
-"""Comma-separated tables with a header: one value per line, its unit beside it.
+"""Comma-separated tables with a header: one value per line, with the unit it belongs to.
 
-Every line is a row: a quoted cell does not go over several lines. Otherwise one quote that somebody
-forgot to close would change how the lines after it are read, and these are other people's.
+Every line is a row: a quoted cell cannot span several lines. Otherwise one quote that is not closed would change how
+the lines after it are read, which are records of other people.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io.long import Flags, Integers, Long, Wanted
-from hedgerow.io.rows import Laid
-from hedgerow.io.tables import long_from
-from hedgerow.io.text import Lines, text_lines
+from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
+from hedgerow.io.output_table import OutputTable
+from hedgerow.io.tables import to_long_table
+from hedgerow.io.text_lines import TextLines, split_lines
 
 __all__ = ["check", "read", "write"]
 
 _COMMA, _QUOTE, _NEWLINE, _RETURN = b',"\n\r'
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
-    """Read a long table; everything is text."""
+def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
+    """Read a long table; all cells are text."""
     del most
-    lines = text_lines(where, content, wanted)
+    lines = split_lines(where, content, request)
     cells = _cells(lines)
-    names = _names(where, lines, cells, wanted)
+    names = _names(where, lines, cells, request)
     body = ~_blank(lines, cells.number != len(names))
     body[:1] = False
     torn = body & (cells.number == 0)
     what = "a quote is not closed on its line; put every row on one line, or use Parquet"
-    lines.refuse(where, torn, what, wanted)
-    crooked = body & (cells.number != len(names))
-    what = "more or fewer cells than the header has; correct it"
-    lines.refuse(where, crooked & ~torn, what, wanted)
-    body &= ~crooked
-    asked = {*wanted.columns.values(), *wanted.further}
-    columns = [name for name in names if name in asked]
-    frame = _frame(lines.only(body), names, columns, quoted=bool((cells.quoted & body).any()))
-    return long_from(where, frame, wanted, lines.numbers[body])
+    lines.refuse(where, torn, what, request)
+    uneven = body & (cells.number != len(names))
+    what = "the line has more or fewer cells than the header; correct it"
+    lines.refuse(where, uneven & ~torn, what, request)
+    body &= ~uneven
+    requested = {*request.columns.values(), *request.extra_columns}
+    columns = [name for name in names if name in requested]
+    frame = _frame(lines.select(body), names, columns, quoted=bool((cells.quoted & body).any()))
+    return to_long_table(where, frame, request, lines.numbers[body])
 
 
 def check(values: Sequence[Value]) -> None:
-    """Refuse values that go over several lines."""
+    """Refuse values with line breaks."""
     if any("\n" in value or "\r" in value for value in values if isinstance(value, str)):
-        msg = "values with line breaks do not fit CSV; use Parquet or JSON lines"
+        msg = "values with line breaks cannot be written to CSV; use Parquet or JSON lines"
         raise DomainError(msg)
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
-    """Write a long table with fresh unit numbers."""
-    return rows.frame(columns).write_csv().encode()
+def write(table: OutputTable, columns: Mapping[str, str]) -> bytes:
+    """Write a long table."""
+    return table.to_frame(columns).write_csv().encode()
 
 
 class _Cells(NamedTuple):
@@ -65,46 +65,46 @@ class _Cells(NamedTuple):
     quoted: Flags
 
 
-def _cells(lines: Lines) -> _Cells:
+def _cells(lines: TextLines) -> _Cells:
     commas = np.flatnonzero(lines.text == _COMMA)
     number = np.diff(np.searchsorted(commas, lines.ends), prepend=0) + 1
     if b"\r" in lines.content:
-        number[lines.with_any(np.flatnonzero(lines.text == _RETURN))] = 0
+        number[lines.lines_at(np.flatnonzero(lines.text == _RETURN))] = 0
     if b'"' not in lines.content:
         return _Cells(number, np.zeros(len(lines), np.bool_))
     quotes = np.flatnonzero(lines.text == _QUOTE)
-    upto = np.searchsorted(quotes, lines.ends)
-    before = np.append(0, upto[:-1])  # quotes before each line
+    through = np.searchsorted(quotes, lines.ends)  # quotes up to the end of each line
+    before = np.append(0, through[:-1])  # quotes before each line
     line = np.searchsorted(lines.ends, commas)
     inside = (np.searchsorted(quotes, commas) - before[line]) % 2 == 1
     number -= np.bincount(line[inside], minlength=len(lines))
-    torn = (upto - before) % 2 == 1
-    torn |= lines.with_any(quotes[_misplaced(lines, quotes, before)])
+    torn = (through - before) % 2 == 1
+    torn |= lines.lines_at(quotes[_misplaced(lines, quotes, before)])
     number[torn] = 0
-    return _Cells(number, upto > before)
+    return _Cells(number, through > before)
 
 
-def _misplaced(lines: Lines, quotes: Integers, before: Integers) -> Flags:
-    """Say which quotes stand where they may not.
+def _misplaced(lines: TextLines, quotes: Integers, before: Integers) -> Flags:
+    """Return which quotes are out of place.
 
-    Of the quotes of a line every other one opens and the next one closes. One opens at the start of
-    a cell and closes at its end; a doubled one inside a cell closes and opens again.
+    The quotes of a line open and close a cell in turn. One opens at the start of a cell and closes at its end; a
+    doubled quote inside a cell closes and opens again.
     """
     around = np.concatenate(([_NEWLINE], lines.text, [_NEWLINE]))
     opens = (np.arange(len(quotes)) - before[np.searchsorted(lines.ends, quotes)]) % 2 == 0
-    beside = np.where(opens, around[quotes], around[quotes + 2])
-    return ~np.isin(beside, [_NEWLINE, _COMMA, _QUOTE])
+    neighbour = np.where(opens, around[quotes], around[quotes + 2])
+    return ~np.isin(neighbour, [_NEWLINE, _COMMA, _QUOTE])
 
 
-def _blank(lines: Lines, which: Flags) -> Flags:
-    """Say which of some lines hold nothing but blanks."""
+def _blank(lines: TextLines, which: Flags) -> Flags:
+    """Return which of the chosen lines hold nothing but blanks."""
     blank = np.zeros(len(lines), np.bool_)
     blank[which] = [not text.strip() for text in lines.take(which)]
     return blank
 
 
-def _names(where: str, lines: Lines, cells: _Cells, wanted: Wanted) -> list[str]:
-    """Read the names of the columns: the first line, whatever it holds."""
+def _names(where: str, lines: TextLines, cells: _Cells, request: ReadRequest) -> list[str]:
+    """Read the names of the columns from the first line, whatever it holds."""
     header = lines.content.partition(b"\n")[0]
     if not header.strip() or cells.number[0] == 0:
         msg = f"{where} is empty, or its first line does not name the columns in UTF-8 text"
@@ -115,17 +115,17 @@ def _names(where: str, lines: Lines, cells: _Cells, wanted: Wanted) -> list[str]
         msg = f"{where}: the names of the columns are too long"
         raise ReadError(msg) from None
     if len(names) == 1 and any(sign in names[0] for sign in ";\t|"):
-        msg = f"{where}: the names of the columns must be split by commas, and so must all cells"
+        msg = f"{where}: the names of the columns must be separated by commas, and so must all cells"
         raise ReadError(msg)
-    for name in (*wanted.columns.values(), *wanted.further):
+    for name in (*request.columns.values(), *request.extra_columns):
         if names.count(name) > 1:
-            msg = f"{where} has two columns {name!r}"
+            msg = f"{where} has two columns {name!r}; rename one"
             raise ReadError(msg)
     return names
 
 
 def _frame(body: bytes, names: list[str], columns: list[str], *, quoted: bool) -> pl.DataFrame:
-    """Take columns out of lines that all have as many cells as there are names."""
+    """Take columns out of lines that all have one cell per name."""
     if not body or not columns:
         return pl.DataFrame({name: pl.Series([], dtype=pl.String) for name in columns})
     frame = pl.read_csv(

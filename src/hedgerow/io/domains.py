@@ -1,4 +1,4 @@
-"""Domain files: public knowledge in TOML, one section an axis."""
+"""Domain files: public knowledge in TOML, one section per axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["draft_domain", "read_domain"]
 
-#: stands in a draft until its owner takes it out
+#: marks a draft until its owner removes it
 _DRAFT = "read_from_private_data"
 _KEYS = {"values", "file", "low", "high", "step", "paths"}
 
@@ -23,10 +23,9 @@ _KEYS = {"values", "file", "low", "high", "step", "paths"}
 def read_domain(path: str | Path) -> Domain:
     """Read a declared domain.
 
-    A section an axis. Its values are listed (`values`), or stand in a text file beside the domain
-    (`file`, one per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is a path a
-    value: a list `paths` of texts such as `"food/dairy"`, or further columns of the file, split by
-    tabs.
+    There is one section per axis. Its values are listed (`values`), or are in a text file in the same folder (`file`,
+    one value per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is one path per value: a list `paths`
+    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs.
     `records_per_person` before the sections declares how many records one person may own.
     """
     path = Path(path)
@@ -34,7 +33,7 @@ def read_domain(path: str | Path) -> Domain:
     if _DRAFT in sections:
         msg = (
             f"{path} is a draft that was read from private data; make sure that every value in it "
-            f"is public knowledge, add what could occur but does not, then remove {_DRAFT}"
+            f"is public knowledge, add the values that could occur but do not, then remove {_DRAFT}"
         )
         raise UndeclaredDomain(msg)
     most = sections.pop("records_per_person", None)
@@ -72,18 +71,18 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
     if not isinstance(section, dict):
         msg = f"{path}: {name!r} must be a section [{name}] with values, a file or low and high"
         raise DomainError(msg)
-    given = cast("dict[str, Any]", section)
-    unknown = [key for key in given if key not in _KEYS]
-    if unknown or sum(key in given for key in ("values", "file", "low")) != 1:
-        what = f"does not know {unknown[0]!r}; it" if unknown else ""
-        msg = f"{path}: section [{name}] {what} needs one of values, file, or low and high"
-        raise DomainError(re.sub(" +", " ", msg))
-    if ("file" in given and "paths" in given) or ("low" not in given and "step" in given):
-        msg = f"{path}: section [{name}]: paths stand in the file, and step goes with low and high"
+    fields = cast("dict[str, Any]", section)
+    unknown = [key for key in fields if key not in _KEYS]
+    if unknown or sum(key in fields for key in ("values", "file", "low")) != 1:
+        what = f"has an unknown field {unknown[0]!r}; it " if unknown else ""
+        msg = f"{path}: section [{name}] {what}needs one of values, file, or low and high"
         raise DomainError(msg)
-    if "file" in given:
-        return _from_file(path.parent / str(given["file"]))
-    values, paths = _values(given, f"{path}: section [{name}]"), given.get("paths", [])
+    if ("file" in fields and "paths" in fields) or ("low" not in fields and "step" in fields):
+        msg = f"{path}: section [{name}]: with a file the paths are columns of it, and step needs low and high"
+        raise DomainError(msg)
+    if "file" in fields:
+        return _from_file(path.parent / str(fields["file"]))
+    values, paths = _values(fields, f"{path}: section [{name}]"), fields.get("paths", [])
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in cast("Any", paths)):
         msg = f"{path}: section [{name}]: paths must be a list of texts such as 'food/dairy'"
         raise DomainError(msg)
@@ -108,7 +107,7 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
 
 
 def _from_file(path: Path) -> Axis:
-    """Read values, one per line; further columns, split by tabs, are the path of a value."""
+    """Read values, one per line; further columns, separated by tabs, are the path of a value."""
     try:
         lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
@@ -122,8 +121,8 @@ def _from_file(path: Path) -> Axis:
 
 
 def _draft(axis: Axis) -> str:
-    span = axis.to_plain()
-    if "low" in span:
-        return f"low = {span['low']}\nhigh = {span['high']}\n"
+    fields = axis.to_plain()
+    if "low" in fields:
+        return f"low = {fields['low']}\nhigh = {fields['high']}\n"
     listed = ",\n".join(f"  {toml_value(value)}" for value in axis.values)
     return f"values = [\n{listed},\n]\n"

@@ -1,4 +1,4 @@
-"""Bytes of files: read within a limit, decompressed by their ending, written all or nothing."""
+"""Files as bytes: read within a size limit, decompressed by their ending, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,33 +26,32 @@ __all__ = [
     "MOST_BYTES",
     "UNLIMITED",
     "Ending",
+    "compress",
+    "copy_permissions",
     "ending_of",
-    "is_plainly_packed",
-    "pack",
+    "is_plainly_compressed",
     "read_bytes",
     "reason",
-    "share",
     "umask",
     "write_all",
     "write_file",
 ]
 
-#: what a compressed file may grow to, unless the reader is told otherwise: reading takes some
-#: thirty times as much memory
+#: the size that a compressed file may unpack to by default; reading takes about thirty times as much memory
 MOST_BYTES = 2**30
-#: for what was read before, or is our own: no file has so many bytes
+#: more bytes than any file has: for files that were read before, or that we wrote
 UNLIMITED = 2**50
-#: beyond this, growing more than a hundredfold is taken for an attack
+#: beyond this size, unpacking to more than a hundred times the size is treated as an attack
 _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
-#: how a file is called until it is whole
+#: the ending of a file until it is complete
 _SUFFIX = ".part"
-#: where Linux keeps who may open a file beyond owner, group and others
+#: where Linux keeps the access control list of a file
 _ACCESS_LIST = "system.posix_acl_access"
 
 
 class Ending(NamedTuple):
-    """What the name of a file says about it: `dat.gz` is `dat`, compressed as `gz`."""
+    """The ending of a file name: `dat.gz` is the form `dat`, compressed as `gz`."""
 
     form: str
     compression: str
@@ -62,7 +61,7 @@ class Ending(NamedTuple):
 
 
 def ending_of(path: Path) -> Ending:
-    """Take the ending of a file's name apart.
+    """Return the ending of a file name.
 
     Examples
     --------
@@ -81,16 +80,16 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     Raises
     ------
     ReadError
-        If there is no such file, it is no file, it is cut off or damaged, or it grows beyond
-        `most` bytes, or a hundredfold: a small compressed file can hold more than any memory.
+        If there is no such file, it is not a regular file, it is cut off or damaged, or it unpacks to more than `most`
+        bytes or a hundred times its size: a small compressed file can unpack to more than fits into memory.
     """
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            msg = f"{path} is {'a folder; give the file in it' if stat.S_ISDIR(mode) else 'no file'}"
+            msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
             raise ReadError(msg)
         with path.open("rb") as raw:
-            return _decompressed(raw, ending_of(path).compression, path, most)
+            return _decompress(raw, ending_of(path).compression, path, most)
     except FileNotFoundError:
         msg = f"there is no file {path}"
         raise ReadError(msg) from None
@@ -105,15 +104,15 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
         raise EngineError(msg) from None
 
 
-def pack(content: bytes, compression: str) -> bytes:
-    """Compress; neither a name nor a time goes in, so equal content gives equal bytes."""
+def compress(content: bytes, compression: str) -> bytes:
+    """Compress without file name or time, so that equal content gives equal bytes."""
     if compression == "gz":
         return gzip.compress(content, 6, mtime=0)
     return zstd.compress(content) if compression == "zst" else content
 
 
-def is_plainly_packed(path: Path) -> bool:
-    """Whether a compressed file is nothing but its content: no name, time or part beside it."""
+def is_plainly_compressed(path: Path) -> bool:
+    """Whether a compressed file has nothing but its content: no file name, no time, no further stream."""
     compression, packed = ending_of(path).compression, path.read_bytes()
     if compression == "gz":
         stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
@@ -127,16 +126,15 @@ def is_plainly_packed(path: Path) -> bool:
 
 
 def write_file(path: Path, content: bytes, *, private: bool = False, like: Path | None = None) -> None:
-    """Write a file all or nothing, by renaming; a private one is the owner's alone to read.
+    """Write a file completely or not at all, by renaming; a private one can be read by its owner only.
 
-    Until it has its name it has a random one, and nobody but its owner may open it. What killed
-    runs left behind of the same file is removed.
+    Until it is complete it has a random name, and only its owner may open it. Leftovers of killed runs that wrote the
+    same file are removed.
 
     Parameters
     ----------
     like
-        A file whose owner, group and permissions the new one has: who may write that may write
-        this.
+        A file whose owner, group and permissions the new file gets: who could write that one can write this one.
     """
     try:
         remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.(\w{{8}}\.)?part")
@@ -146,7 +144,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
             if like is None:
                 os.fchmod(opened, 0o600 if private else 0o666 & ~umask())
             else:
-                share(opened, like)
+                copy_permissions(opened, like)
             part.replace(path)
         except BaseException:
             remove(part)
@@ -162,42 +160,42 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
     try:
         sync_folder(path.parent)
     except OSError as error:
-        msg = f"{path} was written, but may not outlast a power cut ({reason(error)})"
+        msg = f"{path} was written, but may not survive a power cut ({reason(error)})"
         raise WriteError(msg) from None
 
 
 def write_all(opened: int, content: bytes) -> None:
-    """Write bytes to an open file, and make them last over a power cut."""
+    """Write bytes to an open file, and make them survive a power cut."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(opened, rest) :]
     os.fsync(opened)
 
 
-def share(opened: int, like: Path) -> None:
-    """Let a new file be opened by those who may open another one, its own owner among them."""
+def copy_permissions(opened: int, like: Path) -> None:
+    """Give a new file the owner, group, permissions and access control list of another one."""
     status = like.stat()
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.fchown(opened, status.st_uid, status.st_gid)
     except PermissionError:
-        # it will be ours; who had it still writes it as everybody does, or as its group does
+        # the new file is ours; its former owner can write it only as one of all users, or of its group
         if not mode & stat.S_IWOTH:
             if not mode & stat.S_IWGRP:
-                msg = f"{like} belongs to somebody else; let its group write it (chmod g+w)"
+                msg = f"{like} belongs to another user; let its group write it (chmod g+w)"
                 raise WriteError(msg) from None
             os.fchown(opened, -1, status.st_gid)
     os.fchmod(opened, mode)
     if sys.platform == "linux":
         try:
-            listed = os.getxattr(like, _ACCESS_LIST)
+            access_list = os.getxattr(like, _ACCESS_LIST)
         except OSError:
-            return  # most files have no such list, and many systems none at all
-        os.setxattr(opened, _ACCESS_LIST, listed)
+            return  # most files have no such list, and many file systems do not know it
+        os.setxattr(opened, _ACCESS_LIST, access_list)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a renaming last over a power cut."""
+    """Make a renaming survive a power cut."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -206,18 +204,18 @@ def sync_folder(folder: Path) -> None:
 
 
 def umask() -> int:
-    """What the user's settings take off the permissions of a new file."""
+    """The permissions that the user's settings take away from new files."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
 
 
 def reason(error: OSError) -> str:
-    """Say what went wrong in the words of the system, without the names of our own files."""
+    """Return the system's message for an error, without the names of our temporary files."""
     return os.strerror(error.errno or errno.EIO).lower()
 
 
-def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int | None) -> bytes:
+def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) -> bytes:
     if not compression:
         return raw.read()
     packed = os.fstat(raw.fileno()).st_size
@@ -232,13 +230,13 @@ def _decompressed(raw: IO[bytes], compression: str, path: Path, most: int | None
             if bomb or size > (MOST_BYTES if most is None else most):
                 msg = (
                     f"{path} holds more than {size - len(chunk):,} bytes when decompressed; "
-                    "if that is meant, allow more by the reading option most_bytes"
+                    "if that is intended, allow more with the reading option most_bytes"
                 )
                 raise ReadError(msg)
     return content.getvalue()
 
 
-#: how a compressed stream is opened: something that has `read`
+#: how a compressed stream is opened, by ending
 _OPEN: dict[str, Callable[[IO[bytes]], Any]] = {
     "gz": lambda raw: gzip.GzipFile(fileobj=raw),
     "zst": zstd.ZstdFile,

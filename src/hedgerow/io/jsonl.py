@@ -1,4 +1,4 @@
-"""JSON lines: one array of values per line, or one object with the array and its owner."""
+"""JSON lines: one array of values per line, or one object that holds the array and the owner."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import ReadError
-from hedgerow.io.cells import series_of
-from hedgerow.io.long import Long, Wanted
-from hedgerow.io.rows import Marks, Rows
-from hedgerow.io.text import text_lines
+from hedgerow.io.long_table import LongTable, ReadRequest
+from hedgerow.io.output_table import Delimiters, OutputRecords
+from hedgerow.io.python_cells import to_series
+from hedgerow.io.text_lines import split_lines
 
 __all__ = ["check", "read", "write"]
 
 _RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[str | int] | dict[str, Any])
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
-    """Read arrays of texts and whole numbers; an object has one under the role's column.
+def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
+    """Read arrays of texts and whole numbers; an object has its array under the column of the list role.
 
-    Owners are read where the caller named their key: whether records have owners cannot depend on
-    what one of them holds.
+    Owners are read only if the caller named their key, because whether records have owners must not depend on the
+    content of any record.
     """
     del most
-    values = wanted.columns[wanted.role_in_lines(where)]
-    owned = "person" in wanted.named
+    values = request.columns[request.require_list_role(where)]
+    owned = "person" in request.named_roles
     records: list[list[Any]] = []
     owners: list[Any] = []
-    places: list[int] = []
-    lines = text_lines(where, content, wanted)
-    for line, text in enumerate(lines.content.split(b"\n"), start=lines.before + 1):
+    line_numbers: list[int] = []
+    lines = split_lines(where, content, request)
+    for line, text in enumerate(lines.content.split(b"\n"), start=lines.skipped + 1):
         if not text.strip():
             continue
-        record, owner = _parts(text, values, wanted.columns["person"])
+        record, owner = _parts(text, values, request.columns["person"])
         if not _is_record(record) or (owned and not _is_value(owner)):
-            if wanted.drop:
+            if request.drop_bad:
                 progress.count("lines that cannot be read", 1)
                 continue
-            beside = f", and its owner under {wanted.columns['person']!r}" if owned else ""
+            with_owner = f", and its owner under {request.columns['person']!r}" if owned else ""
             msg = (
                 f"{where}:{line}: not a JSON array of texts or whole numbers, nor an object with "
-                f"one under {values!r}{beside}; correct it, or leave out such lines by on_bad=drop"
+                f"one under {values!r}{with_owner}; correct it, or drop such lines with on_bad=drop"
             )
             raise ReadError(msg)
         records.append(record)
         owners.append(owner)
-        places.append(line)
+        line_numbers.append(line)
     sizes = np.array([len(record) for record in records], np.int64)
-    flat, _ = series_of([value for record in records for value in record])
-    beside = {"person": series_of(owners)[0]} if owned else {}
-    return Long.of_records(where, wanted, flat, sizes, np.array(places, np.int64), **beside)
+    flat, _ = to_series([value for record in records for value in record])
+    persons = {"person": to_series(owners)[0]} if owned else {}
+    return LongTable.from_records(where, request, flat, sizes, np.array(line_numbers, np.int64), **persons)
 
 
 def check(values: Sequence[Value]) -> None:
-    """Any value fits."""
+    """Accept any value."""
     del values
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
-    """Write arrays."""
+def write(records: OutputRecords, columns: Mapping[str, str]) -> bytes:
+    """Write one array per line."""
     del columns
-    return rows.lines(msgspec.json.encode, Marks(b"[", b",", b"]\n"))
+    return records.to_lines(msgspec.json.encode, Delimiters(b"[", b",", b"]\n"))
 
 
 def _parts(text: bytes, values: str, owner: str) -> tuple[Any, Any]:
-    """Take a line apart; what cannot be read has no values."""
+    """Return the values and the owner of a line; None for what cannot be read."""
     try:
         record = _RECORD.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.io.long import Flags, Integers, Long, Wanted
-from hedgerow.io.rows import Marks, Rows
-from hedgerow.io.text import Lines, text_lines
+from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
+from hedgerow.io.output_table import Delimiters, OutputRecords
+from hedgerow.io.text_lines import TextLines, split_lines
 
 __all__ = ["check", "read", "write"]
 
@@ -25,44 +25,44 @@ _BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _DIGITS = 18
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int, *, comments: bytes = _COMMENTS) -> Long:
-    """Read records; numbers stay numbers if all values are, written without leading zeros.
+def read(where: str, content: bytes, request: ReadRequest, most: int, *, comments: bytes = _COMMENTS) -> LongTable:
+    """Read records; values are numbers if all of them are whole numbers without leading zeros.
 
-    A line that starts with one of `comments` is none.
+    A line that starts with one of `comments` is not a record.
     """
     del most
-    lines = text_lines(where, content, wanted)
+    lines = split_lines(where, content, request)
     if b"\r" in lines.content:
-        returns = lines.with_any(np.flatnonzero(lines.text == _RETURN))
-        what = "a line that ends in \\r alone; convert the file to lines that end in \\n"
-        lines = lines.refuse(where, returns, what, wanted)
+        returns = lines.lines_at(np.flatnonzero(lines.text == _RETURN))
+        what = "the line ends in \\r alone; convert the file to lines that end in \\n"
+        lines = lines.refuse(where, returns, what, request)
     starts, sizes = _split(lines)
     comment = _are_comments(lines, starts, sizes, comments)
     if comment.any():
-        lines = lines.blanked(comment)
+        lines = lines.blank_out(comment)
         starts, sizes = _split(lines)
     if comments == _COMMENTS and b"-2" in lines.content:
-        what = "this looks like SPMF (-1 after each item, -2 at the end); say --format spmf"
-        lines = lines.refuse(where, _are_spmf(lines), what, wanted)
+        what = "this looks like SPMF (-1 after each item, -2 at the end); pass --format spmf"
+        lines = lines.refuse(where, _are_spmf(lines), what, request)
         starts, sizes = _split(lines)
     values = _values(lines.content, lines.text, starts)
-    filled = np.flatnonzero(sizes)  # a blank line is no record
-    return Long.of_records(where, wanted, values, sizes[filled], lines.numbers[filled])
+    filled = np.flatnonzero(sizes)  # a blank line is not a record
+    return LongTable.from_records(where, request, values, sizes[filled], lines.numbers[filled])
 
 
 def check(values: Sequence[Value]) -> None:
-    """Refuse values that would not come back as they are."""
+    """Refuse values that would be read back as something else."""
     for value in map(str, values):
         odd = value.startswith(("%", "#", "\ufeff")) or value == "-2"
         if odd or len(value.encode().split()) != 1:
-            msg = "values with blanks, that start with % or #, or -2 do not fit lines; use CSV"
+            msg = "values that have blanks, start with % or #, or are -2 cannot be written to lines; use CSV"
             raise DomainError(msg)
 
 
-def write(rows: Rows, columns: Mapping[str, str]) -> bytes:
-    """Write records; values that would not come back as they are are refused."""
+def write(records: OutputRecords, columns: Mapping[str, str]) -> bytes:
+    """Write one record per line; values that would be read back as something else are refused."""
     del columns
-    return rows.lines(_text, Marks(b"", b" ", b"\n"))
+    return records.to_lines(_text, Delimiters(b"", b" ", b"\n"))
 
 
 def _text(value: Value) -> bytes:
@@ -70,8 +70,8 @@ def _text(value: Value) -> bytes:
     return str(value).encode()
 
 
-def _split(lines: Lines) -> tuple[Integers, Integers]:
-    """Find where values start, and how many each line has."""
+def _split(lines: TextLines) -> tuple[Integers, Integers]:
+    """Return where the values start, and how many each line has."""
     blank = _BLANK[lines.text]
     first = ~blank
     first[1:] &= blank[:-1]
@@ -79,8 +79,8 @@ def _split(lines: Lines) -> tuple[Integers, Integers]:
     return starts, np.diff(np.searchsorted(starts, lines.ends), prepend=0)
 
 
-def _are_comments(lines: Lines, starts: Integers, sizes: Integers, marks: bytes) -> Flags:
-    """Say which lines are comments."""
+def _are_comments(lines: TextLines, starts: Integers, sizes: Integers, marks: bytes) -> Flags:
+    """Return which lines are comments."""
     comment = np.zeros(len(sizes), np.bool_)
     if not any(bytes([mark]) in lines.content for mark in marks):
         return comment
@@ -89,8 +89,8 @@ def _are_comments(lines: Lines, starts: Integers, sizes: Integers, marks: bytes)
     return comment
 
 
-def _are_spmf(lines: Lines) -> Flags:
-    """Say which lines have -1 after each value and -2 at the end."""
+def _are_spmf(lines: TextLines) -> Flags:
+    """Return which lines have -1 after each value and -2 at the end."""
     texts: list[Any] = lines.content.split(b"\n")[:-1]
     column = pl.Series(texts, dtype=pl.Binary).cast(pl.String)
     return column.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
@@ -104,16 +104,16 @@ def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:
 
 
 def _numbers(text: Bytes, starts: Integers) -> Integers:
-    """Read the whole numbers that start there, one digit of all of them at a time."""
+    """Read the whole numbers at these positions, one digit of all of them at a time."""
     numbers = text[starts].astype(np.int64) - _ZERO
-    at, place = np.arange(len(starts)), starts + 1
+    number, digit = np.arange(len(starts)), starts + 1
     while True:
-        longer = ~_BLANK[text[place]]
-        at, place = at[longer], place[longer]
-        if not len(at):
+        longer = ~_BLANK[text[digit]]
+        number, digit = number[longer], digit[longer]
+        if not len(number):
             return numbers
-        numbers[at] = 10 * numbers[at] + text[place] - _ZERO
-        place += 1
+        numbers[number] = 10 * numbers[number] + text[digit] - _ZERO
+        digit += 1
 
 
 def _are_numbers(content: bytes, text: Bytes, starts: Integers) -> bool:

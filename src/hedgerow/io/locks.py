@@ -1,6 +1,6 @@
-"""Files that are locked as long as their maker lives, so that others know what was left behind.
+"""Files that are locked while their maker lives, so that other processes recognise leftovers.
 
-Whatever is locked is opened for writing: over a network (NFS) nothing else can be locked.
+Files are opened for writing to lock them: network file systems (NFS) lock no others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hedgerow.errors import EngineError
 
 __all__ = ["abandoned", "locked", "make_locked", "remove", "remove_abandoned"]
 
-#: how long somebody else is waited for, in seconds; a lock lasts milliseconds
+#: how long to wait for another process, in seconds; a lock is usually released within milliseconds
 PATIENCE = 60.0
 _PAUSE = 0.02
 
@@ -36,7 +36,7 @@ def make_locked(folder: Path, prefix: str, suffix: str) -> tuple[Path, int]:
         opened, name = tempfile.mkstemp(suffix, prefix, folder)
         path = folder / Path(name).name
         try:
-            # who takes it for a leftover just now has the lock, or has removed it
+            # another process may just have taken it for a leftover, and have locked or removed it
             if _try_flock(opened) and _has_its_name(opened, path):
                 return path, opened
         except BaseException:
@@ -48,9 +48,9 @@ def make_locked(folder: Path, prefix: str, suffix: str) -> tuple[Path, int]:
 
 @contextmanager
 def abandoned(path: Path) -> Generator[bool]:
-    """Say whether nobody alive holds the lock of a file, and keep it so meanwhile.
+    """Yield whether no living process holds the lock of a file, and prevent that one takes it meanwhile.
 
-    Nobody locks a file that is not there; one that cannot be opened is not ours to judge.
+    A file that does not exist is abandoned; one that cannot be opened is not.
     """
     try:
         opened = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
@@ -65,12 +65,12 @@ def abandoned(path: Path) -> Generator[bool]:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Hold the lock of a file that whoever changes it replaces; wait for others, and say so.
+    """Hold the lock of a file that is changed by replacing it; wait for other processes, with a warning.
 
     Raises
     ------
     EngineError
-        If somebody else still has it after a minute.
+        If another process still holds it after a minute.
     """
     opened = _wait_for(path)
     try:
@@ -80,25 +80,25 @@ def locked(path: Path) -> Generator[None]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file of ours, if that can be done."""
+    """Remove a file of ours, if possible."""
     with suppress(OSError):
         path.unlink()
 
 
 def remove_abandoned(folder: Path, name: str) -> None:
-    """Remove the files that dead makers left in a folder, by a pattern of their names."""
+    """Remove the files in a folder whose names match a pattern and whose makers are dead."""
     pattern = re.compile(name)
     with suppress(OSError):
-        for left in folder.iterdir():
-            if pattern.fullmatch(left.name):
-                with abandoned(left) as dead:
+        for path in folder.iterdir():
+            if pattern.fullmatch(path.name):
+                with abandoned(path) as dead:
                     if dead:
-                        remove(left)
+                        remove(path)
 
 
 def _wait_for(path: Path) -> int:
-    until = time.monotonic() + PATIENCE
-    told = False
+    deadline = time.monotonic() + PATIENCE
+    warned = False
     while True:
         opened = os.open(path, os.O_RDWR)
         ours = False
@@ -110,12 +110,12 @@ def _wait_for(path: Path) -> int:
                 os.close(opened)
         if ours:
             return opened
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             msg = f"{path} is still in use after {PATIENCE:g} seconds; try again later"
             raise EngineError(msg)
-        if not free and not told:
-            told = True
-            msg = f"{path} is in use; waiting for it, {PATIENCE:g} seconds at most"
+        if not free and not warned:
+            warned = True
+            msg = f"{path} is in use by another process; waiting for at most {PATIENCE:g} seconds"
             warnings.warn(msg, stacklevel=4)
         time.sleep(_PAUSE)
 
@@ -129,7 +129,7 @@ def _try_flock(opened: int) -> bool:
 
 
 def _has_its_name(opened: int, path: Path) -> bool:
-    """Whether an open file was neither replaced nor removed before it was locked."""
+    """Whether an open file is still the one with this name, and was not replaced or removed before it was locked."""
     try:
         return os.path.samestat(os.fstat(opened), path.stat())
     except OSError as error:

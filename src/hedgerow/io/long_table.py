@@ -1,137 +1,177 @@
-"""The codec of kinds that are long tables: a column per role, in formats that they share."""
+"""Long tables: one value per line; what most formats are read into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, TypeAlias, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from hedgerow.data import Domain, Source
-from hedgerow.errors import ParameterError
-from hedgerow.io.cells import lists_of
-from hedgerow.io.codec import Codec, Format
-from hedgerow.io.long import Long, Wanted
-from hedgerow.io.options import choice, whole
-from hedgerow.io.rows import Laid
-from hedgerow.io.tables import as_table, long_from
-from hedgerow.statement import File
+from hedgerow.data import Axis, Value
+from hedgerow.data.encoding import codes_over
+from hedgerow.errors import ReadError
 
-__all__ = ["FORMATS", "long_table_codec", "table_formats"]
+__all__ = [
+    "Flags",
+    "Integers",
+    "LongTable",
+    "ReadRequest",
+    "codes_of",
+    "number_groups",
+    "number_values",
+]
 
-#: names, or sentences, that follow from the reading options
-ByOptions: TypeAlias = Callable[[Mapping[str, str]], tuple[str, ...]]
+Integers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 
-
-def table_formats(value: str) -> dict[str, Format]:
-    """Formats with a column per role; what stands on a line, one `value`, is what the kind calls it."""
-    csv = f"a comma-separated table with a header: one {value} per line, beside the record it is of"
-    parquet = f"a Parquet table: one {value} per row, beside the record it is of"
-    return {
-        "csv": Format("hedgerow.io.delimited", ("csv",), csv, named=True),
-        "parquet": Format("hedgerow.io.parquet", ("parquet",), parquet, named=True),
-    }
+#: whole numbers that span no more than this are numbered by a lookup table
+_SPAN = 2**16
 
 
-#: formats of records that are lists of values: one per line, or a value per line of a table
-FORMATS: dict[str, Format] = {
-    "lines": Format("hedgerow.io.lines", ("dat", "txt", "seq"), "one record per line, its values split by blanks"),
-    "spmf": Format("hedgerow.io.spmf", ("spmf",), "one record per line, -1 after each value and -2 at the end (SPMF)"),
-    "csv": table_formats("value")["csv"],
-    "jsonl": Format("hedgerow.io.jsonl", ("jsonl", "ndjson"), "one record per line, a JSON array of its values"),
-    "parquet": table_formats("value")["parquet"],
-}
-
-
-def _no_names(options: Mapping[str, str]) -> tuple[str, ...]:
-    del options
-    return ()
-
-
-def long_table_codec(
-    wanted: Wanted,
-    *,
-    columns: Mapping[str, str],
-    written: tuple[str, ...],
-    options: Mapping[str, str],
-    make: Callable[[Long, Domain | None, Source, Mapping[str, str]], Any],
-    lay_out: Callable[[Any], Laid],
-    formats: Mapping[str, Format] = FORMATS,
-    further: ByOptions = _no_names,
-    remarks: ByOptions = _no_names,
-    **more: Any,
-) -> Codec:
-    """Make the codec of a kind that is a long table.
+class ReadRequest(NamedTuple):
+    """What a kind reads from a file.
 
     Parameters
     ----------
-    wanted
-        What the kind wants of a table.
-    further
-        The columns beyond those of the roles that the reading options name.
-    remarks
-        What else the statement says of columns, by the options a file is read with.
+    list_role
+        The role whose values make up a record in formats with one record per line; None if the kind cannot be read
+        from such formats.
+    required, optional
+        The roles that a table must have, and those that it may have.
+    columns
+        The name of the column of each role.
+    extra_columns
+        Columns without a role that are read as well, by name.
+    nullable
+        Roles whose cells may be empty; those of extra columns always may.
+    fractional
+        Roles whose cells may be numbers with a fraction.
+    named_roles
+        Roles whose column the caller named.
+    drop_bad
+        Whether records that cannot be read are dropped instead of being an error.
+    skip_lines
+        How many lines precede the first record, or the header, of a text file.
     """
-    return Codec(
-        kind=wanted.kind,
-        columns=columns,
-        written=written,
-        options=options,
-        formats=formats,
-        request=partial(_request, wanted, further),
-        take=_take,
-        make=make,
-        lay_out=lay_out,
-        explain=partial(_explain, formats, remarks),
-        **more,
-    )
+
+    kind: str
+    list_role: str | None
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    columns: Mapping[str, str]
+    extra_columns: tuple[str, ...] = ()
+    nullable: tuple[str, ...] = ()
+    fractional: tuple[str, ...] = ()
+    named_roles: frozenset[str] = frozenset()
+    drop_bad: bool = False
+    skip_lines: int = 0
+
+    def require_list_role(self, where: str) -> str:
+        """The role whose values make up a line, in formats with one record per line."""
+        if self.list_role is None:
+            msg = f"{where}: {self.kind} are read from tables with a column for each role; use CSV or Parquet"
+            raise ReadError(msg)
+        return self.list_role
+
+    def may_be_empty(self, role: str) -> bool:
+        """Whether cells of a role, or of an extra column, may be empty."""
+        return role in self.nullable or role in self.extra_columns
 
 
-def _request(
-    wanted: Wanted,
-    further: ByOptions,
-    columns: Mapping[str, str],
-    options: Mapping[str, str],
-) -> Wanted:
-    """What is read: the column of every role, further columns, and how bad records are met."""
-    roles = (*wanted.needed, *wanted.optional)
-    names = {role: columns.get(role, role) for role in roles}
-    if len(set(names.values())) < len(names):
-        msg = "one column cannot have two roles; name another one"
-        raise ParameterError(msg)
-    beside = further(options)
-    for name in beside:
-        if name in names.values() or name in roles:
-            msg = f"the column {name!r} says who, where or when; it cannot be sensitive or carried"
-            raise ParameterError(msg)
-    return wanted._replace(
-        columns=names,
-        further=beside,
-        named=frozenset(columns),
-        drop=choice(options, "on_bad", "error", "drop") == "drop",
-        skip=whole(options, "skip_lines", "lines") or 0,
-    )
+@dataclass(frozen=True, eq=False)
+class LongTable:
+    """One row per value, as read: a column per role, each of text or whole numbers.
+
+    `line` is the line of the file that each value was read from, counted from 1; `empty` has the lines of records
+    without values. `unit` is a column like any other: formats with one record per line number their lines. Empty cells
+    are null, and so are the cells that `unreadable` marks, by role.
+    """
+
+    where: str
+    request: ReadRequest
+    columns: Mapping[str, pl.Series]
+    line: Integers
+    empty: Integers
+    unreadable: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+
+    @classmethod
+    def from_records(
+        cls,
+        where: str,
+        request: ReadRequest,
+        values: pl.Series,
+        sizes: Integers,
+        line: Integers,
+        **record_columns: pl.Series,
+    ) -> LongTable:
+        """Build the table of records with one line each: `sizes` values, read from `line`.
+
+        `record_columns` have one value per record.
+        """
+        role = request.require_list_role(where)
+        record = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+        columns = {"unit": pl.Series("unit", record), role: values}
+        columns |= {name: column.gather(record) for name, column in record_columns.items()}
+        return cls(where, request, columns, line[record], line[sizes == 0])
+
+    def error_at(self, line: int, what: str) -> ReadError:
+        """Make the error for a line; it names the line and never quotes its content."""
+        return ReadError(f"{self.where}:{line}: {what}")
 
 
-def _take(source: Any, wanted: Wanted) -> Long | None:
-    """Take a table of the caller's, or plain lists by way of a table with a list column."""
-    table = as_table(source, wanted)
-    if table is not None:
-        line = np.arange(1, len(table.frame) + 1)
-        return long_from("the table", table.frame, wanted, line, table.unreadable)
-    if not isinstance(source, (list, tuple)):
-        return None
-    role = wanted.role_in_lines("the list")
-    frame = pl.DataFrame({wanted.columns[role]: lists_of(cast("list[Any]", source))})
-    return long_from("the list", frame, wanted, np.arange(1, len(frame) + 1))
+def number_values(column: pl.Series) -> tuple[Integers, list[Value]]:
+    """Number the distinct values of a column in order of first occurrence; return the numbers and the values."""
+    if column.dtype == pl.Int64 and len(column):
+        numbers = column.to_numpy()
+        low, span = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1
+        if span <= max(_SPAN, len(numbers)):
+            return _number_dense(numbers - low, span, low)
+    distinct = column.unique(maintain_order=True)
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(distinct)).to_physical()
+    else:
+        place = pl.Series(np.arange(len(distinct), dtype=np.int64))
+        codes = column.replace_strict(distinct, place, return_dtype=pl.Int64)
+    values: list[Any] = distinct.to_list()
+    return codes.cast(pl.Int64).to_numpy(), values
 
 
-def _explain(formats: Mapping[str, Format], remarks: ByOptions, file: File) -> str:
-    form = formats[file.format]
-    layout = f"{form.layout}."
-    if not form.named:
-        return layout
-    named = [f"`{name}` is the {role}" for role, name in file.columns.items()]
-    return f"{layout} Column {', '.join([*named, *remarks(file.options)])}."
+def number_groups(column: pl.Series) -> Integers:
+    """Number the distinct values of a column as `number_values` does, without returning the values."""
+    if column.dtype == pl.Int64 and column.is_sorted():
+        numbers = column.to_numpy()
+        new = np.zeros(len(numbers), np.bool_)
+        np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+        return np.cumsum(new, dtype=np.int64)
+    return number_values(column)[0]
+
+
+def codes_of(column: pl.Series, axis: Axis | None = None) -> Integers:
+    """Number the values of a column by their position on an axis, or without one by first occurrence.
+
+    Empty cells and values that are not on the axis are -1.
+    """
+    filled = column.is_not_null().to_numpy()
+    codes, values = number_values(column.drop_nulls())
+    if axis is not None:
+        codes = np.append(codes_over(axis, values), -1)[codes]
+    if filled.all():
+        return codes
+    all_codes = np.full(len(column), -1, np.int64)
+    all_codes[filled] = codes
+    return all_codes
+
+
+def _number_dense(numbers: Integers, span: int, low: int) -> tuple[Integers, list[Value]]:
+    """Number whole numbers in a short range by a lookup table."""
+    first = np.full(span, len(numbers), np.int64)
+    # written in reverse, so that the first occurrence is the one that stays
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1, dtype=np.int64)
+    seen = np.flatnonzero(first < len(numbers))
+    seen = seen[np.argsort(first[seen])]
+    codes = np.empty(span, np.int64)
+    codes[seen] = np.arange(len(seen))
+    return codes[numbers], (seen + low).tolist()

@@ -1,4 +1,4 @@
-"""Grams and their counts as a table, and back; written beside the sequences of a release."""
+"""How n-grams and their noisy counts are written next to the sequences of a release, and read again."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import polars as pl
 from hedgerow.data import Domain, NGrams, Source
 from hedgerow.errors import ReadError
 from hedgerow.io.codec import Format
-from hedgerow.io.long import Long, Wanted, codes_of
-from hedgerow.io.long_table import long_table_codec
-from hedgerow.io.rows import Laid
+from hedgerow.io.long_table import LongTable, ReadRequest, codes_of
+from hedgerow.io.long_table_codec import long_table_codec
+from hedgerow.io.output_table import OutputTable
 
 __all__ = ["CODEC"]
 
-#: counts that no data has
+#: larger counts are refused
 _MOST = 1 << 53
 
 
-def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[str, str]) -> NGrams:
-    """Make data of a table of grams: one per row, its items in a list."""
+def _make(table: LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> NGrams:
+    """Make the n-grams of a table with one n-gram per row, its items in a list."""
     del options, source
-    if domain is None or not {"ends", "count"} <= set(long.columns):
-        msg = f"{long.where} is no table of grams"
+    if domain is None or not {"ends", "count"} <= set(table.columns):
+        msg = f"{table.where} is not a table of n-grams"
         raise ReadError(msg)
-    whole = all(long.columns[name].dtype == pl.Int64 for name in ("ends", "count"))
-    gaps = any(column.null_count() for column in long.columns.values())
-    if not whole or gaps or len(long.empty):
-        msg = f"{long.where} is no table of grams: ends and count are whole numbers, item a list"
+    whole = all(table.columns[name].dtype == pl.Int64 for name in ("ends", "count"))
+    gaps = any(column.null_count() for column in table.columns.values())
+    if not whole or gaps or len(table.empty):
+        msg = f"{table.where} is not a table of n-grams: ends and count must be whole numbers, and item a list"
         raise ReadError(msg)
-    item = codes_of(long.columns["item"], domain.axis("item"))
-    row = long.columns["unit"].to_numpy()
+    item = codes_of(table.columns["item"], domain.axis("item"))
+    row = table.columns["unit"].to_numpy()
     first = np.ones(len(row), np.bool_)
     first[1:] = row[1:] != row[:-1]
-    ends, counts = (long.columns[name].to_numpy()[first] for name in ("ends", "count"))
+    ends, counts = (table.columns[name].to_numpy()[first] for name in ("ends", "count"))
     strange = np.any((ends != 0) & (ends != 1)) or np.any((counts < 1) | (counts > _MOST))
     if np.any(item < 0) or strange:
-        msg = f"{long.where} is no table of grams over this domain"
+        msg = f"{table.where} is not a table of n-grams over this domain"
         raise ReadError(msg)
     closing = np.flatnonzero(ends)
     order = np.argsort(np.concatenate((row, closing)), kind="stable")
@@ -51,17 +51,17 @@ def _make(long: Long, domain: Domain | None, source: Source, options: Mapping[st
         domain=domain,
     )
     if len(grams.canonical().weights) != len(counts):
-        msg = f"{long.where} has a gram twice"
+        msg = f"{table.where} has an n-gram twice"
         raise ReadError(msg)
     return grams
 
 
 @dataclass(frozen=True, eq=False)
-class _Laid(Laid):
+class _NGramTable(OutputTable):
     data: NGrams
 
-    def frame(self, names: Mapping[str, str]) -> pl.DataFrame:
-        """Lay out one gram a row."""
+    def to_frame(self, names: Mapping[str, str]) -> pl.DataFrame:
+        """Lay out one n-gram per row."""
         starts, items, weights = self.data.arrays()
         size, values = self.data.domain.size("item"), self.data.domain.values("item")
         ends = items[starts[1:] - 1] == size
@@ -81,21 +81,21 @@ class _Laid(Laid):
 _TABLE = Format(
     "hedgerow.io.parquet",
     ("parquet",),
-    "a Parquet table: one gram per row, its items in the list `item`, in `ends` whether a "
-    "sequence ends there (1) or not (0), in `count` the noisy number of its occurrences",
+    "a Parquet table: one n-gram per row; `item` is the list of its items, `ends` is 1 if a sequence ends "
+    "after it and 0 if not, and `count` is the noisy number of its occurrences",
 )
 
 CODEC = long_table_codec(
-    Wanted("ngrams", "item", ("unit", "item"), ("ends", "count"), {}),
+    ReadRequest("ngrams", list_role="item", required=("unit", "item"), optional=("ends", "count"), columns={}),
     columns={
-        "unit": "which gram a line is of",
+        "unit": "the n-gram that a line belongs to",
         "item": "its items",
-        "ends": "whether a sequence ends there",
+        "ends": "whether a sequence ends after it",
         "count": "how often it occurs",
     },
     written=("item", "ends", "count"),
     options={},
     make=_make,
-    lay_out=_Laid,
+    lay_out=_NGramTable,
     formats={"parquet": _TABLE},
 )

@@ -1,4 +1,4 @@
-"""Reading options: the words that may be said, and how they are understood."""
+"""Reading options: those of all kinds, and how their values are read."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Mapping
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["COMMON_OPTIONS", "choice", "whole"]
+__all__ = ["COMMON_OPTIONS", "read_choice", "read_whole_number"]
 
-#: what every kind can be told
+#: the reading options of all kinds
 COMMON_OPTIONS = {
-    "on_bad": "a record that cannot be read, for whatever reason: error, or drop the record",
-    "skip_lines": "how many lines stand before the first record, or the header, of a text file",
-    "most_bytes": "how large a compressed file may grow",
+    "on_bad": "if a record cannot be read, for whatever reason: error (the default), or drop the record",
+    "skip_lines": "the number of lines before the first record, or before the header, of a text file",
+    "most_bytes": "the size that a compressed file may unpack to, in bytes",
 }
 
 _DIGITS = 18
 
 
-def choice(options: Mapping[str, str], name: str, *words: str) -> str:
-    """Return what an option says: one of these words, the first if nothing was said."""
-    said = options.get(name, words[0])
-    if said not in words:
-        msg = f"{name} must be {', '.join(words[:-1])} or {words[-1]}; got {str(said)[:40]!r}"
+def read_choice(options: Mapping[str, str], name: str, *words: str) -> str:
+    """Return the value of an option: one of these words, by default the first."""
+    value = options.get(name, words[0])
+    if value not in words:
+        msg = f"{name} must be {', '.join(words[:-1])} or {words[-1]}; got {str(value)[:40]!r}"
         raise ParameterError(msg)
-    return said
+    return value
 
 
-def whole(options: Mapping[str, str], name: str, what: str) -> int | None:
-    """Return the whole number an option says, or None."""
+def read_whole_number(options: Mapping[str, str], name: str, what: str) -> int | None:
+    """Return the value of an option as a whole number, or None without the option."""
     if name not in options:
         return None
     text = str(options[name])

@@ -10,33 +10,32 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Long, Wanted
-from hedgerow.io.rows import Laid
-from hedgerow.io.tables import long_from
+from hedgerow.io.long_table import LongTable, ReadRequest
+from hedgerow.io.output_table import OutputTable
+from hedgerow.io.tables import to_long_table
 
 __all__ = ["check", "read", "read_table", "write"]
 
 _MAGIC = b"PAR1"
 
-#: bytes of a cell at least
+#: bytes that a cell takes at least
 _CELL = 16
 
 
-def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
-    """Read the columns of the roles; no other column is looked at.
+def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
+    """Read the requested columns; no other column is looked at.
 
-    How many rows there are is known before they are read: a small file can claim more of them than
-    any memory holds.
+    The number of rows is checked before they are read: a small file can claim more rows than fit into memory.
     """
     try:
         _require_ends(content)
         names = pl.read_parquet_schema(io.BytesIO(content))
-        asked = (*wanted.columns.values(), *wanted.further)
-        there = [name for name in dict.fromkeys(asked) if name in names]
+        requested = (*request.columns.values(), *request.extra_columns)
+        columns = [name for name in dict.fromkeys(requested) if name in names]
         rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-        small = rows * _CELL * max(1, len(there)) <= most
-        frame = read_table(content, there) if small else None
-    # the library reports damage by errors of many kinds, a panic of its core among them
+        small = rows * _CELL * max(1, len(columns)) <= most
+        frame = read_table(content, columns) if small else None
+    # the library reports damage by many kinds of errors, among them a panic of its core
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
@@ -45,31 +44,31 @@ def read(where: str, content: bytes, wanted: Wanted, most: int) -> Long:
     if frame is None:
         msg = (
             f"{where} holds more than {most:,} bytes when decompressed; "
-            "if that is meant, allow more by the reading option most_bytes"
+            "if that is intended, allow more with the reading option most_bytes"
         )
         raise ReadError(msg)
-    return long_from(where, frame, wanted, np.arange(1, len(frame) + 1, dtype=np.int64))
+    return to_long_table(where, frame, request, np.arange(1, len(frame) + 1, dtype=np.int64))
 
 
 def read_table(content: bytes, columns: list[str] | None = None) -> pl.DataFrame:
-    """Read columns of a table, or all."""
+    """Read the named columns of a table, or all columns."""
     return pl.read_parquet(io.BytesIO(content), columns=columns)
 
 
 def _require_ends(content: bytes) -> None:
-    """Refuse at once what is cut off: the library would say so, and print where in its core."""
+    """Refuse a file that is cut off: the library would do so too, but print a panic of its core."""
     length = int.from_bytes(content[-8:-4], "little")
     if content[:4] != _MAGIC or content[-4:] != _MAGIC or not 0 < length <= len(content) - 12:
         raise ValueError
 
 
 def check(values: Sequence[Value]) -> None:
-    """Any value fits."""
+    """Accept any value."""
     del values
 
 
-def write(rows: Laid, columns: Mapping[str, str]) -> bytes:
-    """Write a long table with fresh unit numbers, and no metadata of its own."""
+def write(table: OutputTable, columns: Mapping[str, str]) -> bytes:
+    """Write a table, without statistics or metadata of our own."""
     content = io.BytesIO()
-    rows.frame(columns).write_parquet(content, compression="zstd", statistics=False)
+    table.to_frame(columns).write_parquet(content, compression="zstd", statistics=False)
     return content.getvalue()

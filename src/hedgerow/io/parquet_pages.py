@@ -1,8 +1,8 @@
-"""What a Parquet file claims to unpack to, read off its page headers before anything is unpacked.
+"""The unpacked size of a Parquet file, read from its page headers before anything is unpacked.
 
-A page of a few bytes may stand for gigabytes: by compression, or as one value repeated. The headers
-(Thrift, compact protocol) say how much of either; a reader that is told more than its header says
-stops there, so their sum bounds what reading can take.
+A page of a few bytes may hold gigabytes: by compression, or as one value repeated. The headers (Thrift, compact
+protocol) declare how much of either. A reader stops where a page exceeds its header, so the sum over all headers bounds
+the memory that reading takes.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any, cast
 __all__ = ["unpacked_bytes"]
 
 _MAGIC, _TAIL = b"PAR1", 8
-#: bytes that one value takes at least, once it is read
+#: bytes of memory that one value takes at least
 _CELL = 16
-#: of files as they are written here: a page is some megabyte, a row group a few hundred bytes
+#: limits of files that we write: a page has about a megabyte, and a row group a few hundred bytes of footer
 _MOST_PAGES, _MOST_FOOTER = 50_000, 2**21
 _DEEPEST = 20
 #: types of the compact protocol
 _TRUE, _FALSE, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (*(1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12),)
-#: fields of the structures that are looked at
+#: the fields that are read
 _ROW_GROUPS, _COLUMNS, _META = 4, 1, 3
 _PACKED, _DATA_AT, _DICTIONARY_AT = 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED, _HEADS = 2, 3, (5, 7, 8)
 
 
 def unpacked_bytes(content: bytes) -> int:
-    """Sum up what all pages claim.
+    """Sum the unpacked sizes that the headers of all pages declare.
 
     Raises
     ------
     ValueError
-        If it is no Parquet file, or is damaged where this is said.
+        If it is not a Parquet file, or its headers are damaged.
     """
     ends = len(content) - _TAIL
     length = int.from_bytes(content[ends : ends + 4], "little")
@@ -118,7 +118,7 @@ class _Reader:
         return self.content[self.at - size : self.at]
 
     def _room(self, size: int) -> int:
-        """Refuse what cannot stand in the rest: an element takes a byte at least."""
+        """Refuse a size beyond the rest of the content: an element takes at least one byte."""
         if size > self.end - self.at:
             raise ValueError
         return size
@@ -136,7 +136,7 @@ class _Reader:
             byte = self._byte()
             value |= (byte & 127) << shift
             shift += 7
-            if byte < 128:  # noqa: PLR2004 - the eighth bit says that more follow
+            if byte < 128:  # noqa: PLR2004 - the eighth bit is set if more groups follow
                 return value
             if shift > 63:  # noqa: PLR2004 - no field is longer
                 raise ValueError

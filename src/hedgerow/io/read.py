@@ -1,4 +1,4 @@
-"""One way to read: a file, a table or plain lists in, a data set out."""
+"""Read private data: a file, a table or plain lists in, a data set out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hedgerow.data import Domain, Sequences, Sets, Source, Trajectories
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
-from hedgerow.io.options import COMMON_OPTIONS, whole
+from hedgerow.io.options import COMMON_OPTIONS, read_whole_number
 
 __all__ = ["read"]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Reading(TypedDict, total=False):
-    """The arguments of `read` beside the source and its kind."""
+class ReadArguments(TypedDict, total=False):
+    """The arguments of `read` other than the source and its kind."""
 
     domain: Domain | None
     assert_public_domain: bool
@@ -32,13 +32,13 @@ class Reading(TypedDict, total=False):
 
 
 @overload
-def read(source: Any, *, kind: Literal["sets"], **how: Unpack[Reading]) -> Sets: ...
+def read(source: Any, *, kind: Literal["sets"], **arguments: Unpack[ReadArguments]) -> Sets: ...
 @overload
-def read(source: Any, *, kind: Literal["sequences"], **how: Unpack[Reading]) -> Sequences: ...
+def read(source: Any, *, kind: Literal["sequences"], **arguments: Unpack[ReadArguments]) -> Sequences: ...
 @overload
-def read(source: Any, *, kind: Literal["trajectories"], **how: Unpack[Reading]) -> Trajectories: ...
+def read(source: Any, *, kind: Literal["trajectories"], **arguments: Unpack[ReadArguments]) -> Trajectories: ...
 @overload
-def read(source: Any, *, kind: str, **how: Unpack[Reading]) -> Any: ...
+def read(source: Any, *, kind: str, **arguments: Unpack[ReadArguments]) -> Any: ...
 def read(
     source: Any,
     *,
@@ -59,14 +59,12 @@ def read(
     kind
         What the data is: the name of a kind, such as `sets`, `sequences` or `trajectories`.
     domain
-        Public knowledge. Without it the values seen are taken and the domain is marked as inferred,
-        which a differentially private method refuses, unless `assert_public_domain` says
-        that what the data shows is public.
+        Public knowledge. Without it the domain is inferred from the values in the data and marked as inferred, which
+        differentially private methods refuse, unless `assert_public_domain` declares that these values are public.
     records_per_person
-        The declared maximum of records a person may own, for unit `person`; it may also stand in
-        the domain.
+        The declared maximum of records per person, for unit `person`; the domain may declare it instead.
     format
-        The layout of a file, if its ending does not tell.
+        The format of a file, if its ending does not tell.
     columns
         The name of the column of each role, where it is not the role's own.
     options
@@ -82,7 +80,7 @@ def read(
     """
     codec = codec_of(kind)
     _require_names("reading option", options, {**codec.options, **COMMON_OPTIONS})
-    _require_names("column", columns, codec.columns)
+    _require_names("column role", columns, codec.columns)
     content = _content(source, codec, codec.request(columns, options), format, options)
     data = codec.make(content, domain, Source.ASSERTED if assert_public_domain else Source.INFERRED, options)
     if records_per_person is None:
@@ -91,21 +89,21 @@ def read(
 
 
 def _content(source: Any, codec: Codec, request: Any, form: str | None, options: Mapping[str, str]) -> Any:
-    """What a format reads from a file, or the codec takes from the caller's memory."""
+    """Return what a format reads from a file, or the codec from memory."""
     if isinstance(source, (str, PathLike)):
         path = Path(cast("str", source))
         layout = codec.formats[codec.format_name(form, ending_of(path))].module()
-        most = whole(options, "most_bytes", "bytes")
+        most = read_whole_number(options, "most_bytes", "bytes")
         return layout.read(str(path), read_bytes(path, most=most), request, most or MOST_BYTES)
-    content = codec.take(source, request)
+    content = codec.from_memory(source, request)
     if content is None:
         msg = f"read takes a path, a table or a list of records; got {type(source).__name__}"
         raise ReadError(msg)
     return content
 
 
-def _require_names(what: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
+def _require_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
         if name not in known:
-            msg = f"there is no {what} {name!r}; there are: {', '.join(known)}"
+            msg = f"there is no {what} {name!r}; choose one of: {', '.join(known)}"
             raise ParameterError(msg)

@@ -1,4 +1,4 @@
-"""Score files: what was measured, for the owner's eyes only."""
+"""Score files: what was measured on a release; for the owner only."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Path], object]) -> None:
-    """Refuse to write an owner's file into a release, or over what is not of its own kind."""
+    """Refuse to write a file of the owner into a release, or over a file of another type."""
     if not path.parent.is_dir():
         msg = f"{path} cannot be written: there is no folder {path.parent}; create it first"
         raise ParameterError(msg)
-    place = Path(os.path.realpath(path))  # which, unlike Path.resolve, bears a link to itself
+    place = Path(os.path.realpath(path))  # unlike Path.resolve, it accepts a link to itself
     if any((folder / "release.json").exists() for folder in place.parents):
-        msg = f"{path} is inside a release, and it is for the owner only; write it somewhere else"
+        msg = f"{path} is inside a release, but is for the owner only; write it somewhere else"
         raise GuaranteeError(msg)
     if any(place == Path(os.path.realpath(other)) for other in inputs):
         msg = f"{path} is read by this command; write to another file"
@@ -44,7 +44,7 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
         except InputError:
             ours = False
         if not ours:
-            msg = f"{path} is there already and is something else; it will not be replaced"
+            msg = f"{path} exists already and is another type of file; it is not replaced"
             raise ParameterError(msg)
 
 

@@ -1,4 +1,4 @@
-"""Detached Ed25519 signatures: who made a release, for receivers who have the maker's public key.
+"""Detached Ed25519 signatures: who made a release, for receivers who have the public key of the maker.
 
 Keys are PEM files as `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write them;
 the signature is the plain 64 bytes, which `openssl pkeyutl -verify -rawin` checks as well.
@@ -16,33 +16,33 @@ __all__ = ["SIGNATURE_BYTES", "is_signed", "read_private_key", "read_public_key"
 
 SIGNATURE_BYTES = 64
 _PRIVATE, _PUBLIC, _ENCRYPTED = b" PRIVATE KEY-----", b" PUBLIC KEY-----", b"ENCRYPTED"
-_MAKE = "make one by: openssl genpkey -algorithm ed25519 -out KEY"
+_MAKE = "create one with: openssl genpkey -algorithm ed25519 -out KEY"
 
 
 def read_private_key(path: Path) -> Any:
-    """Read the key of whoever signs."""
+    """Read the private key to sign with."""
     content = _pem(path)
     if _PRIVATE not in content and _PUBLIC in content:
         msg = f"{path} is a public key; sign with the private one"
         raise ParameterError(msg)
     if _ENCRYPTED in content:
         msg = (
-            f"{path} is encrypted, and no password is asked for here; give a key that is not "
+            f"{path} is encrypted, which is not supported; give a key that is not encrypted "
             f"(openssl pkey -in {path} -out PLAIN) and that only you can read"
         )
         raise ParameterError(msg)
     serialization, ed25519 = _library()
-    return _loaded(path, lambda: serialization.load_pem_private_key(content, None), ed25519[0])
+    return _load(path, lambda: serialization.load_pem_private_key(content, None), ed25519[0])
 
 
 def read_public_key(path: Path) -> Any:
-    """Read the key of whoever is said to have signed."""
+    """Read the public key to check a signature with."""
     content = _pem(path)
     if _PRIVATE in content:
         msg = f"{path} is a private key; a receiver checks with the public one (openssl pkey -pubout)"
         raise ParameterError(msg)
     serialization, ed25519 = _library()
-    return _loaded(path, lambda: serialization.load_pem_public_key(content), ed25519[1])
+    return _load(path, lambda: serialization.load_pem_public_key(content), ed25519[1])
 
 
 def sign(key: Any, content: bytes) -> bytes:
@@ -64,7 +64,7 @@ def is_signed(key: Any, signature: bytes, content: bytes) -> bool:
 def _pem(path: Path) -> bytes:
     content = read_bytes(path)
     if b"-----BEGIN" not in content:
-        msg = f"{path} is no key in a PEM file; {_MAKE}"
+        msg = f"{path} is not a key in a PEM file; {_MAKE}"
         raise ParameterError(msg)
     return content
 
@@ -79,12 +79,12 @@ def _library() -> tuple[Any, tuple[type, type]]:
     return serialization, (ed25519.Ed25519PrivateKey, ed25519.Ed25519PublicKey)
 
 
-def _loaded(path: Path, load: Any, wanted: type) -> Any:
+def _load(path: Path, load: Any, key_type: type) -> Any:
     try:
         key = load()
-    except Exception:  # noqa: BLE001 - the library has many, and a key is not to be quoted
+    except Exception:  # noqa: BLE001 - the library raises many, and their messages may quote the key
         key = None
-    if not isinstance(key, wanted):
+    if not isinstance(key, key_type):
         msg = f"{path} is not an Ed25519 key in a PEM file; {_MAKE}"
         raise ParameterError(msg)
     return key

@@ -1,4 +1,4 @@
-"""Swap two folders in one step, where the system can: there is no moment without either."""
+"""Swap two folders in one step, where the system can: both names exist at every moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXCHANGE = 2
 
 
 def swap_folders(one: Path, other: Path) -> bool:
-    """Swap two folders; say whether the system could. If not, nothing was changed."""
+    """Swap two folders; return whether the system could. If not, nothing was changed."""
     name = "renamex_np" if sys.platform == "darwin" else "renameat2"
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
     if function is None:

@@ -1,4 +1,4 @@
-"""Times, each cell read alone by what was declared: whole numbers, dates and times, or text."""
+"""Read times: each cell alone, as declared; whole numbers, dates and times, or text."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Domain
 from hedgerow.errors import ParameterError
-from hedgerow.io.options import choice
+from hedgerow.io.options import read_choice
 
 __all__ = ["OPTIONS", "read_times"]
 
 OPTIONS = {
-    "times": "what times are: number (the default), date (dates and times) or text",
-    "time_format": "how dates and times are written, such as %m/%d/%y %H:%M; else ISO 8601",
-    "time_zone": "where times with an offset are put, such as Europe/Paris or UTC",
-    "bin": "how long a time bin is: a number, or 15min, 1h, 1d for dates and times",
-    "fold": "after how long times begin anew: a number, or 1d, 7d",
+    "times": "how times are given: number (the default), date (dates and times) or text",
+    "time_format": "the format of dates and times, such as %m/%d/%y %H:%M; by default ISO 8601",
+    "time_zone": "the time zone that times with an offset are converted to, such as Europe/Paris or UTC",
+    "bin": "the length of a time bin: a number, or 15min, 1h, 1d for dates and times",
+    "fold": "the period after which times start again, such as a day or a week: a number, or 1d, 7d",
 }
 
 _SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}
@@ -30,9 +30,9 @@ _ISO = (
     r"(?:[T ](?<time>[0-9]{2}:[0-9]{2})(?<second>:[0-9]{2})?(?:[.,][0-9]+)?"
     r"(?<zone>Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?$"
 )
-#: directives of `time_format` that read just what they say
+#: the directives of `time_format` that are supported
 _DIRECTIVES = "YmdyHIpMSjbBeTFDRzs%"
-#: seconds of the years 1 to 9999, and whole numbers that bins cannot overflow
+#: the years 1 to 9999 in seconds since 1970, and the range of whole numbers that binning cannot overflow
 _YEARS = (-62_135_596_800, 253_402_300_799)
 _WHOLE = (-(2**62), 2**62)
 _WRITTEN = "%Y-%m-%dT%H:%M:%S"
@@ -45,46 +45,45 @@ def read_times(
 
     Returns
     -------
-    The times, null where a cell is empty or cannot be read; which cells cannot be read; and what
-    they should hold.
+    The times, null where a cell is empty or cannot be read; which cells cannot be read; and what cells must hold.
     """
     kind = _kind(options, domain)
     if "fold" in options and "bin" not in options:
-        msg = "fold needs a bin"
+        msg = "fold needs a bin; pass bin as well"
         raise ParameterError(msg)
     if kind == "text":
-        times, should = column.cast(pl.String), "text"
+        times, expected = column.cast(pl.String), "text"
     elif kind == "number":
         numbers = column.cast(pl.Int64, strict=False)
         times = _binned(numbers, options, dates=False)
-        should = "whole numbers; for dates and times say bin=1h or times=date, for text times=text"
+        expected = "whole numbers; for dates and times pass bin=1h or times=date, for text times=text"
     else:
         times = _binned(_seconds(column.cast(pl.String), options), options, dates=True)
         form = options.get("time_format")
-        should = f"dates and times as {form}" if form else "ISO 8601 times, or say time_format="
+        expected = f"dates and times as {form}" if form else "ISO 8601 times, or pass time_format="
         if "time_zone" not in options:
-            should += "; times with an offset need a time_zone"
-    return times, (times.is_null() & column.is_not_null()).to_numpy(), should
+            expected += "; times with an offset need a time_zone"
+    return times, (times.is_null() & column.is_not_null()).to_numpy(), expected
 
 
 def _kind(options: Mapping[str, str], domain: Domain | None) -> str:
-    """What times are: as declared, by an option or by the times of the domain; never as they look.
+    """How times are given: as declared, by an option or by the times of the domain, never by how the cells look.
 
-    Whether all of them look like numbers would be decided by one odd cell.
+    Otherwise a single odd cell would decide whether all of them are numbers.
     """
-    said = choice(options, "times", "", "number", "date", "text")
+    kind = read_choice(options, "times", "", "number", "date", "text")
     dated = any(name in options for name in ("time_format", "time_zone"))
     binned = "bin" in options
     if binned:
         dated = dated or not options["bin"].isdigit()
-    if said in {"number", "text"} and dated:
-        msg = f"times={said} does not go with dates (time_format, time_zone, or a bin such as 1h)"
+    if kind in {"number", "text"} and dated:
+        msg = f"times={kind} cannot be combined with dates (time_format, time_zone, or a bin such as 1h)"
         raise ParameterError(msg)
-    if said == "text" and binned:
-        msg = "times=text has no bins; leave bin out"
+    if kind == "text" and binned:
+        msg = "times=text has no bins; omit bin"
         raise ParameterError(msg)
-    if said or dated or binned:
-        return said or ("date" if dated else "number")
+    if kind or dated or binned:
+        return kind or ("date" if dated else "number")
     declared = domain is not None and isinstance(domain.values("time")[0], str)
     return "text" if declared else "number"
 
@@ -95,7 +94,7 @@ def _seconds(column: pl.Series, options: Mapping[str, str]) -> pl.Series:
     try:
         ZoneInfo(zone or "UTC")
     except (KeyError, ValueError, OSError):
-        msg = f"time_zone must be one such as Europe/Paris or UTC; got {str(zone)[:40]!r}"
+        msg = f"time_zone must be a time zone such as Europe/Paris or UTC; got {str(zone)[:40]!r}"
         raise ParameterError(msg) from None
     form = options.get("time_format")
     if form is None:
@@ -103,7 +102,7 @@ def _seconds(column: pl.Series, options: Mapping[str, str]) -> pl.Series:
     _check_format(form)
     if "%z" in form:
         if zone is None:
-            msg = "time_format reads an offset (%z); say in which time_zone the bins are"
+            msg = "time_format reads an offset (%z); pass the time_zone of the bins as well"
             raise ParameterError(msg)
         moments = column.str.to_datetime(form, strict=False, time_unit="us", time_zone="UTC")
         return _local(moments.dt.replace_time_zone(None), zone)
@@ -111,7 +110,7 @@ def _seconds(column: pl.Series, options: Mapping[str, str]) -> pl.Series:
 
 
 def _check_format(form: str) -> None:
-    """Refuse a format that cannot be read by: known directives, and an hour with its minutes."""
+    """Refuse a format that cannot be read: it needs known directives, and minutes with an hour."""
     plain = re.sub(rf"%[{_DIRECTIVES}]|%\.f", "", form)
     readable = plain != form and "%" not in plain
     try:
@@ -121,7 +120,7 @@ def _check_format(form: str) -> None:
         readable = False
     if not readable:
         known = f"%{' %'.join(_DIRECTIVES)} %.f"
-        msg = f"time_format must be made of {known}, an hour with minutes; got {form[:40]!r}"
+        msg = f"time_format must consist of {known}, with minutes if it has hours; got {form[:40]!r}"
         raise ParameterError(msg)
 
 
@@ -134,39 +133,39 @@ def _iso_seconds(column: pl.Series, zone: str | None) -> pl.Series:
     )
     offset = parts["zone"]
     if zone is None:
-        # an offset cannot be left out in silence, nor be applied to some cells only
+        # an offset cannot be ignored silently, nor be applied to some cells only
         return pl.select(pl.when(offset.is_null()).then(plain.dt.epoch("s"))).to_series()
     sign = offset.str.starts_with("-").cast(pl.Int64) * -2 + 1
     hours = offset.str.slice(1, 2).cast(pl.Int64, strict=False).fill_null(0)
     minutes = offset.str.slice(3).str.strip_prefix(":").cast(pl.Int64, strict=False).fill_null(0)
     ahead = sign * (hours * 60 + minutes) * 60_000_000
     moments = plain - ahead.cast(pl.Duration("us"))
-    here = _local(moments, zone)
-    return pl.select(pl.when(offset.is_null()).then(plain.dt.epoch("s")).otherwise(here)).to_series()
+    local = _local(moments, zone)
+    return pl.select(pl.when(offset.is_null()).then(plain.dt.epoch("s")).otherwise(local)).to_series()
 
 
 def _local(moments: pl.Series, zone: str) -> pl.Series:
-    """The time of day in a zone, as seconds, of moments in UTC."""
-    there = moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-    return there.dt.replace_time_zone(None).dt.epoch("s")
+    """Convert moments in UTC to the local time of a zone, in seconds."""
+    local = moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    return local.dt.replace_time_zone(None).dt.epoch("s")
 
 
 def _binned(numbers: pl.Series, options: Mapping[str, str], *, dates: bool) -> pl.Series:
     width = _width("bin", options["bin"], dates=dates) if "bin" in options else 1
     binned = _within(numbers, _YEARS if dates else _WHOLE) // width
     if "fold" in options:
-        around = _width("fold", options["fold"], dates=dates)
-        if around % width:
+        period = _width("fold", options["fold"], dates=dates)
+        if period % width:
             msg = f"fold must be a multiple of bin; got {options['fold']!r}"
             raise ParameterError(msg)
-        return binned % (around // width)
+        return binned % (period // width)
     if not dates:
         return binned * width
     return pl.from_epoch(_within(binned * width, _YEARS), "s").dt.to_string(_WRITTEN)
 
 
 def _within(numbers: pl.Series, limits: tuple[int, int]) -> pl.Series:
-    """Take numbers beyond limits as unreadable."""
+    """Replace numbers beyond the limits by null."""
     return pl.select(pl.when(numbers.is_between(*limits)).then(numbers)).to_series()
 
 

@@ -1,4 +1,4 @@
-"""TOML files of ours: read with one error for all that can be wrong, and written."""
+"""Read our TOML files, with one error for whatever is wrong, and write their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["read_toml", "toml_key", "toml_value"]
 
 
 def read_toml(path: Path, error: type[InputError]) -> dict[str, Any]:
-    """Read a TOML file; what is no TOML is an error of this class, with its line."""
+    """Read a TOML file; if it is not TOML, raise an error of this class that names the line."""
     try:
         return tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except InputError:
@@ -33,5 +33,5 @@ def toml_key(name: str) -> str:
 
 
 def toml_value(value: str | float | list[str]) -> str:
-    """Write a plain value: a text, number or list of JSON is one of TOML, but for one sign."""
+    """Write a plain value: JSON for a text, number or list is also TOML, except for one character."""
     return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")

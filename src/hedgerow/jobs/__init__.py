@@ -1,1 +1,1 @@
-"""The work of each command, as the command line and others have it done: one file each."""
+"""The work behind the commands, one file per job."""

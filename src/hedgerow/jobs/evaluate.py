@@ -1,4 +1,4 @@
-"""An evaluation: a release and the data it was made of in, scores for the owner out."""
+"""Evaluate a release: the release and its private data in, scores for the owner out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hedgerow import progress
 from hedgerow.data import Source
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.io.folder import open_folder
 from hedgerow.io.read import read
+from hedgerow.io.release_writer import open_folder
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.jobs.reading import with_columns
 from hedgerow.jobs.recipe import Reading
@@ -26,17 +26,17 @@ def run_evaluation(
     seed: int | None = None,
     trusted: bool = False,
 ) -> list[Score]:
-    """Compare a release with the data it was made of, and write the scores."""
+    """Compare a release with the data it was made from, and write the scores."""
     check_owners_file(scores, [Path(reading.data)], read_scores)
     progress.tell("reading the release")
-    release, written = open_folder(folder, trusted=trusted)
-    if reading.kind not in {"", written.kind}:
-        msg = f"{folder} is a release of {written.kind}; got {reading.kind!r}"
+    release, document = open_folder(folder, trusted=trusted)
+    if reading.kind not in {"", document.kind}:
+        msg = f"{folder} is a release of {document.kind}; got --kind {reading.kind!r}"
         raise ParameterError(msg)
     progress.tell("reading the data")
     original = read(
         reading.data,
-        kind=written.kind,
+        kind=document.kind,
         domain=None if release.domain.source is Source.INFERRED else release.domain,
         format=reading.format,
         columns=reading.columns,
@@ -44,5 +44,5 @@ def run_evaluation(
     )
     progress.tell("measuring")
     measured = evaluate(release, original, seed=seed)
-    write_scores(scores, measured, kind=written.kind, method=written.method, guarantee=written.guarantee)
+    write_scores(scores, measured, kind=document.kind, method=document.method, guarantee=document.guarantee)
     return measured

@@ -1,4 +1,4 @@
-"""A publication: a recipe in, a release folder out."""
+"""Publish data: a recipe in, a release folder out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hedgerow.data import Dataset
 from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
 from hedgerow.frontiers import find_engine
 from hedgerow.io.account import Account
-from hedgerow.io.charge import Charge
+from hedgerow.io.account_charge import Charge
+from hedgerow.io.atomic_folder import Placement
 from hedgerow.io.codec import codec_of
-from hedgerow.io.folder import Layout, check_free, write_folder
-from hedgerow.io.placement import Placement
+from hedgerow.io.release_writer import Layout, check_free, write_folder
 from hedgerow.io.scores import check_owners_file
 from hedgerow.io.signing import read_private_key
 from hedgerow.jobs.reading import read_data
@@ -29,7 +29,7 @@ __all__ = ["Plan", "plan_job", "run_job"]
 
 
 class Plan(NamedTuple):
-    """What a job comes to, with everything checked that can be checked without spending."""
+    """A job that is ready to run: everything was checked that can be checked without spending."""
 
     data: Dataset
     method: Publisher[Any]
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 def plan_job(job: Job, recipe: Path | None = None) -> Plan:
-    """Check a job: method, promise, places, account and data; nothing is asked of the data yet."""
+    """Check a job: method, promise, paths, account and data; no question is asked of the data yet."""
     method_class = find_method(job.method)
     guarantee = promise(method_class, job.promise)
     method = configure(method_class, job.set)
@@ -51,7 +51,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
     bare = guarantee.needs_public_domain
     if bare and job.read.get("carry"):
-        msg = f"{guarantee.name} publishes no column as it is; leave --carry out"
+        msg = f"{guarantee.name} publishes no column as it is; omit --carry"
         raise UnsupportedGuarantee(msg)
     engine = find_engine(job.engine)
     data = read_data(job, guarantee.columns).on(engine)
@@ -63,7 +63,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
 
 
 def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
-    """Charge, publish, verify and write; the recipe, if wanted, before anything is asked."""
+    """Charge, publish, verify and write; the recipe, if requested, is saved before anything is asked."""
     plan = plan_job(job, recipe)
     if recipe is not None:
         save_job(job, recipe)
@@ -73,7 +73,7 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     progress.promise_outcome(lambda: _outcome(placement, charge))
     with charge or nullcontext():
         progress.tell("publishing")
-        release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.enter)
+        release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)
         progress.tell("writing and verifying")
         write_folder(
             release,
@@ -81,7 +81,7 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
             plan.layout,
             overwrite=job.overwrite,
             placement=placement,
-            ready=charge and charge.ready,
+            before_renaming=charge and charge.record_fingerprint,
             key=plan.key,
         )
     return release, folder
@@ -95,16 +95,16 @@ def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
 
 def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
     published = f"published in {placement.folder}" if placement.is_out() else ""
-    return progress.Outcome(published, charge.says() if charge else "")
+    return progress.Outcome(published, charge.describe() if charge else "")
 
 
 def _check_owners_files(job: Job, recipe: Path | None) -> None:
-    """Keep the owner's files out of the release, and the release from replacing them."""
+    """Refuse files of the owner inside the release folder, and a recipe that would replace another file."""
     out = Path(job.out).resolve()
     inputs = [Path(name) for name in (job.data, job.domain, job.account, job.sign) if name]
     for path in (*inputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):
-            msg = f"{path} is inside {job.out}, which is what goes out; keep it somewhere else"
+            msg = f"{path} is inside {job.out}, the folder that is published; keep it somewhere else"
             raise GuaranteeError(msg)
     if recipe is not None:
         check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))

@@ -1,4 +1,4 @@
-"""Private data, read as a command was told."""
+"""Read private data as a job describes it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["read_data", "with_columns"]
 
 
 def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:
-    """Read private data, with the columns that a promise reads."""
-    progress.tell("reading")
+    """Read private data, with the columns that a promise needs."""
+    progress.tell("reading the data")
     declared = read_domain(Path(reading.domain)) if reading.domain else None
     if declared and reading.assert_public_domain:
-        msg = "give either a domain or --assert-public-domain, not both"
+        msg = "give either --domain or --assert-public-domain, not both"
         raise ParameterError(msg)
     return read(
         reading.data,
@@ -35,7 +35,7 @@ def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:
 
 
 def with_columns(options: Mapping[str, str], columns: Sequence[str]) -> Mapping[str, str]:
-    """Add the columns that a promise reads to the reading options."""
-    listed = [*options.get("sensitive", "").split(","), *columns]
-    wanted = ",".join(dict.fromkeys(name for name in listed if name))
-    return {**options, "sensitive": wanted} if wanted else options
+    """Add the columns that a promise needs to the reading options."""
+    names = [*options.get("sensitive", "").split(","), *columns]
+    sensitive = ",".join(dict.fromkeys(name for name in names if name))
+    return {**options, "sensitive": sensitive} if sensitive else options

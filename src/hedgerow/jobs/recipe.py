@@ -1,4 +1,4 @@
-"""What a command is told about its data, and recipes: all that a publication is told, to be run again."""
+"""Jobs: how data is read and published; a recipe is the file of a job, to run it again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATHS = ("data", "out", "domain", "account", "sign")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """How private data is read."""
+    """How private data is read: the file, its kind, format, columns and domain."""
 
     data: str
     kind: str
@@ -45,30 +45,32 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 def save_job(job: Job, path: Path) -> None:
-    """Write a recipe file; its paths are relative to where it lies."""
-    told: dict[str, Any] = msgspec.to_builtins(job)
+    """Write a recipe file; its paths are relative to its folder."""
+    fields: dict[str, Any] = msgspec.to_builtins(job)
     for name in _PATHS:
-        if told.get(name) and not Path(told[name]).is_absolute():
-            told[name] = os.path.relpath(told[name], path.parent)
-    tables: dict[str, dict[str, Any]] = {name: told.pop(name) for name in list(told) if isinstance(told[name], dict)}
-    parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(told)]
+        if fields.get(name) and not Path(fields[name]).is_absolute():
+            fields[name] = os.path.relpath(fields[name], path.parent)
+    tables: dict[str, dict[str, Any]] = {
+        name: fields.pop(name) for name in list(fields) if isinstance(fields[name], dict)
+    }
+    parts = ["# run it again: hedgerow publish --recipe FILE", *_lines(fields)]
     for name, table in tables.items():
         parts += ["", f"[{name}]", *_lines(table)]
     write_file(path, ("\n".join(parts) + "\n").encode(), private=True)
 
 
 def load_job(path: Path, **changes: Any) -> Job:
-    """Read a recipe file; what is given besides replaces what it says."""
-    told = read_toml(path, InputError)
+    """Read a recipe file; `changes` replace its fields."""
+    fields = read_toml(path, InputError)
     for name in _PATHS:
-        if isinstance(told.get(name), str):
-            told[name] = str(path.parent / told[name])
+        if isinstance(fields.get(name), str):
+            fields[name] = str(path.parent / fields[name])
     for name, value in changes.items():
-        # a table is added to, entry by entry
-        both = isinstance(value, dict) and isinstance(told.get(name), dict)
-        told[name] = {**told[name], **value} if both else value
+        # tables are merged, entry by entry
+        tables = isinstance(value, dict) and isinstance(fields.get(name), dict)
+        fields[name] = {**fields[name], **value} if tables else value
     try:
-        return msgspec.convert(told, Job)
+        return msgspec.convert(fields, Job)
     except msgspec.ValidationError as error:
         msg = f"{path} is not a recipe: {str(error).replace('`', chr(39))}"
         raise InputError(msg) from None

@@ -1,4 +1,4 @@
-"""One self-contained page of what was promised and, for the owner, of what was kept."""
+"""One self-contained page about releases: what is promised and, for the owner, what was kept."""
 
 from hedgerow.report.page import report
 

@@ -1,4 +1,4 @@
-"""Pictures as Vega-Lite specifications, readable in light and dark."""
+"""Charts as Vega-Lite specifications, readable in light and dark mode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OTHERS = ("#e0a030", "#5b8def", "#a066c9")
 
 
 def budget_chart(evidence: Evidence) -> Chart | None:
-    """How the promise was shared among the questions."""
+    """Draw how epsilon was split among the questions."""
     rows = [
         {"question": entry.label, "epsilon": float(entry.spend)}
         for entry in evidence.entries
@@ -31,7 +31,7 @@ def budget_chart(evidence: Evidence) -> Chart | None:
     if not rows:
         return None
     return _chart(
-        "How epsilon was spent, by question",
+        "Epsilon spent, by question",
         rows,
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
         height=26 * len(rows),
@@ -44,30 +44,30 @@ def budget_chart(evidence: Evidence) -> Chart | None:
 
 
 def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
-    """What a release holds, drawn from the release alone: anyone may see it.
+    """Draw the content of a release, from the release alone; these charts are public.
 
-    Where it is `compared` with the original, what the comparison shows is not shown twice.
+    If the page also compares with the original (`compared`), what the comparison shows is left out.
     """
     return KINDS[data.kind].module("report").charts(data, compared=compared) if data.kind in KINDS else []
 
 
 def score_charts(scores: Sequence[Score]) -> list[Chart]:
-    """Draw the scores that belong to a picture, controls beside them."""
-    named: dict[str, list[Score]] = {}
+    """Draw the scores that belong to a chart, together with their controls."""
+    groups: dict[str, list[Score]] = {}
     for score in scores:
         if score.chart:
-            named.setdefault(score.chart, []).append(score)
-    return [chart for name, held in named.items() for chart in _drawn(name, held)]
+            groups.setdefault(score.chart, []).append(score)
+    return [chart for name, group in groups.items() for chart in _draw(name, group)]
 
 
-def _drawn(name: str, scores: Sequence[Score]) -> list[Chart]:
+def _draw(name: str, scores: Sequence[Score]) -> list[Chart]:
     if scores[0].across:
-        return _maps(name, scores)
-    return [_pairs(name, scores) if _ORIGINAL in dict(scores[0].controls) else _groups(name, scores)]
+        return _heat_maps(name, scores)
+    return [_dumbbells(name, scores) if _ORIGINAL in dict(scores[0].controls) else _grouped_bars(name, scores)]
 
 
-def _maps(name: str, scores: Sequence[Score]) -> list[Chart]:
-    """Two maps on one scale, one tile a score: the original, and the release."""
+def _heat_maps(name: str, scores: Sequence[Score]) -> list[Chart]:
+    """Draw two heat maps on one scale, one tile per score: the original, and the release."""
     before = [dict(score.controls)[_ORIGINAL] for score in scores]
     after = [score.value for score in scores]
     top = max(*before, *after, 0)
@@ -101,14 +101,14 @@ def _maps(name: str, scores: Sequence[Score]) -> list[Chart]:
     return charts
 
 
-def _groups(name: str, scores: Sequence[Score]) -> Chart:
-    """One place a score: our value with its interval, and the controls."""
+def _grouped_bars(name: str, scores: Sequence[Score]) -> Chart:
+    """Draw one group of bars per score: the value with its interval, and the controls."""
     rows: list[dict[str, Any]] = [
         {"at": score.at, "series": series, "value": value, "low": low, "high": high}
         for score in scores
         for series, value, low, high in (
             (OURS, score.value, score.low, score.high),
-            *((control, held, held, held) for control, held in score.controls),
+            *((control, value, value, value) for control, value in score.controls),
         )
     ]
     place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
@@ -147,8 +147,8 @@ def _intervals(rows: list[dict[str, Any]], shared: dict[str, Any]) -> dict[str, 
     }
 
 
-def _pairs(name: str, scores: Sequence[Score]) -> Chart:
-    """One line a score: the original and the release as two points."""
+def _dumbbells(name: str, scores: Sequence[Score]) -> Chart:
+    """Draw one line per score, from the original to the release."""
     ends = [
         {"at": score.at, "from": dict(score.controls)[_ORIGINAL], "to": score.value}
         for score in scores
@@ -195,7 +195,7 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
 
 
 def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
-    """Draw one bar per row, from left to right; names stand beside them."""
+    """Draw one horizontal bar per row, with its name on the left."""
     return _chart(
         title,
         rows,
@@ -210,7 +210,7 @@ def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> 
 
 
 def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
-    """Draw one column per row, upwards; names are short and stand below them."""
+    """Draw one vertical bar per row, with its short name below."""
     return _chart(
         title,
         rows,
@@ -244,8 +244,8 @@ def _sentence(text: str) -> str:
 
 
 def _chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
-    """Put what all pictures share around one; colours of text come from the page."""
-    quiet = {
+    """Add what all charts share; the page sets the colour of text."""
+    axis = {
         "labelColor": "currentColor",
         "titleColor": "currentColor",
         "domainColor": "#8888",
@@ -261,7 +261,7 @@ def _chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
             "data": {"values": rows},
             "config": {
                 "view": {"stroke": None},
-                "axis": quiet,
+                "axis": axis,
                 "legend": {"labelColor": "currentColor"},
                 "font": "system-ui, sans-serif",
             },

@@ -1,4 +1,4 @@
-"""The report page: releases, and scores for the owner, in one file that needs no network."""
+"""The report page: releases, and scores for the owner, in one file that works offline."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _SCRIPTS = ("vega", "vega-lite", "vega-embed")
 
 
 def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequence[Score]] = ()) -> str:
-    """Make the page.
+    """Make the report page.
 
     Parameters
     ----------
     releases
-        Each release with the name it is shown under.
+        Each release with its name on the page.
     scores
-        The scores of each, in the same order; with them the page is for the owner only.
+        The scores of each release, in the same order; with scores the page is for the owner only.
     """
-    import jinja2  # noqa: PLC0415 - only a report needs it
+    import jinja2  # noqa: PLC0415 - used here only
 
     if scores and len(scores) != len(releases):
-        msg = f"{len(releases)} releases need as many score files, in their order; got {len(scores)}"
+        msg = f"give one score file per release, in the same order; got {len(scores)} for {len(releases)} releases"
         raise ParameterError(msg)
     charts: list[Chart] = []
     pages = [
@@ -55,13 +55,13 @@ def report(releases: Sequence[tuple[str, Release[Any]]], scores: Sequence[Sequen
         version=version(),
         style=_Safe(files.joinpath("page.css").read_text("utf-8")),
         scripts=[_Safe(script) for script in scripts],
-        allowed=_Safe(" ".join(map(_hashed, scripts))),
+        allowed=_Safe(" ".join(map(_script_hash, scripts))),
         charts=_Safe(_json([chart["spec"] for chart in charts])),
     )
 
 
 class _Safe(str):
-    """Text of our own that stands in the page as it is."""
+    """Our own text, which is put into the page without escaping."""
 
     __slots__ = ()
 
@@ -70,29 +70,29 @@ class _Safe(str):
 
 
 def _vendored(name: str) -> str:
-    """Read a script of somebody else's, if it is the one that was looked at when it came in."""
+    """Read a third-party script, and check that it is the one that was reviewed."""
     vendor = resources.files("hedgerow.report").joinpath("vendor")
     content = vendor.joinpath(f"{name}.min.js").read_bytes()
     line = f"{hashlib.sha256(content).hexdigest()}  {name}.min.js"
     if line not in vendor.joinpath("SHA256SUMS").read_text("utf-8").splitlines():
         msg = f"the script {name}.min.js of the report was changed; install Hedgerow again"
         raise EngineError(msg)
-    return _closed(content.decode())
+    return _make_embeddable(content.decode())
 
 
-def _hashed(script: str) -> str:
-    """Name a script in the page's policy: nothing else is run, whatever gets into the page."""
+def _script_hash(script: str) -> str:
+    """The hash of a script for the content security policy of the page, which runs no other script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def _closed(script: str) -> str:
-    """Keep a script from ending its element early, and from naming a file that is not there."""
+def _make_embeddable(script: str) -> str:
+    """Keep a script from closing its element early, and from naming a source map that does not exist."""
     script = re.sub(r"//# sourceMappingURL=.*", "", script)
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _json(value: Any) -> str:
-    """Write JSON that cannot end its element, whatever the data is called."""
+    """Write JSON that cannot close its element, whatever texts it contains."""
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")
 
 
@@ -104,27 +104,27 @@ def _title(releases: Sequence[tuple[str, Release[Any]]]) -> str:
 
 
 def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: list[Chart]) -> dict[str, Any]:
-    """Gather what the page says of one release; its pictures are added to `charts`."""
+    """Collect the content of the page for one release; its charts are appended to `charts`."""
     promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = bool(score_charts(scores))
     public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)]
     budget = budget_chart(release.evidence)
-    plain = [score for score in scores if not score.chart or score.better != "neither"]
+    listed = [score for score in scores if not score.chart or score.better != "neither"]
     return {
-        # a name of a file may be no text
+        # a file name may not be valid text
         "name": name.encode("utf-8", "backslashreplace").decode(),
         "publishable": release.publishable,
         "unchecked": _unchecked(release),
         "figures": [("promise", promises), *release.guarantee.figures()],
         "sentence": release.guarantee.sentence(),
         "limits": limits_of(release.guarantee, release.domain),
-        "budget": _numbered(budget, charts) if budget else None,
+        "budget": _add_chart(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
-        "charts": [_numbered(chart, charts) for chart in public],
-        "score_charts": [_numbered(chart, charts) for chart in score_charts(scores)],
-        "controls": (named := list(dict.fromkeys(n for score in plain for n, _ in score.controls))),
-        "scores": [_row(score, named) for score in plain],
+        "charts": [_add_chart(chart, charts) for chart in public],
+        "score_charts": [_add_chart(chart, charts) for chart in score_charts(scores)],
+        "controls": (names := list(dict.fromkeys(name for score in listed for name, _ in score.controls))),
+        "scores": [_row(score, names) for score in listed],
         "facts": [
             ("method", release.recipe.method),
             ("parameters", parameters or "none"),
@@ -135,33 +135,34 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
 
 
 def _unchecked(release: Release[Any]) -> str:
-    """Say that another version made it: what that one writes is not known to this one."""
+    """The warning about a release of another version, whose files this version cannot fully check."""
     if release.version == version():
         return ""
     return (
-        f"It was made by Hedgerow {release.version}, and this page by {version()}. The promise was checked on the "
-        "data, as far as it can be; that the folder is just what that version wrote was not. Verify it with that one."
+        f"The release was made by Hedgerow {release.version}, this page by {version()}. The promise was checked on the "
+        "data, as far as that is possible, but not that the folder is exactly what that version wrote. Verify the "
+        f"release with Hedgerow {release.version}."
     )
 
 
-def _numbered(chart: Chart, charts: list[Chart]) -> dict[str, Any]:
+def _add_chart(chart: Chart, charts: list[Chart]) -> dict[str, Any]:
     charts.append(chart)
     return {"title": chart["title"], "id": len(charts) - 1}
 
 
 def _figure(score: Score) -> tuple[str, str, str]:
-    beside = ", ".join(f"{name} {_number(value)}" for name, value in score.controls)
-    return score.name, _number(score.value), beside
+    controls = ", ".join(f"{name} {_number(value)}" for name, value in score.controls)
+    return score.name, _number(score.value), controls
 
 
-def _row(score: Score, named: list[str]) -> dict[str, Any]:
-    """Lay out a score; a control it does not have leaves a gap."""
-    wide, beside = score.low < score.high, dict(score.controls)
+def _row(score: Score, names: list[str]) -> dict[str, Any]:
+    """Make the table row of a score; a control that it does not have is an empty cell."""
+    has_interval, controls = score.low < score.high, dict(score.controls)
     return {
         "name": score.name,
         "value": _number(score.value),
-        "interval": f"{_number(score.low)} to {_number(score.high)}" if wide else "",
-        "controls": [(name, _number(beside[name]) if name in beside else "") for name in named],
+        "interval": f"{_number(score.low)} to {_number(score.high)}" if has_interval else "",
+        "controls": [(name, _number(controls[name]) if name in controls else "") for name in names],
     }
 
 

@@ -1,4 +1,4 @@
-"""What a release of sequences holds, drawn."""
+"""Charts of a release of sequences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 15
 
 
 def charts(data: Sequences, *, compared: bool) -> list[Chart]:
-    """Draw the most frequent items and the lengths of sequences; a comparison shows both."""
+    """Draw the most frequent items and the lengths of sequences; nothing if a comparison shows both."""
     starts, items, weights = data.arrays()
     if compared or not len(weights):
         return []
@@ -26,10 +26,10 @@ def charts(data: Sequences, *, compared: bool) -> list[Chart]:
     lengths, place = np.unique(np.minimum(sizes, _MOST), return_inverse=True)
     records = np.bincount(place, weights).astype(np.int64).tolist()
     rows = [
-        {"items": f"{length}{' and more' if length == _MOST else ''}", "sequences": count}
+        {"items": f"{length}{' or more' if length == _MOST else ''}", "sequences": count}
         for length, count in zip(lengths.tolist(), records, strict=True)
     ]
     return [
-        bar_chart("The most frequent items of the release", frequent, "item", "occurrences"),
+        bar_chart("Most frequent items in the release", frequent, "item", "occurrences"),
         column_chart("Items per sequence in the release", rows, "items", "sequences"),
     ]

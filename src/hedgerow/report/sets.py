@@ -1,4 +1,4 @@
-"""What a release of sets holds, drawn."""
+"""Charts of a release of sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 15
 
 
 def charts(data: Sets, *, compared: bool) -> list[Chart]:
-    """Draw the most frequent itemsets, unless a comparison shows them, and the sizes of records."""
+    """Draw the sizes of records, and the most frequent itemsets unless a comparison shows them."""
     values = data.domain.values("item")
     top = [
         {"item": ", ".join(str(values[code]) for code in itemset), "records": support}
@@ -26,6 +26,6 @@ def charts(data: Sets, *, compared: bool) -> list[Chart]:
     for itemset, count in data.itemsets():
         sizes[len(itemset)] += count
     rows = [{"items": size, "records": count} for size, count in sorted(sizes.items())]
-    frequent = bar_chart("The most frequent itemsets of the release", top, "item", "records")
-    lengths = column_chart("Items a record in the release", rows, "items", "records")
+    frequent = bar_chart("Most frequent itemsets in the release", top, "item", "records")
+    lengths = column_chart("Items per record in the release", rows, "items", "records")
     return [lengths] if compared else [frequent, lengths]

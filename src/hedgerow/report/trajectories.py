@@ -1,4 +1,4 @@
-"""What a release of trajectories holds, drawn."""
+"""Charts of a release of trajectories."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _MOST = 15
 
 
 def charts(data: Trajectories, *, compared: bool) -> list[Chart]:
-    """Draw the places and the times of most visits; a comparison shows both."""
+    """Draw the places and times with most visits; nothing if a comparison shows both."""
     _, pairs, _ = data.arrays()
     if compared or not len(pairs):
         return []
     size = data.domain.size("place")
-    drawn: list[Chart] = []
+    drawings: list[Chart] = []
     for axis, codes in (("place", pairs % size), ("time", pairs // size)):
-        seen, counts = np.unique(codes, return_counts=True)
+        occurring, counts = np.unique(codes, return_counts=True)
         top = np.argsort(-counts, kind="stable")[:_MOST]
-        # times stand in their order, places by their visits
-        shown = np.sort(top) if axis == "time" else top
+        # times are in their order, places by number of visits
+        order = np.sort(top) if axis == "time" else top
         values = data.domain.values(axis)
-        rows = [{axis: str(values[seen[number]]), "visits": int(counts[number])} for number in shown]
-        drawn.append(bar_chart(f"Visits by {axis} in the release", rows, axis, "visits"))
-    return drawn
+        rows = [{axis: str(values[occurring[number]]), "visits": int(counts[number])} for number in order]
+        drawings.append(bar_chart(f"Visits by {axis} in the release", rows, axis, "visits"))
+    return drawings

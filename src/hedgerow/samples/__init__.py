@@ -1,4 +1,4 @@
-"""Data made up by our own generators, the same every time: for demos, tests and benchmarks."""
+"""Generated data sets, the same every time: for demos, tests and benchmarks."""
 
 from hedgerow.samples.shopping import shopping_baskets
 

@@ -1,4 +1,4 @@
-"""A small town's shop: baskets of customers who come for breakfast, for dinner, for a party."""
+"""Generated shopping baskets: customers of a small shop buy for breakfast, for dinner or for a party."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["Baskets", "shopping_baskets"]
 
-#: what the shop sells, by department
+#: the items of the shop, by department
 SHELVES = {
     "bakery": ("bread", "rolls", "cake"),
     "dairy": ("milk", "butter", "cheese", "yoghurt"),
@@ -18,7 +18,7 @@ SHELVES = {
     "baby": ("nappies",),
 }
 
-#: why people come, how many do, and with which chance they then take what
+#: errands: the share of customers who come for each, and the probability of each item on it
 _ERRANDS = (
     (0.34, {"bread": 0.7, "rolls": 0.5, "butter": 0.45, "milk": 0.5, "coffee": 0.25, "tea": 0.1}),
     (0.26, {"pasta": 0.55, "tomatoes": 0.6, "cheese": 0.4, "wine": 0.3, "salad": 0.35}),
@@ -27,13 +27,14 @@ _ERRANDS = (
     (0.06, {"nappies": 0.9, "milk": 0.5, "yoghurt": 0.35, "apples": 0.3}),
     (0.04, {"tea": 0.6, "cake": 0.6, "milk": 0.3}),
 )
+#: the probability of any other item, baskets per customer, and the share of baskets that are for the usual errand
 _BY_CHANCE = 0.015
 _VISITS = 6
 _LOYAL = 0.7
 
 
 class Baskets(NamedTuple):
-    """Baskets in a long table: which basket, whose, what."""
+    """Baskets as a long table: basket, customer and item of each line."""
 
     basket: list[int]
     customer: list[str]
@@ -41,7 +42,7 @@ class Baskets(NamedTuple):
 
 
 def shopping_baskets(baskets: int = 60_000, *, seed: int = 2024) -> Baskets:
-    """Make up baskets; the same seed makes the same ones.
+    """Generate baskets; the same seed gives the same ones.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def shopping_baskets(baskets: int = 60_000, *, seed: int = 2024) -> Baskets:
         for item, chance in taken.items():
             chances[errand, items.index(item)] = chance
     share = np.array([part for part, _ in _ERRANDS])
-    # a customer has one errand they mostly come for
+    # each customer has a usual errand
     customers = -(-baskets // _VISITS)
     usual = draw.choice(len(share), customers, p=share)
     who = draw.integers(0, customers, baskets)

@@ -1,8 +1,7 @@
-"""Walks through a city and rides on a transit network, hour by hour, made up.
+"""Generated trajectories: walks through a city and rides on a transit network, hour by hour.
 
-They are shaped like the two data sets of the paper on local suppression, which are not public: a
-skewed start, a walk on a graph of small degree, distinct hours, and one sensitive attribute of five
-values of which one belongs to a fifth of the records.
+They resemble the two data sets of the paper on local suppression, which are not public: a skewed start, a random walk
+on a graph of small degree, distinct hours, and one sensitive attribute of five values, each in a fifth of the records.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SHARES = (0.2, 0.2, 0.2, 0.2, 0.2)
 
 @dataclass(frozen=True)
 class Walks:
-    """How walks are made: how many, over how many places and hours, how long, from which seed."""
+    """Parameters of generated walks: number of records, places and hours, mean length, and seed."""
 
     records: int
     places: int
@@ -41,7 +40,7 @@ TRANSIT = Walks(460_000, 68, 48)
 
 
 def walks(plan: Walks) -> Trajectories:
-    """Make up walks; the same plan makes the same ones.
+    """Generate walks; the same parameters give the same ones.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def walks(plan: Walks) -> Trajectories:
     """
     draw = np.random.default_rng(plan.seed)
     sizes = 1 + np.minimum(draw.poisson(plan.mean - 1, plan.records), plan.hours - 1)
-    # distinct hours: the first ones of a random order of all, sorted
+    # distinct hours: the first ones of a random order, sorted
     order = np.argsort(draw.random((plan.records, plan.hours), np.float32), axis=1)
     chosen = np.arange(plan.hours) < sizes[:, None]
     hours = np.sort(np.where(chosen, order, plan.hours), axis=1)
@@ -74,7 +73,7 @@ def walks(plan: Walks) -> Trajectories:
 
 
 def _walk(plan: Walks, draw: np.random.Generator) -> Integers:
-    """Walk from a skewed start to a neighbour at every step, or stay."""
+    """Draw random walks: a skewed start, then at every step a neighbour, or the same place."""
     weights = 1 / np.arange(1, plan.places + 1) ** _SKEW
     near = draw.integers(0, plan.places, (plan.places, _DEGREE))
     place = np.empty((plan.records, plan.hours), np.int64)

@@ -17,7 +17,7 @@ from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.audit import release_bytes
 from hedgerow.frontiers import Duration
 from hedgerow.io.files import Ending
-from hedgerow.io.folder import Layout, write_folder
+from hedgerow.io.release_writer import Layout, write_folder
 from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
 from hedgerow.publishers.sequences.continued_prefix_tree.time_assignment import Journeys, TimeAssignment

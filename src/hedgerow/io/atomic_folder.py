@@ -1,4 +1,4 @@
-"""How a finished folder gets its name: made aside, put in its place in one step, or not at all."""
+"""Folders that appear completely or not at all: written under a temporary name, renamed in one step."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from hedgerow.errors import WriteError
 from hedgerow.io.locks import abandoned, make_locked, remove
 from hedgerow.io.swap import swap_folders
 
-__all__ = ["Placement", "part_of", "put_in_place", "remove_leftovers"]
+__all__ = ["Placement", "put_in_place", "remove_leftovers", "temporary_folder"]
 
 _PREFIX, _SUFFIX, _LOCK = ".hedgerow-", ".part", ".lock"
-#: what renaming a folder says if there is something under the new name
+#: the errors of renaming if something with the new name exists
 _TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
 
 
 class Placement:
-    """Where a folder goes that is being written, and whether it is there: asked of the system.
+    """The place of a folder that is being written, and whether it was renamed to it.
 
-    Whatever interrupts a renaming, `is_out` tells the truth afterwards.
+    `is_out` asks the file system, so it is right whatever interrupted the renaming.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._part: os.stat_result | None = None
+        self._expected: os.stat_result | None = None
 
     def expect(self, part: Path) -> None:
-        """Remember the finished folder that is renamed next."""
-        self._part = part.stat()
+        """Remember the finished folder that will be renamed next."""
+        self._expected = part.stat()
 
     def is_out(self) -> bool:
-        """Whether it was renamed."""
+        """Whether the expected folder is in its place."""
         try:
-            return self._part is not None and os.path.samestat(self._part, self.folder.stat())
+            return self._expected is not None and os.path.samestat(self._expected, self.folder.stat())
         except OSError:
             return False
 
 
 @contextmanager
-def part_of(folder: Path) -> Generator[Path]:
-    """Make a folder beside the place, and remove it at last: it is gone already if it was renamed.
+def temporary_folder(folder: Path) -> Generator[Path]:
+    """Make a temporary folder next to the place, and remove it in the end, unless it was renamed.
 
-    A file beside it is locked as long as its maker lives: a folder cannot be locked everywhere.
+    A file next to it is locked while its maker lives, because not every system can lock a folder.
     """
     lock, opened = make_locked(folder.parent, _PREFIX, _LOCK)
     part = lock.with_suffix(_SUFFIX)
@@ -60,7 +60,7 @@ def part_of(folder: Path) -> Generator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove parts whose maker is dead, and bring back what a killed run was about to replace."""
+    """Remove temporary folders of killed runs, and restore a folder that a killed run was about to replace."""
     for left in folder.parent.glob(f"{_PREFIX}*"):
         if left.suffix in {_SUFFIX, _LOCK}:
             lock = left.with_suffix(_LOCK)
@@ -77,11 +77,11 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _remove_tree(folder: Path) -> None:
-    """Remove a folder of ours, if that can be done."""
+    """Remove a folder of ours, if possible."""
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        # if `rmtree` is interrupted, it closes a file twice, and fails of that instead
+        # if `rmtree` is interrupted, it closes a file twice and raises that error instead
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, KeyboardInterrupt):
             cause = cause.__context__
@@ -94,7 +94,7 @@ def _old(folder: Path) -> Path:
 
 
 def put_in_place(part: Path, placement: Placement, *, overwrite: bool) -> None:
-    """Put the finished folder in its place; of two at once, one wins."""
+    """Rename the finished folder to its place; of two runs at once, one wins."""
     folder = placement.folder
     placement.expect(part)
     try:
@@ -106,14 +106,14 @@ def put_in_place(part: Path, placement: Placement, *, overwrite: bool) -> None:
     except OSError as error:
         if error.errno not in _TAKEN:
             raise
-        msg = f"{folder} was made by somebody else in the meantime; this release was not written"
+        msg = f"{folder} was created by another process in the meantime; this release was not written"
         raise WriteError(msg) from None
-    if not placement.is_out():  # the system did something else than it said
+    if not placement.is_out():  # the system reported success without renaming
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def _replace(part: Path, folder: Path) -> None:
-    """Replace a folder in two steps; whatever stops the second takes the first back."""
+    """Replace a folder in two steps; if the second fails, the first is undone."""
     old = _old(folder)
     try:
         folder.rename(old)
@@ -123,4 +123,4 @@ def _replace(part: Path, folder: Path) -> None:
             old.rename(folder)
         raise
     with suppress(OSError):
-        old.rename(part)  # which is removed at last, as it is after a swap
+        old.rename(part)  # the temporary folder is removed in the end, as after a swap

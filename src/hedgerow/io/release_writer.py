@@ -1,4 +1,4 @@
-"""The release folder: written aside, read again and verified there, then renamed into place."""
+"""Write release folders: under a temporary name, read again and verified there, then renamed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hedgerow.errors import InternalError, NotSatisfied, ParameterError, ReadError, WriteError
+from hedgerow.io.atomic_folder import Placement, put_in_place, remove_leftovers, temporary_folder
 from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import (
     Ending,
+    compress,
     ending_of,
-    pack,
     reason,
     sync_folder,
     umask,
     write_all,
 )
-from hedgerow.io.opening import RELEASE, SIGNATURE, STATEMENT, names_of, open_folder, read_json
-from hedgerow.io.placement import Placement, part_of, put_in_place, remove_leftovers
+from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_document
 from hedgerow.io.signing import sign
 from hedgerow.release import Release
 from hedgerow.statement import File
@@ -39,7 +39,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Layout(NamedTuple):
-    """How the data of a release is written: as its input was."""
+    """How the data of a release is written: its format, file ending and column names."""
 
     format: str
     ending: Ending
@@ -47,7 +47,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def like(cls, path: Path, form: str | None, *, kind: str, columns: Mapping[str, str] = _NOTHING) -> Layout:
-        """Lay out as that file is; of its name only an ending we know is taken over."""
+        """The layout of that input file; of its name only a known ending is used."""
         ending, codec = ending_of(path), codec_of(kind)
         name = codec.format_name(form, ending)
         known = codec.formats[name].endings
@@ -57,30 +57,30 @@ class Layout(NamedTuple):
 
     @classmethod
     def plain(cls, kind: str) -> Layout:
-        """Lay out in the first format of a kind: what is published beside the data has no input."""
+        """The first format of a kind, for what is published next to the data and has no input file."""
         name, form = next(iter(codec_of(kind).formats.items()))
         return cls(name, Ending(form.endings[0], ""))
 
-    def name(self, output: str) -> str:
+    def file_name(self, output: str) -> str:
         """The name of the file of an output."""
         return f"data.{output}.{self.ending}" if output else f"data.{self.ending}"
 
 
 def check_free(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a place that is taken, before any work is done; only a release may be replaced."""
+    """Refuse a folder that exists, before any work is done; only a release may be replaced."""
     if not folder.name or not folder.parent.is_dir():
-        msg = f"{folder} cannot be made: there is no folder {folder.parent}; create it first"
+        msg = f"{folder} cannot be created: there is no folder {folder.parent}; create it first"
         raise ParameterError(msg)
     if not os.access(folder.parent, os.W_OK | os.X_OK):
-        msg = f"{folder} cannot be made: no permission to write in {folder.parent}"
+        msg = f"{folder} cannot be created: no permission to write in {folder.parent}"
         raise WriteError(msg)
     if not os.path.lexists(folder):
         return
     if not overwrite:
-        msg = f"{folder} is there already; choose another name, or pass --overwrite"
+        msg = f"{folder} exists already; choose another name, or pass --overwrite"
         raise ParameterError(msg)
     if not _is_release(folder):
-        msg = f"{folder} is there and is not just a release of ours; it will not be replaced"
+        msg = f"{folder} exists and holds something other than a release of Hedgerow; it is not replaced"
         raise ParameterError(msg)
 
 
@@ -89,10 +89,10 @@ def _is_release(folder: Path) -> bool:
     if folder.is_symlink() or not (folder / RELEASE).is_file():
         return False
     try:
-        written = read_json(folder, trusted=True)
+        document = read_document(folder, trusted=True)
     except ReadError:
         return False
-    return {path.name for path in folder.iterdir()} <= names_of(written)
+    return {path.name for path in folder.iterdir()} <= allowed_names(document)
 
 
 def write_release(
@@ -103,29 +103,29 @@ def write_release(
     columns: Mapping[str, str] = _NOTHING,
     overwrite: bool = False,
 ) -> Path:
-    """Write a release folder, all or nothing.
+    """Write a release folder, completely or not at all.
 
     Parameters
     ----------
     folder
-        Where; it must not exist, unless `overwrite` says that a release may be replaced.
+        The folder to create; it must not exist, unless `overwrite` allows to replace a release.
     like
-        A name of a file whose ending says how the data is written: `baskets.csv.gz`.
+        A file name whose ending tells how the data is written: `baskets.csv.gz`.
     columns
-        The names of the columns by role, where they are not the roles' own.
+        The name of the column of each role, where it differs from the role.
     """
     layout = Layout.like(Path(like), None, kind=release.kind, columns=columns)
     return write_folder(release, Path(folder), layout, overwrite=overwrite)
 
 
 def read_release(folder: str | Path, *, trusted: bool = False) -> Release[Any]:
-    """Read a release folder with the public reader, and check its promise again.
+    """Read a release folder with the public reader, and check its promise received.
 
     Parameters
     ----------
     trusted
-        Whether it may take as much memory and time as it asks for; else that is bounded by a
-        multiple of what was sent.
+        Whether reading may take any amount of memory and time; otherwise both are bounded by a multiple of the size
+        of the folder.
     """
     return open_folder(Path(folder), trusted=trusted)[0]
 
@@ -137,21 +137,20 @@ def write_folder(
     *,
     overwrite: bool = False,
     placement: Placement | None = None,
-    ready: Callable[[Path], None] | None = None,
+    before_renaming: Callable[[Path], None] | None = None,
     key: Any = None,
 ) -> Path:
     """Write a release folder in a layout, signed if there is a key.
 
-    It is written beside its place under another name, readable by its owner only, read again by the
-    public reader, compared, verified, and renamed. What earlier runs left behind when they were
-    killed is removed first.
+    It is written under a temporary name next to its place, readable by its owner only; then it is read with the public
+    reader, compared, verified and renamed. Leftovers of killed runs are removed first.
 
     Parameters
     ----------
     placement
-        Knows afterwards, whatever happened, if the folder has its name.
-    ready
-        Called with the finished folder, just before it gets its name; if it fails, it gets none.
+        Knows afterwards, whatever happened, whether the folder is in its place.
+    before_renaming
+        Called with the finished folder just before it is renamed; if it fails, the folder is not renamed.
 
     Returns
     -------
@@ -161,28 +160,28 @@ def write_folder(
     try:
         remove_leftovers(folder)
         check_free(folder, overwrite=overwrite)
-        with part_of(folder) as part:
-            files, digests = _write(release, part, layout, key)
-            _verify(release, part, files, digests)
-            part.chmod(0o777 & ~umask())
-            sync_folder(part)
-            if overwrite:  # what is there may have become something else
+        with temporary_folder(folder) as temporary:
+            files, digests = _write(release, temporary, layout, key)
+            _verify(release, temporary, files, digests)
+            temporary.chmod(0o777 & ~umask())
+            sync_folder(temporary)
+            if overwrite:  # the folder may have changed in the meantime
                 check_free(folder, overwrite=True)
-            if ready is not None:
-                ready(part)
-            put_in_place(part, placement, overwrite=overwrite)
+            if before_renaming is not None:
+                before_renaming(temporary)
+            put_in_place(temporary, placement, overwrite=overwrite)
             sync_folder(folder.parent)
     except OSError as error:
         if placement.is_out():
-            msg = f"{folder} is complete, but may not outlast a power cut ({reason(error)})"
+            msg = f"{folder} is complete, but may not survive a power cut ({reason(error)})"
         else:
             msg = f"{folder} could not be written ({reason(error)}); nothing was published"
         raise WriteError(msg) from None
     return folder
 
 
-def _write(release: Release[Any], part: Path, layout: Layout, key: Any) -> tuple[list[File], list[bytes]]:
-    """Write data, release and statement; return the files of the data, and a digest of what each unpacks to."""
+def _write(release: Release[Any], folder: Path, layout: Layout, key: Any) -> tuple[list[File], list[bytes]]:
+    """Write data, `release.json` and statement; return the data files, and a digest of the unpacked content of each."""
     files: list[File] = []
     digests: list[bytes] = []
     for name, data in release.outputs.items():
@@ -190,32 +189,32 @@ def _write(release: Release[Any], part: Path, layout: Layout, key: Any) -> tuple
         columns = {role: own.columns.get(role, role) for role in codec.written}
         content = codec.write(data, own.format, columns)
         digests.append(sha256(content).digest())
-        packed, place = pack(content, own.ending.compression), own.name(name)
-        _write_file(part / place, packed)
-        hashed = sha256(packed).hexdigest()
-        files.append(File(name, data.kind, place, hashed, own.format, columns, codec.reread(data)))
+        packed, file_name = compress(content, own.ending.compression), own.file_name(name)
+        _write_file(folder / file_name, packed)
+        sha = sha256(packed).hexdigest()
+        files.append(File(name, data.kind, file_name, sha, own.format, columns, codec.reread_options(data)))
     reading = explain(files)
-    written = release.to_json(files, reading)
-    _write_file(part / RELEASE, written)
+    document = release.to_json(files, reading)
+    _write_file(folder / RELEASE, document)
     if key is not None:
-        _write_file(part / SIGNATURE, sign(key, written))
-    _write_file(part / STATEMENT, release.statement(reading).encode())
+        _write_file(folder / SIGNATURE, sign(key, document))
+    _write_file(folder / STATEMENT, release.statement(reading).encode())
     return files, digests
 
 
-def _verify(release: Release[Any], part: Path, files: list[File], digests: list[bytes]) -> None:
-    """Read the folder as a receiver would: the same data, the same promise, still kept."""
-    again, _ = open_folder(part, trusted=True)
+def _verify(release: Release[Any], folder: Path, files: list[File], digests: list[bytes]) -> None:
+    """Read the folder as a receiver would, and check that data and promise are the same and the promise is kept."""
+    received, _ = open_folder(folder, trusted=True)
     for file, digest in zip(files, digests, strict=True):
-        rewritten = codec_of(file.kind).write(again.outputs[file.data], file.format, file.columns)
+        rewritten = codec_of(file.kind).write(received.outputs[file.data], file.format, file.columns)
         if sha256(rewritten).digest() != digest:
-            msg = f"the data in {file.file} does not come back as it was written"
+            msg = f"{file.file} is not read back as it was written"
             raise InternalError(msg)
     reading = explain(files)
-    if again.guarantee != release.guarantee or again.to_json(files, reading) != release.to_json(files, reading):
-        msg = f"{RELEASE} does not come back as it was written"
+    if received.guarantee != release.guarantee or received.to_json(files, reading) != release.to_json(files, reading):
+        msg = f"{RELEASE} is not read back as it was written"
         raise InternalError(msg)
-    if not again.verdict.satisfied:
+    if not received.verdict.satisfied:
         msg = f"the written data does not keep {release.guarantee.name}; nothing was published"
         raise NotSatisfied(msg)
 

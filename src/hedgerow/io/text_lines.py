@@ -1,4 +1,4 @@
-"""Text files line by line: each line is read alone, so none changes how another is read."""
+"""Text files as lines: each line is read alone, so that none changes how another is read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
-from hedgerow.io.long import Flags, Integers, Wanted
+from hedgerow.io.long_table import Flags, Integers, ReadRequest
 
-__all__ = ["Lines", "text_lines"]
+__all__ = ["TextLines", "split_lines"]
 
 _BLANK = b" "[0]
 _NEWLINE = b"\n"[0]
@@ -21,16 +21,16 @@ _ASCII = 127
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    r"""The lines of a text file, each ended by `\n`; a blank line is no record in any format."""
+class TextLines:
+    r"""The lines of a text file, each ended by `\n`; a blank line is not a record in any format."""
 
     content: bytes
-    #: how many lines of the file stand before the first one here
-    before: int = 0
+    #: how many lines of the file precede the first one here
+    skipped: int = 0
 
     @cached_property
     def text(self) -> NDArray[np.uint8]:
-        """The bytes."""
+        """The content as an array of bytes."""
         return np.frombuffer(self.content, np.uint8)
 
     @cached_property
@@ -41,7 +41,7 @@ class Lines:
     @property
     def numbers(self) -> Integers:
         """The number of each line in its file, counted from 1."""
-        return np.arange(self.before + 1, self.before + 1 + len(self), dtype=np.int64)
+        return np.arange(self.skipped + 1, self.skipped + 1 + len(self), dtype=np.int64)
 
     @cached_property
     def starts(self) -> Integers:
@@ -53,50 +53,49 @@ class Lines:
         return len(self.ends)
 
     def take(self, which: Flags) -> list[bytes]:
-        """Return some of the lines, without their ends."""
+        """Return the chosen lines, without their line breaks."""
         spans = zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True)
         return [self.content[start:end] for start, end in spans]
 
-    def only(self, which: Flags) -> bytes:
-        """Return some of the lines as one text."""
+    def select(self, which: Flags) -> bytes:
+        """Return the chosen lines as one text."""
         if which.all():
             return self.content
         return self.text[np.repeat(which, np.diff(self.ends, prepend=-1))].tobytes()
 
-    def with_any(self, places: Integers) -> Flags:
-        """Say which lines hold one of these places of the text."""
-        there = np.zeros(len(self), np.bool_)
-        there[np.searchsorted(self.ends, places)] = True
-        return there
+    def lines_at(self, positions: Integers) -> Flags:
+        """Return which lines contain one of these positions of the text."""
+        lines = np.zeros(len(self), np.bool_)
+        lines[np.searchsorted(self.ends, positions)] = True
+        return lines
 
-    def blanked(self, which: Flags) -> Lines:
-        """Return the same lines, some of them blank."""
+    def blank_out(self, which: Flags) -> TextLines:
+        """Return the same lines, with the chosen ones blank."""
         text = self.text.copy()
         text[np.repeat(which, np.diff(self.ends, prepend=-1))] = _BLANK
         text[self.ends] = _NEWLINE
-        return Lines(text.tobytes(), self.before)
+        return TextLines(text.tobytes(), self.skipped)
 
-    def refuse(self, where: str, bad: Flags, what: str, wanted: Wanted) -> Lines:
-        """Refuse lines that cannot be read; where such records are dropped, blank them out."""
+    def refuse(self, where: str, bad: Flags, what: str, request: ReadRequest) -> TextLines:
+        """Raise an error for the first of these lines, or blank them out where bad records are dropped."""
         if not bad.any():
             return self
-        if not wanted.drop:
+        if not request.drop_bad:
             line = self.numbers[np.argmax(bad)]
-            msg = f"{where}:{line}: {what}, or leave out such lines by on_bad=drop"
+            msg = f"{where}:{line}: {what}, or drop such lines with on_bad=drop"
             raise ReadError(msg)
         progress.count("lines that cannot be read", int(bad.sum()))
-        return self.blanked(bad)
+        return self.blank_out(bad)
 
 
-def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
+def split_lines(where: str, content: bytes, request: ReadRequest) -> TextLines:
     r"""Split a file into lines of UTF-8 text.
 
-    A line may end in `\r\n`. A byte order mark at the start of a line is no part of it: files
-    that were put together have several.
+    A line may end in `\r\n`. A byte order mark at the start of a line is removed: concatenated files have several.
     """
     content = content if content.endswith(b"\n") else content + b"\n"
     begin = 0
-    for _ in range(wanted.skip):
+    for _ in range(request.skip_lines):
         if begin == len(content):
             break
         begin = content.find(b"\n", begin) + 1
@@ -106,22 +105,22 @@ def text_lines(where: str, content: bytes, wanted: Wanted) -> Lines:
     if codecs.BOM_UTF8 in content:
         content = content.removeprefix(codecs.BOM_UTF8)
         content = content.replace(b"\n" + codecs.BOM_UTF8, b"\n")
-    lines = Lines(content, wanted.skip)
+    lines = TextLines(content, request.skip_lines)
     if b"\0" in content:
-        zeros = lines.with_any(np.flatnonzero(lines.text == 0))
-        what = "a zero byte, so this is no text; name the format by the ending, or by --format"
-        lines = lines.refuse(where, zeros, what, wanted)
+        zeros = lines.lines_at(np.flatnonzero(lines.text == 0))
+        what = "a zero byte, so this is not a text file; give the right format with --format"
+        lines = lines.refuse(where, zeros, what, request)
     if content.isascii():
         return lines
-    return lines.refuse(where, _not_utf8(lines), "not UTF-8 text; convert the file", wanted)
+    return lines.refuse(where, _not_utf8(lines), "not UTF-8 text; convert the file", request)
 
 
-def _not_utf8(lines: Lines) -> Flags:
-    """Say which lines are not UTF-8."""
+def _not_utf8(lines: TextLines) -> Flags:
+    """Return which lines are not UTF-8."""
     try:
         codecs.decode(lines.content, "utf-8")
     except UnicodeDecodeError:
-        bad = lines.with_any(np.flatnonzero(lines.text > _ASCII))
+        bad = lines.lines_at(np.flatnonzero(lines.text > _ASCII))
         bad[bad] = [not _is_utf8(line) for line in lines.take(bad)]
         return bad
     return np.zeros(len(lines), np.bool_)

@@ -1,4 +1,4 @@
-"""Rows are written in parts of bounded size, and come out as one by one."""
+"""Records are written in parts of bounded size, with the same result as one by one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io import jsonl, lines, rows, spmf
+from hedgerow.io import jsonl, lines, output_table, spmf
+from hedgerow.io.output_table import OutputRecords
 from hedgerow.io.read import read
-from hedgerow.io.rows import Rows
 
 VALUES = [7, 12, 345]
 
@@ -27,7 +27,7 @@ VALUES = [7, 12, 345]
 @settings(max_examples=200)
 def test_rows_are_written_as_one_by_one(held, chunk):
     sizes = [len(row) for row, _ in held]
-    laid = Rows(
+    records = OutputRecords(
         "item",
         VALUES,
         np.append(0, np.cumsum(sizes)).astype(np.int64),
@@ -36,23 +36,23 @@ def test_rows_are_written_as_one_by_one(held, chunk):
     )
     named = [[VALUES[code] for code in row] for row, count in held for _ in range(count)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "_CHUNK", chunk)
-        assert lines.write(laid, {}).decode().splitlines() == [" ".join(map(str, row)) for row in named]
-        assert [msgspec.json.decode(line) for line in jsonl.write(laid, {}).splitlines()] == named
-        assert spmf.write(laid, {}).decode().splitlines() == [
+        patch.setattr(output_table, "_CHUNK", chunk)
+        assert lines.write(records, {}).decode().splitlines() == [" ".join(map(str, row)) for row in named]
+        assert [msgspec.json.decode(line) for line in jsonl.write(records, {}).splitlines()] == named
+        assert spmf.write(records, {}).decode().splitlines() == [
             "".join(f"{item} -1 " for item in row) + "-2" for row in named
         ]
-        frame = laid.frame({"unit": "unit", "item": "item"})
+        frame = records.to_frame({"unit": "unit", "item": "item"})
     assert frame["item"].to_list() == [item for row in named for item in row]
 
 
 def test_a_row_with_a_huge_count_is_written_once(monkeypatch):
-    laid = Rows("item", VALUES, np.array([0, 2]), np.array([0, 1]), np.array([3_000_000]))
+    records = OutputRecords("item", VALUES, np.array([0, 2]), np.array([0, 1]), np.array([3_000_000]))
     joined = []
-    plain = rows._Pool.joined
-    monkeypatch.setattr(rows._Pool, "joined", lambda *given: joined.append(len(given[2])) or plain(*given))
-    monkeypatch.setattr(rows, "_CHUNK", 1_000)
-    assert lines.write(laid, {}) == b"7 12\n" * 3_000_000
+    plain = output_table._TextPool.join
+    monkeypatch.setattr(output_table._TextPool, "join", lambda *given: joined.append(len(given[2])) or plain(*given))
+    monkeypatch.setattr(output_table, "_CHUNK", 1_000)
+    assert lines.write(records, {}) == b"7 12\n" * 3_000_000
     assert joined == [2]
 
 
