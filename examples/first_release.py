@@ -1,12 +1,12 @@
 """A first release: a shop publishes what is bought together, not who bought it.
 
-The baskets are made up here, by a fixed recipe, so that nobody's data is in this file.
+The baskets are made up here, so that no real data is in this file.
 """
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 
 ITEMS = ["bread", "butter", "coffee", "jam", "milk", "nappies", "pregnancy test", "tea", "wine"]
-HABITS = {
+BASKETS = {
     ("bread", "butter", "jam"): 310,
     ("bread", "milk"): 450,
     ("coffee",): 280,
@@ -14,12 +14,12 @@ HABITS = {
     ("milk", "nappies"): 160,
     ("tea",): 220,
     ("bread", "wine"): 75,
-    ("pregnancy test", "wine"): 1,  # somebody's basket, and nobody else's
+    ("pregnancy test", "wine"): 1,  # a single basket
 }
 
 
 def main() -> None:
-    baskets = [list(habit) for habit, times in HABITS.items() for _ in range(times)]
+    baskets = [list(basket) for basket, times in BASKETS.items() for _ in range(times)]
     data = Sets.from_records(baskets, domain=Domain.declare(item=ITEMS))
     release = FlatLaplace(threshold=6).publish(data, PureDP(epsilon=1, unit="record"))
 
@@ -28,8 +28,8 @@ def main() -> None:
     truth = dict(data.itemsets())
     for itemset, count in release.data.itemsets():
         print(f"{count:9,}  {truth.get(itemset, 0):7,}  {', '.join(itemset)}")
-    hidden = [itemset for itemset in truth if itemset not in dict(release.data.itemsets())]
-    print(f"\n{len(hidden)} of {len(truth)} kinds of basket did not reach the cutoff.")
+    missing = [itemset for itemset in truth if itemset not in dict(release.data.itemsets())]
+    print(f"\n{len(missing)} of {len(truth)} distinct baskets did not reach the threshold.")
 
 
 if __name__ == "__main__":

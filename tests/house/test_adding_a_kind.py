@@ -30,6 +30,7 @@ def test_the_new_kind_conforms_keeps_the_law_and_goes_all_the_way(tree):
     tests = ("spine/test_conformance.py", "spine/test_vectors.py", "spine/test_replay.py")
     assert "4 passed" in run_tests(copy, "randomised", *tests)  # conformance, two of vectors, the replay law
     assert "2 passed" in run_tests(copy, "", "kinds/test_desks.py")
+    assert "1 passed" in run_tests(copy, "randomised", "spine/test_promises.py")
     assert "passed" in run_tests(copy, "desks", "kinds/test_kinds.py")
     assert "passed" in run_tests(copy, "desks", "house/test_docs.py")
 

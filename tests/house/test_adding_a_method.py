@@ -13,16 +13,17 @@ def tree(tmp_path_factory):
     return copy, carried_out("adding-a-method.md", copy)
 
 
-def test_five_files_are_touched_and_one_of_them_by_one_line(tree):
+def test_six_files_are_touched_and_two_of_them_by_one_line(tree):
     _, touched = tree
     assert sorted(touched) == [
         "src/hedgerow/publishers/registry.py",
         "src/hedgerow/publishers/sets/first_items/__init__.py",
         "src/hedgerow/publishers/sets/first_items/publisher.py",
         "tests/methods/first_items/test_first_items.py",
+        "tests/support/releases.py",
         "tests/vectors/first-items.json",
     ]
-    assert touched["src/hedgerow/publishers/registry.py"] == 1
+    assert touched["src/hedgerow/publishers/registry.py"] == touched["tests/support/releases.py"] == 1
 
 
 def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(tree):
@@ -31,3 +32,11 @@ def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(tre
     assert "7 passed" in run_tests(copy, "first", *tests)  # two units, one vector, three mutants
     names = run(copy, "-c", "import hedgerow as h; print(h.FirstItems.name)")
     assert names.stdout.strip() == "first-items"
+
+
+def test_the_golden_release_of_the_new_method_is_recorded(tree, monkeypatch):
+    copy, _ = tree
+    monkeypatch.setenv("HEDGEROW_GOLDEN", "1")
+    run_tests(copy, "first", "spine/test_golden_releases.py")
+    monkeypatch.delenv("HEDGEROW_GOLDEN")
+    assert "2 passed" in run_tests(copy, "first or every_method", "spine/test_golden_releases.py")
