@@ -13,16 +13,16 @@ __all__ = [
     "HedgerowError",
     "InputError",
     "InternalError",
+    "LimitExceeded",
     "MissingExtra",
     "NotSatisfied",
-    "OtherVersion",
     "ParameterError",
     "PromiseBroken",
     "ReadError",
-    "TooMuch",
     "UndeclaredDomain",
     "UnknownMethod",
     "UnsupportedGuarantee",
+    "UnsupportedVersion",
     "WriteError",
 ]
 
@@ -47,11 +47,11 @@ class ReadError(InputError):
     """A file or frame could not be read as the kind it was said to be."""
 
 
-class OtherVersion(ReadError):
+class UnsupportedVersion(ReadError):
     """A release was made by another version of Hedgerow, which wrote what this one cannot read."""
 
 
-class TooMuch(ReadError):
+class LimitExceeded(ReadError):
     """A file asks for more memory or time than somebody we do not know may have."""
 
 

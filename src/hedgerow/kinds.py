@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["BESIDE", "KINDS", "Kind", "Layer", "any_kind", "find_kind", "is_changed"]
+__all__ = ["KINDS", "OUTPUT_ONLY_KINDS", "Kind", "Layer", "differs_by_change", "find_kind", "find_output_kind"]
 
 Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing"]
 
@@ -55,7 +55,7 @@ KINDS: dict[str, Kind] = _table(
 )
 
 #: what is published beside data of a kind, and is never private data itself; it has `data` and `io` only
-BESIDE: dict[str, Kind] = _table(
+OUTPUT_ONLY_KINDS: dict[str, Kind] = _table(
     Kind("ngrams", "NGrams", "noisy counts of items in a row, beside sequences"),
 )
 
@@ -74,11 +74,11 @@ def find_kind(name: str) -> Kind:
     return KINDS[name]
 
 
-def any_kind(name: str) -> Kind:
+def find_output_kind(name: str) -> Kind:
     """Return the kind of this name, also one that is only published beside data."""
-    return BESIDE.get(name) or find_kind(name)
+    return OUTPUT_ONLY_KINDS.get(name) or find_kind(name)
 
 
-def is_changed(unit: str) -> bool:
+def differs_by_change(unit: str) -> bool:
     """Whether neighbours differ by a change of this unit, and not by leaving one out."""
     return any(unit in row.changed for row in KINDS.values())

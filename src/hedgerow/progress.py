@@ -14,7 +14,7 @@ __all__ = [
     "counting",
     "listening",
     "outcome",
-    "promise_outcome",
+    "register_outcome",
     "tell",
 ]
 
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 _outcome: ContextVar[Callable[[], Outcome]] = ContextVar("outcome", default=Outcome)
 
 
-def promise_outcome(tell: Callable[[], Outcome]) -> None:
+def register_outcome(tell: Callable[[], Outcome]) -> None:
     """Name who knows what became of the work, for whoever must say so when it fails."""
     _outcome.set(tell)
 

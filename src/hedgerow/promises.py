@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import combinations
 from typing import Any, NamedTuple
 
-__all__ = ["PROMISES", "Option", "Promise", "find_promise", "list_options", "readings"]
+__all__ = ["PROMISES", "Option", "Promise", "find_promise", "interpret_options", "list_options"]
 
 
 class Option(NamedTuple):
@@ -92,16 +92,16 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
     return Option(told, required=False, repeated=repeated)
 
 
-def readings(given: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
+def interpret_options(given: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
     """List what options can mean: which of these promises together have just the options given.
 
     None of a reading's promises can be left out: of what is required more, nobody spoke.
 
     Examples
     --------
-    >>> readings({"epsilon", "unit"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit"}, list(PROMISES))
     [('PureDP',)]
-    >>> readings({"epsilon", "unit", "k", "l"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES))
     [('PureDP', 'KCL')]
     """
     wanted = set(given)

@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.errors import ParameterError, TooMuch
+from hedgerow.errors import LimitExceeded, ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
-from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.numbers import read_number
+from hedgerow.privacy.parsing import from_plain
 from hedgerow.statement import File, statement_of
 
-__all__ = ["SCHEMA", "Recipe", "Release", "Written", "version"]
+__all__ = ["SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
 #: the version of `release.json`; another one has other fields, whatever the version of the package
 SCHEMA = 2
@@ -56,7 +56,7 @@ class _Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     how: str
 
 
-class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `release.json`, in its order."""
 
     schema: int
@@ -113,13 +113,13 @@ class Release(Generic[Kind]):
         """What the data is."""
         return next(iter(self.outputs.values())).kind
 
-    def written(self, files: Sequence[File] = (), reading: str = "") -> Written:
+    def manifest(self, files: Sequence[File] = (), reading: str = "") -> Manifest:
         """Lay out everything but the data itself: its files, and how they are read."""
         questions = (
             _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
             for entry in self.evidence.entries
         )
-        return Written(
+        return Manifest(
             schema=SCHEMA,
             hedgerow=self.version,
             kind=self.kind,
@@ -137,8 +137,8 @@ class Release(Generic[Kind]):
         )
 
     @staticmethod
-    def restored(
-        written: Written,
+    def from_manifest(
+        written: Manifest,
         domain: Domain,
         outputs: Mapping[str, Dataset],
         effort: int | None = None,
@@ -155,7 +155,7 @@ class Release(Generic[Kind]):
             guarantee.require(data)
         if effort is not None and guarantee.effort(outputs) > effort:
             msg = f"to check its promise more than {effort:,} cases would have to be looked at"
-            raise TooMuch(msg)
+            raise LimitExceeded(msg)
         _require_lines([*(asked.label for asked in written.questions), *written.notes])
         entries = tuple(
             Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in written.questions
@@ -173,7 +173,7 @@ class Release(Generic[Kind]):
 
     def to_json(self, files: Sequence[File] = (), reading: str = "") -> bytes:
         """The content of `release.json`."""
-        return msgspec.json.format(msgspec.json.encode(self.written(files, reading))) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(self.manifest(files, reading))) + b"\n"
 
     def statement(self, reading: str = "") -> str:
         """The content of `STATEMENT.md`: the same for people, and how the files are read."""

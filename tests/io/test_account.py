@@ -39,8 +39,8 @@ from hedgerow.io.account import FAILED, OUT, PENDING, Account
 from hedgerow.io.charge import Charge, settle_account
 from hedgerow.io.placement import Placement
 from hedgerow.jobs.publish import run_job
-from hedgerow.privacy import Laplace, NoiseOff
-from hedgerow.privacy.questions import Announced
+from hedgerow.privacy import ExactAnswers, Laplace
+from hedgerow.privacy.questions import FirstQuestionHook
 from hedgerow.publishers import Publisher
 from hedgerow.publishers.base import publish_with
 
@@ -102,7 +102,7 @@ def test_who_waits_for_the_first_question_is_called_before_it(monkeypatch):
 def test_if_that_fails_nothing_is_asked():
     answered = []
 
-    class Counting(NoiseOff):
+    class Counting(ExactAnswers):
         def answer(self, question):
             answered.append(question.label)
             return super().answer(question)
@@ -111,7 +111,7 @@ def test_if_that_fails_nothing_is_asked():
         raise BudgetExceeded
 
     with pytest.raises(BudgetExceeded):
-        publish_with(Curious(), DATA, ONE, Announced(Counting(), refuse))
+        publish_with(Curious(), DATA, ONE, FirstQuestionHook(Counting(), refuse))
     assert answered == ["coins"]
 
 

@@ -91,7 +91,7 @@ def test_nothing_private_is_inside(tmp_path):
 def test_an_inferred_domain_does_not_leave():
     data = Sets.from_records([["tea"]] * 9 + [["rare"]])
     held = PassOn().publish(data, MinimumSupport(1))
-    assert held.written().domain["axes"] is None
+    assert held.manifest().domain["axes"] is None
 
 
 def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):

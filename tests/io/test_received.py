@@ -22,7 +22,7 @@ from terminal import run
 from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sets, Trajectories
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.errors import DomainError, HedgerowError, ReadError, TooMuch
+from hedgerow.errors import DomainError, HedgerowError, LimitExceeded, ReadError
 from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
 from hedgerow.io.folder import Layout, open_folder, read_release, write_folder, write_release
@@ -113,7 +113,7 @@ def test_a_compressed_file_does_not_unfold_beyond_a_multiple_of_what_was_sent(ma
     place = made("dat", "gz")
     (place / "data.dat.gz").write_bytes(gzip.compress(b"tea\n" * 3_000_000))
     seal(place)
-    with pytest.raises(TooMuch, match="bytes when decompressed; if you trust whoever made it, pass"):
+    with pytest.raises(LimitExceeded, match="bytes when decompressed; if you trust whoever made it, pass"):
         read_release(place)
     assert len(read_release(place, trusted=True).data) == 3_000_000
     ran = run("verify X", place.parent)
@@ -124,7 +124,7 @@ def test_a_file_of_holes_is_not_read(made):
     place = made()
     with (place / "data.dat").open("r+b") as file:
         file.truncate(10**10)
-    with pytest.raises(TooMuch, match="10,000,000,000 bytes, and"):
+    with pytest.raises(LimitExceeded, match="10,000,000,000 bytes, and"):
         read_release(place)
 
 
@@ -172,7 +172,7 @@ def test_a_promise_may_not_ask_for_more_work_than_was_sent(tmp_path):
     place = write_folder(held, tmp_path / "X", Layout("csv", Ending("csv", "")))
     assert all(verify_folder(place).values())
     edited(place, lambda held: held["guarantee"].update(l="6"))
-    with pytest.raises(TooMuch, match=r"cases would have to be looked at; if you trust"):
+    with pytest.raises(LimitExceeded, match=r"cases would have to be looked at; if you trust"):
         read_release(place)
     edited(place, lambda held: held["guarantee"].update(l="9" * 5_000))
     with pytest.raises(HedgerowError, match="a number of the promise is too long"):
@@ -288,7 +288,7 @@ def test_a_table_that_unfolds_is_refused(made):
     ):
         table.write_parquet(place / "data.parquet", compression="zstd")
         seal(place)
-        with pytest.raises(TooMuch, match=r"bytes when decompressed; if you trust"):
+        with pytest.raises(LimitExceeded, match=r"bytes when decompressed; if you trust"):
             read_release(place)
 
 

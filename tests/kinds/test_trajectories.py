@@ -22,7 +22,7 @@ from hedgerow.io.folder import Layout, open_folder, write_folder
 from hedgerow.privacy.kcl import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
-from hedgerow.testing import awkward
+from hedgerow.testing import build_edge_cases
 
 CSV = b"unit,time,place,diagnosis\n1,8,home,flu\n1,9,work,flu\n2,8,home,\n3,,,fever\n"
 EXPECTED = [((), ("fever",)), ((("home", 8),), (None,)), ((("home", 8), ("work", 9)), ("flu",))]
@@ -196,9 +196,9 @@ def test_plain_lists_are_no_visits():
         read([["a", 1]], kind="trajectories")
 
 
-@given(st.sampled_from(list(awkward(Trajectories))), st.sampled_from(["csv", "parquet"]))
+@given(st.sampled_from(list(build_edge_cases(Trajectories))), st.sampled_from(["csv", "parquet"]))
 def test_awkward_data_comes_back_from_a_folder(tmp_path_factory, name, ending):
-    data = awkward(Trajectories)[name]
+    data = build_edge_cases(Trajectories)[name]
     release = find_method("kcl")().publish(data, KCL(k=1, l=1))
     folder = tmp_path_factory.mktemp("r") / "out"
     write_folder(release, folder, Layout(ending, Ending(ending, "")))

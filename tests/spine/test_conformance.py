@@ -7,7 +7,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
-from hedgerow.privacy.building import build
+from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
 from hedgerow.testing import check_publisher, mutant
 

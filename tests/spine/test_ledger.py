@@ -10,14 +10,14 @@ from toys import MinimumSupport
 
 from hedgerow.data import Domain, Sets
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
-from hedgerow.privacy import All, Choose, Flip, Laplace, Ledger, NoiseOff, Noisy, PureDP, Shares
+from hedgerow.privacy import All, Choose, ExactAnswers, Flip, Laplace, Ledger, NoisyAnswers, PureDP, Shares
 from hedgerow.testing import sets_of
 
 ONE = Fraction(1)
 COUNTS = np.array([5, 0, 7])
 
 
-class Counting(NoiseOff):
+class Counting(ExactAnswers):
     """Counts how many questions were answered."""
 
     def __init__(self):
@@ -144,9 +144,9 @@ def test_pieces_of_a_partition_cost_once(ledger):
 
 
 def test_coins_cost_nothing_and_repeat_with_their_key():
-    first, second = (Ledger(ONE, Noisy(seed=9)).coins().integers(0, 2**62, 4).tolist() for _ in "ab")
+    first, second = (Ledger(ONE, NoisyAnswers(seed=9)).coins().integers(0, 2**62, 4).tolist() for _ in "ab")
     assert first == second
-    fresh = Ledger(ONE, Noisy()).coins().integers(0, 2**62, 4).tolist()
+    fresh = Ledger(ONE, NoisyAnswers()).coins().integers(0, 2**62, 4).tolist()
     assert fresh != first
 
 
@@ -158,7 +158,7 @@ def test_notes_stand_in_the_evidence(ledger):
 def test_a_person_with_many_records_costs_what_was_promised():
     domain = Domain.declare(item=["a", "b"], records_per_person=4)
     data = Sets.from_records([["a"]], domain=domain, persons=["x"])
-    ledger = PureDP(epsilon=1, unit="person").open(data, NoiseOff())
+    ledger = PureDP(epsilon=1, unit="person").open(data, ExactAnswers())
     assert ledger.budget == ONE / 4
     ledger.ask(COUNTS, Laplace(l1=1), spend=ledger.budget, label="counts")
     assert ledger.evidence().total() == 1
@@ -289,7 +289,7 @@ def test_touches_stretch_the_noise():
     """With three tokens a record the noise of a cell is three times as wide."""
     spreads = []
     for touches in (1, 3):
-        tree = Ledger(ONE, Noisy(seed=1)).paths(spend=ONE, touches=touches, label="tree")
+        tree = Ledger(ONE, NoisyAnswers(seed=1)).paths(spend=ONE, touches=touches, label="tree")
         under = np.zeros(20_000, np.int64)
         _, noisy = tree.ask(np.zeros(20_000, np.int64), Laplace(l1=10), under=under, spend=ONE, label="cells")
         spreads.append(noisy.std())

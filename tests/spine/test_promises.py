@@ -16,10 +16,10 @@ from toys import ROWS, FewItems, MinimumSupport, NoisySize, PassOn
 from hedgerow import KCL, METHODS, All, PureDP, find_method, read_release, write_release
 from hedgerow.audit.folder import verify_data, verify_folder
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
-from hedgerow.privacy.building import build, from_options, from_plain, require_plain
-from hedgerow.promises import PROMISES, find_promise, list_options, readings
+from hedgerow.privacy.parsing import build, from_options, from_plain, require_plain
+from hedgerow.promises import PROMISES, find_promise, interpret_options, list_options
 from hedgerow.publishers.settings import promise
-from hedgerow.testing import awkward, check_publisher, sets_of
+from hedgerow.testing import build_edge_cases, check_publisher, sets_of
 
 PRIVATE = PureDP(epsilon=50, unit="record")
 ILL = KCL(k=2, l=2, c="60%", sensitive=[("diagnosis", "flu"), ("ward = a", "7")])
@@ -99,7 +99,7 @@ def test_the_help_of_a_shared_option_names_each_meaning():
     ],
 )
 def test_options_mean_the_fewest_promises_that_have_them_all(given, meant):
-    assert readings(given.split(), list(PROMISES)) == meant
+    assert interpret_options(given.split(), list(PROMISES)) == meant
 
 
 def test_the_method_decides_which_promise_an_option_belongs_to():
@@ -169,7 +169,7 @@ def test_every_promise_comes_back(method, name, unit, tmp_path):
     guarantee = build([name], PROMISES[name].example | ({"unit": unit} if unit else {}))
     for kind in find_method(method).kinds:
         if set(guarantee.units) <= set(kind.units):
-            data = next(data for shape, data in awkward(kind).items() if shape.startswith("hundreds"))
+            data = next(data for shape, data in build_edge_cases(kind).items() if shape.startswith("hundreds"))
             release = find_method(method)().publish(data, guarantee)
             comes_back(release, tmp_path, "csv")
             comes_back(release, tmp_path, "parquet")
@@ -196,7 +196,7 @@ def test_plain_data_is_all_there_is_to_a_promise(guarantee):
 
 def test_every_part_is_counted_even_if_two_are_called_the_same():
     """The second of two promises about one column found nothing, and said so for both."""
-    data = awkward(find_method("kcl").kinds[0])["all ill"]
+    data = build_edge_cases(find_method("kcl").kinds[0])["all ill"]
     flu, well = (KCL(k=1, l=1, c="50%", sensitive=[("diagnosis", value)]) for value in ("flu", "well"))
     with pytest.raises(NotSatisfied, match=r"KCL is not satisfied: 2 x sequences of 1 visit with a sensitive"):
         verify_data(data, flu)
@@ -253,7 +253,7 @@ def test_lists_within_lists_end():
 
 def test_a_promise_that_nobody_could_read_is_refused_before_anything_is():
     long = KCL(k=2, l=1, c="1", sensitive=[("diagnosis", "x" * 1_001)])
-    data = awkward(find_method("kcl").kinds[0])["one record"]
+    data = build_edge_cases(find_method("kcl").kinds[0])["one record"]
     with pytest.raises(ParameterError, match="a number of the promise is too long, or a name"):
         find_method("kcl")().publish(data, long)
 

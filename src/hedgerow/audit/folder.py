@@ -13,11 +13,11 @@ from hedgerow.data import Dataset, Source
 from hedgerow.errors import (
     HedgerowError,
     InputError,
+    LimitExceeded,
     NotSatisfied,
-    OtherVersion,
-    TooMuch,
     UnknownMethod,
     UnsupportedGuarantee,
+    UnsupportedVersion,
 )
 from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import UNLIMITED, is_plainly_packed, read_bytes
@@ -28,7 +28,7 @@ from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure
-from hedgerow.release import Release, Written, version
+from hedgerow.release import Manifest, Release, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
@@ -64,7 +64,7 @@ def verify_folder(
     try:
         release, written = open_folder(folder, trusted=trusted)
         statement = own_bytes(folder / STATEMENT)
-    except (OtherVersion, TooMuch) as error:
+    except (UnsupportedVersion, LimitExceeded) as error:
         return {**checks, f"{error}": None}
     except InputError as error:
         if not os.path.lexists(folder / RELEASE):
@@ -75,7 +75,7 @@ def verify_folder(
     return checks | _checked(folder, release, written, statement) | _promised(release, expected)
 
 
-def _checked(folder: Path, release: Release[Any], written: Written, statement: bytes) -> dict[str, bool | None]:
+def _checked(folder: Path, release: Release[Any], written: Manifest, statement: bytes) -> dict[str, bool | None]:
     """Check what the folder holds; its data was read, and so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
         "the files are those that were published": (sha256(statement).hexdigest() == written.statement_sha256),
@@ -114,7 +114,7 @@ def _made(release: Release[Any]) -> dict[str, bool | None]:
     return {what: asked and bool(owners)}
 
 
-def _is_alone(folder: Path, written: Written) -> bool:
+def _is_alone(folder: Path, written: Manifest) -> bool:
     """Whether there are just the files of a release, and a signature is nothing but one."""
     there = {path.name for path in folder.iterdir()}
     if SIGNATURE in there:
@@ -147,17 +147,17 @@ def _is_signed(folder: Path, key: Any) -> bool:
 
 def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
     """Count what breaks a promise in data, if it can be seen there; warn of what is seldom meant."""
-    if not guarantee.seen_in_data:
+    if not guarantee.verifiable_from_data:
         msg = (
             f"{guarantee.name} is a promise about how data was made and cannot be seen in a file; "
             "verify the release folder"
         )
         raise UnsupportedGuarantee(msg)
     guarantee.require(data)
-    guarantee.notice(data)
+    guarantee.warn_about(data)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:
-        msg = f"{guarantee.name} is not satisfied: {verdict.broken}"
+        msg = f"{guarantee.name} is not satisfied: {verdict.failures}"
         raise NotSatisfied(msg)
     return verdict.violations
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
-from hedgerow.privacy import Guarantee, Noisy
+from hedgerow.privacy import Guarantee, NoisyAnswers
 from hedgerow.privacy.questions import Answers, Question
 from hedgerow.publishers.base import Publisher, publish_with
 from hedgerow.release import Release
@@ -148,7 +148,7 @@ def _replay(
     seed: int,
     limit: Fraction,
 ) -> Replay:
-    recorder = Recorder(Noisy(seed))
+    recorder = Recorder(NoisyAnswers(seed))
     recorded, told = _publish(method, data, guarantee, recorder)
     replayer = Replayer(recorder)
     try:

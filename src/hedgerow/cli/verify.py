@@ -47,7 +47,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> None:
     from hedgerow.io.read import read  # noqa: PLC0415
     from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
-    from hedgerow.privacy.building import from_options  # noqa: PLC0415
+    from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
 
     options = promise_given(given)
     expected = from_options(options, given["promises"]) if options or given["promises"] else None

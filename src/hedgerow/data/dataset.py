@@ -77,7 +77,7 @@ class Dataset(ABC):
     def canonical(self) -> Self:
         """Forget order, row numbers and owners: keep nothing but what is published."""
 
-    def bare(self) -> Self:
+    def without_attributes(self) -> Self:
         """Leave out what stands beside the records, and every axis the kind itself does not need.
 
         A differentially private method sees no more: which values stand beside is not public.

@@ -252,7 +252,7 @@ class Domain:
         """The same domain without its other axes."""
         return replace(self, axes=tuple(held for held in self.axes if held[0] in names))
 
-    def said_by(self, source: Source) -> Domain:
+    def with_source(self, source: Source) -> Domain:
         """The same domain on somebody else's word."""
         return replace(self, source=source)
 

@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
-from hedgerow.data.ragged import cut_lists, take_lists
-from hedgerow.data.records import (
-    as_record,
-    encode,
-    number_owners,
-    records_before,
-    renumbered,
-    require_owners,
-    seen,
-)
+from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
+from hedgerow.data.ragged_arrays import cut_lists, take_lists
+from hedgerow.data.record_encoding import encode_records, infer_domain, require_record
 from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, InternalError, ParameterError
 from hedgerow.frontiers import SymbolLists
@@ -84,10 +77,10 @@ class Lists(Dataset):
             if choice not in {"error", "drop"}:
                 msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
                 raise ParameterError(msg)
-        listed = [as_record(number, record) for number, record in enumerate(records, start=1)]
+        listed = [require_record(number, record) for number, record in enumerate(records, start=1)]
         if domain is None:
-            domain = seen(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = encode(listed, domain, drop=on_unknown == "drop")
+            domain = infer_domain(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = encode_records(listed, domain, drop=on_unknown == "drop")
         sizes = np.array([len(codes) for codes in coded], np.int64)
         if on_empty == "error" and np.any(sizes == 0):
             number = int(np.argmin(sizes)) + 1
@@ -139,7 +132,7 @@ class Lists(Dataset):
         numbers = np.arange(len(weights), dtype=np.int64)
         return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=None)
 
-    def named(self) -> list[tuple[tuple[Value, ...], int]]:
+    def distinct_records(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct row with its number of records, by size, then by item order."""
         values = self.domain.values("item")
         starts, items, weights = self.canonical().arrays()
@@ -152,7 +145,7 @@ class Lists(Dataset):
 
     def records(self) -> list[tuple[Value, ...]]:
         """List every record, equal ones repeated, by size, then by item order."""
-        return [row for row, count in self.named() for _ in range(count)]
+        return [row for row, count in self.distinct_records() for _ in range(count)]
 
     def narrowed(self) -> Self:
         """Return the same records over the items that occur: an inferred domain is private."""
@@ -201,13 +194,13 @@ class Lists(Dataset):
         if np.any(self.weights != 1):
             msg = "a row with an owner must be one record"
             raise InternalError(msg)
-        return self._only(records_before(persons) < most)
+        return self._only(count_earlier_records(persons) < most)
 
     def shuffled(self, order: np.random.Generator) -> Self:
         """Return the same records in another order, each person under another number."""
-        numbers = renumbered(self.numbers, order)
+        numbers = renumber_at_random(self.numbers, order)
         rows = self._only(np.argsort(numbers))
-        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def _only(self, chosen: NDArray[Any]) -> Self:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Domain
 from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
-from hedgerow.data.ragged import list_starts, read_only
-from hedgerow.data.records import require_columns
+from hedgerow.data.ragged_arrays import list_starts, read_only
+from hedgerow.data.record_encoding import require_columns
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier
 
@@ -30,7 +30,7 @@ class Sequences(Lists):
     >>> domain = Domain.declare(item=["home", "search", "shop"])
     >>> visits = [["home", "shop", "home"], ["search"], ["search"]]
     >>> data = Sequences.from_records(visits, domain=domain)
-    >>> len(data), data.named()
+    >>> len(data), data.distinct_records()
     (3, [(('search',), 2), (('home', 'shop', 'home'), 1)])
     """
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain, Value
 from hedgerow.data.lists import Lists
-from hedgerow.data.ragged import list_starts
-from hedgerow.data.records import require_columns
+from hedgerow.data.ragged_arrays import list_starts
+from hedgerow.data.record_encoding import require_columns
 from hedgerow.data.sorting import distinct_rows
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, Mask, NextSymbol
@@ -101,7 +101,7 @@ class Sets(Lists):
 
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""
-        return self.named()
+        return self.distinct_records()
 
     def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
         """Yield one piece per public key, empty ones too; every record is in exactly one piece."""

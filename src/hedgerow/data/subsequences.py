@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.arrays import allowed, grouped, ranges
+from hedgerow.arrays import concatenate_ranges, floor_multiples, group_equal
 
 __all__ = ["MOST_VISITS", "Level", "MinedSequences", "VisitArrays", "mine_sequences", "sequence_numbers"]
 
@@ -105,7 +105,7 @@ def mine_sequences(
     """
     clean: list[Level] = []
     violating: list[Level] = []
-    most_marked = allowed(c, len(visits.starts) - 1)
+    most_marked = floor_multiples(c, len(visits.starts) - 1)
     for length in range(1, longest + 1):
         progress.tell("looking for violations", length - 1, longest)
         if _extensions(visits, clean) * length > most:
@@ -157,7 +157,7 @@ def _candidates(visits: VisitArrays, clean: list[Level]) -> Integers:
     if not clean:
         return np.arange(len(visits.pairs))[:, None]
     base = clean[-1].places
-    visit, of = ranges(base[:, -1] + 1, _ends(visits, base[:, -1]))
+    visit, of = concatenate_ranges(base[:, -1] + 1, _ends(visits, base[:, -1]))
     places = np.column_stack((base[of], visit))
     for without in range(places.shape[1] - 1):
         part = visits.pairs[np.delete(places, without, axis=1)]
@@ -170,7 +170,7 @@ def _counted(visits: VisitArrays, clean: list[Level], places: Integers) -> Level
     prefix = np.zeros(len(places), np.int64)
     if clean:
         prefix = sequence_numbers(visits.size, clean, visits.pairs[places[:, :-1]])
-    codes, at = grouped(prefix * visits.size + visits.pairs[places[:, -1]])
+    codes, at = group_equal(prefix * visits.size + visits.pairs[places[:, -1]])
     counts = np.bincount(at, minlength=len(codes))
     record = visits.record[places[:, 0]]
     marked = [np.bincount(at[flag[record]], minlength=len(codes)) for flag in visits.flags]

@@ -15,8 +15,8 @@ from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.data.labels import Labels
-from hedgerow.data.ragged import cut_lists, read_only, take_lists
-from hedgerow.data.records import number_owners, records_before, renumbered, require_owners
+from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
+from hedgerow.data.ragged_arrays import cut_lists, read_only, take_lists
 from hedgerow.data.sorting import distinct_rows, order_of_lists
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, SymbolLists
@@ -163,7 +163,7 @@ class Trajectories(Dataset):
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
         return self.starts, self.pairs, dict(self.traits)
 
-    def holders(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
+    def records_with(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
         """Say which records have a sensitive value, by its text."""
         if column not in traits:
             msg = f"the data has no sensitive column {column!r}"
@@ -178,7 +178,7 @@ class Trajectories(Dataset):
     def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
-        visits = self.named(pairs)
+        visits = self.decode_pairs(pairs)
         values_of: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
         for name, codes in traits.items():
             values = self.domain.values(name)
@@ -187,7 +187,7 @@ class Trajectories(Dataset):
         ends = itertools.pairwise(starts.tolist())
         return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, values_of, strict=True)]
 
-    def named(self, pairs: Integers) -> list[Visit]:
+    def decode_pairs(self, pairs: Integers) -> list[Visit]:
         """Return place and time of pairs."""
         places, times = self.domain.values("place"), self.domain.values("time")
         size = len(places)
@@ -213,7 +213,7 @@ class Trajectories(Dataset):
     def bounded(self, unit: str) -> Trajectories:
         """Keep the first records of each person, as many as declared, in the order they came."""
         most = self.records_per(unit)
-        return self._only(records_before(require_owners(self.persons)) < most) if unit == "person" else self
+        return self._only(count_earlier_records(require_owners(self.persons)) < most) if unit == "person" else self
 
     def canonical(self) -> Trajectories:
         """Sort records by their visits and sensitive values, number them afresh, forget owners."""
@@ -251,7 +251,7 @@ class Trajectories(Dataset):
             several=self.several,
         )
 
-    def bare(self) -> Trajectories:
+    def without_attributes(self) -> Trajectories:
         """Leave out the sensitive attributes, and all axes but time and place."""
         return replace(self, domain=self.domain.only(("time", "place")), traits={})
 
@@ -269,9 +269,9 @@ class Trajectories(Dataset):
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""
-        numbers = renumbered(self.numbers, order)
+        numbers = renumber_at_random(self.numbers, order)
         rows = self._only(np.argsort(numbers))
-        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def to_bytes(self) -> bytes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
 
-__all__ = ["AtStart", "Children", "Duration", "Habit", "Mask", "NextSymbol"]
+__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "TransitionType"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -117,7 +117,7 @@ class Children(Rule):
 
 
 @dataclass(frozen=True)
-class Habit(Rule):
+class TransitionType(Rule):
     """What follows each symbol: the same place, the one before, another one, or the end; by the place in the record.
 
     A symbol is at the place that is left when it is divided by `places`. Code `4 i + h` is habit `h` (0 to 3, in the

@@ -17,12 +17,12 @@ import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
+from hedgerow.errors import DomainError, EngineError, LimitExceeded, ReadError, UnsupportedVersion
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import read
-from hedgerow.release import SCHEMA, Release, Written, version
+from hedgerow.release import SCHEMA, Manifest, Release, version
 from hedgerow.statement import File
 
 __all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "names_of", "open_folder", "own_bytes", "read_json"]
@@ -59,7 +59,7 @@ class _Version(msgspec.Struct):
     schema: int = 1
 
 
-def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], Written]:
+def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], Manifest]:
     """Read a release folder: the release, and what its `release.json` says.
 
     Every file must be the one that `release.json` names by its SHA-256; the promise is checked
@@ -73,7 +73,7 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
     Raises
     ------
     ReadError
-        If it is no release, or was changed or damaged; `TooMuch` if it asks for too much.
+        If it is no release, or was changed or damaged; `LimitExceeded` if it asks for too much.
     """
     written = read_json(folder, trusted=trusted)
     _check_files(folder, written)
@@ -90,24 +90,24 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], W
         msg = f"{folder / RELEASE} has a domain of more than the data stands on; it was changed"
         raise ReadError(msg)
     try:
-        release = Release.restored(written, domain, outputs, most)
-    except TooMuch as error:
+        release = Release.from_manifest(written, domain, outputs, most)
+    except LimitExceeded as error:
         msg = f"{folder}: {error}; {_TRUST}"
-        raise TooMuch(msg) from None
+        raise LimitExceeded(msg) from None
     units = {unit for data in outputs.values() for unit in data.units}
     if written.kind != release.kind or not set(release.guarantee.units) <= units:
         raise _changed(folder)
     return release, written
 
 
-def read_json(folder: Path, *, trusted: bool = False) -> Written:
+def read_json(folder: Path, *, trusted: bool = False) -> Manifest:
     """Read what `release.json` says, and nothing else."""
     if not os.path.lexists(folder / RELEASE):
         msg = f"{folder} is not a release: it holds no {RELEASE}"
         raise ReadError(msg)
     content = own_bytes(folder / RELEASE, None if trusted else _MOST_JSON)
     try:
-        written = msgspec.json.decode(content, type=Written)
+        written = msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed(folder) from None
     if written.schema != SCHEMA or not _VERSION.fullmatch(written.hedgerow):
@@ -115,7 +115,7 @@ def read_json(folder: Path, *, trusted: bool = False) -> Written:
     return written
 
 
-def names_of(written: Written) -> set[str]:
+def names_of(written: Manifest) -> set[str]:
     """The names a release may have in its folder; the signature is not in every one."""
     return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in written.files)}
 
@@ -125,7 +125,7 @@ def own_bytes(path: Path, most: int | None = _MOST_TEXT) -> bytes:
     with _opened(path) as file:
         if most is not None and os.fstat(file.fileno()).st_size > most:
             msg = f"{path} is larger than {most:,} bytes; {_TRUST}"
-            raise TooMuch(msg)
+            raise LimitExceeded(msg)
         return file.read()
 
 
@@ -148,7 +148,7 @@ def _opened(path: Path):  # noqa: ANN202 - an open file
         raise EngineError(msg) from None
 
 
-def _domain(folder: Path, written: Written, *, trusted: bool) -> Domain | None:
+def _domain(folder: Path, written: Manifest, *, trusted: bool) -> Domain | None:
     """Take the domain; of values that are not listed there may be a few, or as many as listed."""
     listed = (folder / RELEASE).stat().st_size // _VALUE
     most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
@@ -165,7 +165,7 @@ def _changed(folder: Path) -> ReadError:
     return ReadError(f"{folder / RELEASE} is not what Hedgerow writes; it was changed or damaged")
 
 
-def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
+def _other_version(folder: Path, content: bytes) -> UnsupportedVersion | None:
     """Say that another version wrote this, if that is what it says."""
     try:
         said = msgspec.json.decode(content, type=_Version)
@@ -177,10 +177,10 @@ def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
         f"{folder} was made by Hedgerow {said.hedgerow} with version {said.schema} of {RELEASE}, "
         f"and this is Hedgerow {version()}, which reads version {SCHEMA}"
     )
-    return OtherVersion(msg)
+    return UnsupportedVersion(msg)
 
 
-def _check_files(folder: Path, written: Written) -> None:
+def _check_files(folder: Path, written: Manifest) -> None:
     """Refuse files that no writer of ours would name, and options that it would not write."""
     if not 1 <= len(written.files) <= _MOST_FILES:
         msg = f"{folder / RELEASE} names no data, or too many files"
@@ -222,7 +222,7 @@ def _check_content(path: Path, named: File, *, trusted: bool) -> int:
         size = min(status.st_size, status.st_blocks * 512)
         if not trusted and status.st_size > _most_bytes(named, size):
             msg = f"{path} has {status.st_size:,} bytes, and {size:,} on the disk; {_TRUST}"
-            raise TooMuch(msg)
+            raise LimitExceeded(msg)
         if hashlib.file_digest(file, "sha256").hexdigest() != named.sha256:
             msg = f"{path} is not the file that was published (its SHA-256 is another)"
             raise ReadError(msg)
@@ -248,7 +248,7 @@ def _read_output(path: Path, file: File, domain: Domain | None, most: int) -> Da
         if not sign:
             raise
         msg = f"{said}; {_TRUST}"
-        raise TooMuch(msg) from None
+        raise LimitExceeded(msg) from None
 
 
 def _check_pages(path: Path, most: int) -> None:
@@ -260,4 +260,4 @@ def _check_pages(path: Path, most: int) -> None:
         raise ReadError(msg) from None
     if unpacked > most:
         msg = f"{path} holds more than {most:,} bytes when decompressed; {_TRUST}"
-        raise TooMuch(msg)
+        raise LimitExceeded(msg)

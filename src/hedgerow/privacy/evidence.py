@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-__all__ = ["Book", "Entry", "Evidence"]
+__all__ = ["Entry", "Evidence", "EvidenceLog"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Evidence:
 
 
 @dataclass
-class Book:
+class EvidenceLog:
     """Where a ledger and its parts write; never one entry per question."""
 
     spends: dict[str, Fraction] = field(default_factory=dict[str, Fraction])

@@ -12,9 +12,9 @@ from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
-from hedgerow.kinds import is_changed
+from hedgerow.kinds import differs_by_change
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.numbers import Exactly, is_number, read_number, show
+from hedgerow.privacy.numbers import NumberLike, is_number, read_number, show
 from hedgerow.privacy.questions import Answers
 
 __all__ = [
@@ -50,7 +50,7 @@ class Verdict:
         return not any(self.violations.values())
 
     @property
-    def broken(self) -> str:
+    def failures(self) -> str:
         """What fails, and how often, in a line."""
         return ", ".join(f"{number} x {what}" for what, number in self.violations.items() if number)
 
@@ -86,7 +86,7 @@ class Guarantee(ABC):
         return False
 
     @property
-    def seen_in_data(self) -> bool:
+    def verifiable_from_data(self) -> bool:
         """Whether published data alone shows that it is kept."""
         return True
 
@@ -129,7 +129,7 @@ class Guarantee(ABC):
         del domain
         return ()
 
-    def notice(self, data: Dataset) -> None:
+    def warn_about(self, data: Dataset) -> None:
         """Warn of what is no error in the data, but seldom meant."""
         del data
 
@@ -142,7 +142,7 @@ class Guarantee(ABC):
         return (self,)
 
     def to_plain(self) -> dict[str, Plain]:
-        """Lay the promise out as `release.json` holds it; `hedgerow.privacy.building` takes it back."""
+        """Lay the promise out as `release.json` holds it; `hedgerow.privacy.parsing` takes it back."""
         return {"name": self.name, **self.fields()}
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ class PureDP(Guarantee):
     epsilon: Fraction
     unit: str
 
-    def __init__(self, *, epsilon: Exactly, unit: str) -> None:
+    def __init__(self, *, epsilon: NumberLike, unit: str) -> None:
         value = read_number("epsilon", epsilon)
         if value <= 0:
             msg = f"epsilon must be greater than 0; got {epsilon}"
@@ -195,7 +195,7 @@ class PureDP(Guarantee):
         return True
 
     @property
-    def seen_in_data(self) -> bool:
+    def verifiable_from_data(self) -> bool:
         """It is about how data was made."""
         return False
 
@@ -221,7 +221,7 @@ class PureDP(Guarantee):
         near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
         weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
         limited = "" if self.epsilon <= _MODERATE else " that is limited by what follows"
-        other, step = _CHANGED if is_changed(self.unit) else _ADDED
+        other, step = _CHANGED if differs_by_change(self.unit) else _ADDED
         return (
             "Whatever anyone concludes from this release, they would have concluded it with "
             f"{near}{limited} had any one {self.unit} been {other}"
@@ -289,9 +289,9 @@ class All(Guarantee):
         return any(part.needs_public_domain for part in self.guarantees)
 
     @property
-    def seen_in_data(self) -> bool:
+    def verifiable_from_data(self) -> bool:
         """Whether all parts are."""
-        return all(part.seen_in_data for part in self.guarantees)
+        return all(part.verifiable_from_data for part in self.guarantees)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -316,10 +316,10 @@ class All(Guarantee):
         """How many cases all parts look at."""
         return sum(part.effort(outputs) for part in self.guarantees)
 
-    def notice(self, data: Dataset) -> None:
+    def warn_about(self, data: Dataset) -> None:
         """Warn of what any part warns of."""
         for part in self.guarantees:
-            part.notice(data)
+            part.warn_about(data)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check part by part."""

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from hedgerow.privacy.rates import Bounds
 
-__all__ = ["BITS", "Bits", "Exact", "earliest_arrival", "exact_floor"]
+__all__ = ["BITS", "Bits", "RateEnclosure", "earliest_arrival", "exact_floor"]
 
 #: how many bits of a uniform number are read at first: a float holds them and half of the next
 BITS = 52
 
 #: enclose the rate of a cell with this many digits
-Exact: TypeAlias = Callable[[int, int], Bounds]
+RateEnclosure: TypeAlias = Callable[[int, int], Bounds]
 
 
 class Bits(Protocol):
@@ -33,7 +33,7 @@ class Bits(Protocol):
         ...
 
 
-def exact_floor(top: int, exact: Exact, cell: int, most: int, source: Bits) -> int:
+def exact_floor(top: int, exact: RateEnclosure, cell: int, most: int, source: Bits) -> int:
     """Read bits until the floor is certain."""
     size = BITS
     while True:

@@ -24,7 +24,7 @@ from hedgerow.data import Dataset, Domain, Source, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Plain
-from hedgerow.privacy.numbers import Exactly, read_number, show
+from hedgerow.privacy.numbers import NumberLike, read_number, show
 
 __all__ = ["KCL", "count_violations"]
 
@@ -71,7 +71,7 @@ class KCL(Criterion):
         *,
         k: int | str,
         l: int | str,  # noqa: E741 - the letter of the paper
-        c: Exactly | None = None,
+        c: NumberLike | None = None,
         sensitive: Any = (),
     ) -> None:
         if (c is None) != (len(sensitive) == 0):
@@ -122,12 +122,12 @@ class KCL(Criterion):
                 counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
         return counts
 
-    def notice(self, data: Dataset) -> None:
+    def warn_about(self, data: Dataset) -> None:
         """Warn of a sensitive value that nobody has: it may be misspelt."""
         [visits] = _trajectories({"": data})
         _, _, traits = visits.arrays()
         for column, value in self.sensitive:
-            if not visits.holders(traits, column, value).any():
+            if not visits.records_with(traits, column, value).any():
                 warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=3)
 
     def sentence(self) -> str:
@@ -187,7 +187,7 @@ def _trajectories(outputs: Mapping[str, Dataset]) -> list[Trajectories]:
 def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
     """Refuse a value that cannot occur: it is misspelt, and the right one would not be covered."""
     if data.domain.source is Source.INFERRED:
-        return  # `notice` warns: what nobody has in the data may still exist
+        return  # `warn_about` warns: what nobody has in the data may still exist
     for column, value in sensitive:
         if column in data.sensitive and value not in data.domain.axis(column).by_text:
             msg = (
@@ -207,7 +207,8 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
     """Count, by length, the sequences in too few records, and those with too frequent values."""
     starts, pairs, traits = data.arrays()
     flags = np.stack(
-        [data.holders(traits, column, value) for column, value in promise.sensitive] or [np.zeros(len(data), np.bool_)]
+        [data.records_with(traits, column, value) for column, value in promise.sensitive]
+        or [np.zeros(len(data), np.bool_)]
     )
     sizes = np.diff(starts)
     total = _count_sequences(sizes, promise.l)

@@ -10,7 +10,7 @@ adaptively chosen questions add up, so whatever was answered, the sum stays with
 - `ask` and `survivors` add up (sequential composition).
 - `each` hands the same share to every piece of a partition: a record is in one piece, so the
   largest piece counts, and all have the same (parallel composition).
-- `paths` reserves a share for a forest of cells (`hedgerow.privacy.paths` has the argument).
+- `paths` reserves a share for a forest of cells (`hedgerow.privacy.path_budget` has the argument).
 - `coins` never meet an exact answer and cost nothing.
 
 All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the
@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
 from hedgerow.privacy import samplers
-from hedgerow.privacy.evidence import Book, Evidence
+from hedgerow.privacy.evidence import Evidence, EvidenceLog
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
-from hedgerow.privacy.paths import Paths
-from hedgerow.privacy.questions import Answers, Cells, Coins, Thresholded
+from hedgerow.privacy.path_budget import PathBudget
+from hedgerow.privacy.questions import Answers, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, to_fraction
 from hedgerow.privacy.survivors import CandidateSets
 
@@ -49,8 +49,8 @@ class Ledger:
 
     Examples
     --------
-    >>> from hedgerow.privacy.questions import Noisy
-    >>> ledger = Ledger(Fraction(1), Noisy(seed=4))
+    >>> from hedgerow.privacy.questions import NoisyAnswers
+    >>> ledger = Ledger(Fraction(1), NoisyAnswers(seed=4))
     >>> counts = np.array([40, 7, 0])
     >>> ledger.ask(counts, Laplace(l1=1), spend=Fraction(1, 3), label="cell counts").tolist()
     [38, 5, 0]
@@ -65,7 +65,7 @@ class Ledger:
         *,
         records: int = 1,
         promises: tuple[object, ...] = (),
-        book: Book | None = None,
+        log: EvidenceLog | None = None,
         under: str | None = None,
     ) -> None:
         self._budget = budget
@@ -73,7 +73,7 @@ class Ledger:
         self._answers = answers
         self._records = records
         self._promises = promises
-        self._book = Book() if book is None else book
+        self._log = EvidenceLog() if log is None else log
         self._under = under
 
     @property
@@ -110,7 +110,7 @@ class Ledger:
         """
         spend = to_fraction(spend)
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
-        question = Cells(label, mechanism, Shares.spread(spend, len(exact)), exact)
+        question = CellQuestion(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
         return self._answers.answer(question)
@@ -151,14 +151,14 @@ class Ledger:
         families = CandidateSets.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
         families.require_few(mechanism, Shares.spread(spend, 1))
-        question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
+        question = ThresholdQuestion(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
         survivors = self._answers.answer(question)
         return survivors.codes, survivors.noisy
 
-    def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> Paths:
-        """Reserve `spend` for a forest of cells: see `Paths`.
+    def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> PathBudget:
+        """Reserve `spend` for a forest of cells: see `PathBudget`.
 
         Parameters
         ----------
@@ -179,9 +179,9 @@ class Ledger:
         def refund(amount: Fraction) -> None:
             self._move(-amount, label)
 
-        self._book.forests += 1
-        number = self._book.forests - 1
-        return Paths(spend, touches, self._answers, mention, refund, number)
+        self._log.forests += 1
+        number = self._log.forests - 1
+        return PathBudget(spend, touches, self._answers, mention, refund, number)
 
     def split(self, *weights: int) -> tuple[Ledger, ...]:
         """Cut what is left into ledgers in these proportions, reserved at once."""
@@ -204,23 +204,21 @@ class Ledger:
 
     def coins(self) -> np.random.Generator:
         """Return randomness for walks, shuffles and ties: it never meets an exact answer."""
-        return samplers.coins(self._answers.answer(Coins()))
+        return samplers.coins(self._answers.answer(CoinQuestion()))
 
     def note(self, label: LiteralString, value: int) -> None:
         """Put a number made of noisy answers into the evidence, for the reader of the statement."""
         if self._budget == 0:
             msg = f"note {label!r}: a ledger without a budget has no noisy answers to note"
             raise BudgetExceeded(msg)
-        self._book.notes[label] = int(value)
+        self._log.notes[label] = int(value)
 
     def evidence(self) -> Evidence:
         """Return what was asked so far, summed by label, in terms of the unit of the promise."""
-        return self._book.evidence()
+        return self._log.evidence()
 
     def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
-        return Ledger(
-            budget, self._answers, records=self._records, promises=self._promises, book=self._book, under=under
-        )
+        return Ledger(budget, self._answers, records=self._records, promises=self._promises, log=self._log, under=under)
 
     def _charge(self, spend: Fraction, label: str) -> None:
         if spend <= 0:
@@ -234,7 +232,7 @@ class Ledger:
     def _move(self, amount: Fraction, label: str) -> None:
         self._spent += amount
         if self._under is None:
-            self._book.spend(label, amount * self._records)
+            self._log.spend(label, amount * self._records)
 
     def _mention(self, label: str, question: str, mechanism: Mechanism) -> None:
-        self._book.mention(self._under or label, question, mechanism.name)
+        self._log.mention(self._under or label, question, mechanism.name)

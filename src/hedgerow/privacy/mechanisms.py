@@ -43,7 +43,7 @@ class Mechanism(Protocol):
         """Answer, one share per row."""
         ...
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Answer without noise, for test vectors."""
         ...
 
@@ -86,7 +86,7 @@ class Laplace:
         """The rate of the noise for each distinct share."""
         return [RationalRate(share / self.l1) for share in shares.table]
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Return the exact counts."""
         return exact.copy()
 
@@ -130,7 +130,7 @@ class Choose:
             return np.zeros(0, np.int64)
         return samplers.choose(exact, self._factors(shares), shares.codes, source)
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Choose the best column, the first of equals."""
         return exact.argmax(axis=1).astype(np.int64)
 
@@ -178,7 +178,7 @@ class Flip:
         rates = [RationalRate(share / self.bits) for share in shares.table]
         return exact ^ samplers.parity(rates, shares.codes, source)
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Return the bits as they are."""
         return exact.copy()
 

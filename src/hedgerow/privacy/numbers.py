@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["Exactly", "is_number", "read_number", "show"]
+__all__ = ["NumberLike", "is_number", "read_number", "show"]
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
@@ -18,7 +18,7 @@ _NUMBER = re.compile(
 #: beyond this a number is shown in full: no float holds it
 _LARGE = 10**18
 
-Exactly: TypeAlias = int | Fraction | Decimal | float | str
+NumberLike: TypeAlias = int | Fraction | Decimal | float | str
 
 
 def is_number(text: str) -> bool:

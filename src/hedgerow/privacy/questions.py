@@ -23,19 +23,19 @@ from hedgerow.privacy.survivors import (
     CandidateSets,
     Survivors,
     draw_survivors,
-    quiet_survivors,
+    exact_survivors,
     survivor_loss,
 )
 
 __all__ = [
-    "Announced",
     "Answers",
-    "Cells",
-    "Coins",
-    "NoiseOff",
-    "Noisy",
+    "CellQuestion",
+    "CoinQuestion",
+    "ExactAnswers",
+    "FirstQuestionHook",
+    "NoisyAnswers",
     "Question",
-    "Thresholded",
+    "ThresholdQuestion",
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Question(Protocol):
         """Answer with noise."""
         ...
 
-    def quiet(self) -> Any:
+    def answer_exactly(self) -> Any:
         """Answer without noise."""
         ...
 
@@ -76,7 +76,7 @@ class Question(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cells:
+class CellQuestion:
     """Exact answers, one per cell (or a row of scores per choice), and a share each."""
 
     label: str
@@ -93,9 +93,9 @@ class Cells:
         """Answer with noise."""
         return self.mechanism.draw(self.exact, self.shares, source)
 
-    def quiet(self) -> Integers:
+    def answer_exactly(self) -> Integers:
         """Answer without noise."""
-        return self.mechanism.quiet(self.exact)
+        return self.mechanism.answer_exactly(self.exact)
 
     def loss(self, other: Question, answer: Integers) -> Fraction:
         """Sum the mechanism's own bound over the cells."""
@@ -107,7 +107,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholded:
+class ThresholdQuestion:
     """Listed candidates of huge families, a share and a cutoff per family."""
 
     label: str
@@ -127,9 +127,9 @@ class Thresholded:
         """Answer with noise."""
         return draw_survivors(self.mechanism, self.families, self.exact, self.shares, source)
 
-    def quiet(self) -> Survivors:
+    def answer_exactly(self) -> Survivors:
         """Answer without noise."""
-        return quiet_survivors(self.families, self.exact)
+        return exact_survivors(self.families, self.exact)
 
     def loss(self, other: Question, answer: Survivors) -> Fraction:
         """Sum `|moved| * share / l1` over all candidates; the answer does not matter."""
@@ -139,11 +139,11 @@ class Thresholded:
 
     def moved(self, other: Question) -> bool:
         """Say whether a count differs."""
-        return self.loss(other, quiet_survivors(self.families, self.exact)) > 0
+        return self.loss(other, exact_survivors(self.families, self.exact)) > 0
 
 
 @dataclass(frozen=True)
-class Coins:
+class CoinQuestion:
     """A key for randomness that never meets an exact answer."""
 
     label: str = "coins"
@@ -157,7 +157,7 @@ class Coins:
         first, second = source.words(2).tolist()
         return first, second
 
-    def quiet(self) -> tuple[int, int]:
+    def answer_exactly(self) -> tuple[int, int]:
         """Return one fixed key."""
         return 0, 0
 
@@ -185,7 +185,7 @@ class Answers(Protocol):
         ...
 
 
-class Noisy:
+class NoisyAnswers:
     """Answers with noise from the operating system's entropy, or from a seed for tests."""
 
     def __init__(self, seed: int | None = None) -> None:
@@ -197,7 +197,7 @@ class Noisy:
         return question.draw(self._source)
 
 
-class Announced:
+class FirstQuestionHook:
     """Calls back before the data is asked for the first time; then answers as another does.
 
     If the call fails, nothing is asked. Coins never meet the data and are not announced.
@@ -211,20 +211,20 @@ class Announced:
 
     def answer(self, question: Question) -> Any:
         """Announce the first question, and pass it on."""
-        if not self._announced and not isinstance(question, Coins):
+        if not self._announced and not isinstance(question, CoinQuestion):
             self._before_asking()
             self._announced = True
         return self._answers.answer(question)
 
 
-class NoiseOff:
+class ExactAnswers:
     """Answers exactly, for test vectors; nothing that comes of it may be published."""
 
     publishable = False
 
     def answer(self, question: Question) -> Any:
         """Return the exact answer."""
-        return question.quiet()
+        return question.answer_exactly()
 
 
 def _same(mine: Q, other: Question) -> Q:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
-from hedgerow.privacy.interval_refinement import BITS, Bits, Exact, earliest_arrival, exact_floor
+from hedgerow.privacy.interval_refinement import BITS, Bits, RateEnclosure, earliest_arrival, exact_floor
 from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
 
 __all__ = [
@@ -270,7 +270,7 @@ def _accepted(laws: _Laws, times: Integers, source: Bits) -> NDArray[np.bool_]:
 def _floor_log(
     words: NDArray[np.uint64],
     rate: NDArray[np.float64],
-    exact: Exact,
+    exact: RateEnclosure,
     source: Bits,
     *,
     most: float = _UNCAPPED,
@@ -328,7 +328,7 @@ def _long_gap(rate: GapRate, source: Bits) -> int:
     shift = rate.shift
     law = _Laws.of([rate], np.zeros(1, np.int64))
 
-    def exact(times: int) -> Exact:
+    def exact(times: int) -> RateEnclosure:
         return lambda cell, digits: law.enclose(cell, times, digits)
 
     high = _floor_log(source.words(1), law.upper(), exact(1 << shift), source)

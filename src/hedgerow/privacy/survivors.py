@@ -33,7 +33,7 @@ from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.shares import Shares
 
-__all__ = ["CandidateSets", "Survivors", "draw_survivors", "quiet_survivors", "survivor_loss"]
+__all__ = ["CandidateSets", "Survivors", "draw_survivors", "exact_survivors", "survivor_loss"]
 
 Integers: TypeAlias = NDArray[np.int64]
 #: int64 codes, or Python integers where a family has more than 2**63 candidates
@@ -138,7 +138,7 @@ def draw_survivors(
     )
 
 
-def quiet_survivors(families: CandidateSets, exact: Integers) -> Survivors:
+def exact_survivors(families: CandidateSets, exact: Integers) -> Survivors:
     """Keep the listed candidates that reach the cutoff without noise."""
     kept = exact >= families.cutoffs[families.at]
     return _sorted(families.at[kept], families.codes[kept], exact[kept])

@@ -18,10 +18,10 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.privacy import Criterion, Guarantee
-from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.guarantee import Plain
+from hedgerow.privacy.parsing import from_plain
 from hedgerow.publishers.base import Publisher
-from hedgerow.testing.shapes import awkward
+from hedgerow.testing.edge_cases import build_edge_cases
 
 __all__ = ["Conformance", "check_publisher"]
 
@@ -58,7 +58,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
     for kind in method.kinds:
         if not set(guarantee.units) <= set(kind.units):
             continue  # the promise is about units that this kind has not
-        for name, data in awkward(kind).items():
+        for name, data in build_edge_cases(kind).items():
             try:
                 results = _check_data(method, data, guarantee)
             except Exception as error:  # an error that data can cause is a release too

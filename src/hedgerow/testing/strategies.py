@@ -7,7 +7,7 @@ from typing import Any
 from hedgerow.data import Dataset
 from hedgerow.errors import MissingExtra
 from hedgerow.kinds import find_kind
-from hedgerow.testing.shapes import awkward
+from hedgerow.testing.edge_cases import build_edge_cases
 
 try:
     from hypothesis import strategies as st
@@ -28,7 +28,7 @@ def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStra
         How large random data may be, in the words of the kind: `items=5`, `most=12`.
     """
     random = find_kind(kind.kind).module("testing").random_data(st, least=least, **limits)
-    fitting = [shape for shape in awkward(kind).values() if shape.count_units(kind.units[0]) >= least]
+    fitting = [shape for shape in build_edge_cases(kind).values() if shape.count_units(kind.units[0]) >= least]
     return st.one_of(random, random, random, random, st.sampled_from(fitting))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hedgerow.data import Domain, Trajectories
-from hedgerow.testing.shapes import RECORDS_PER_PERSON, owners
+from hedgerow.testing.edge_cases import RECORDS_PER_PERSON, owners
 
-__all__ = ["SHAPES", "from_vector", "random_data", "to_vector", "trajectories_of"]
+__all__ = ["EDGE_CASES", "from_vector", "random_data", "to_vector", "trajectories_of"]
 
 
 def trajectories_of(
@@ -45,7 +45,7 @@ def trajectories_of(
     )
 
 
-SHAPES: dict[str, Callable[[], Trajectories]] = {
+EDGE_CASES: dict[str, Callable[[], Trajectories]] = {
     "one record": lambda: trajectories_of([[1, 2]]),
     "all alike": lambda: trajectories_of([[0, 2]] * 6, places=1),
     "a record without visits": lambda: trajectories_of([[], [1], [1]], places=1),

@@ -22,11 +22,11 @@ from hedgerow.audit.replay import release_bytes
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Choose, Flip, Guarantee, Laplace
-from hedgerow.privacy.questions import Cells, Coins, Question, Thresholded
+from hedgerow.privacy.questions import CellQuestion, CoinQuestion, Question, ThresholdQuestion
 from hedgerow.privacy.survivors import Survivors
 from hedgerow.publishers.base import Publisher, publish_with
 
-__all__ = ["output_law", "worst_loss"]
+__all__ = ["output_distribution", "worst_loss"]
 
 #: one possible answer and its probability
 Outcome = tuple[Any, float]
@@ -39,7 +39,7 @@ def worst_loss(first: dict[bytes, float], second: dict[bytes, float]) -> float:
     return max(abs(math.log(chance / second[output])) for output, chance in first.items())
 
 
-def output_law(
+def output_distribution(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, *, low: int, high: int
 ) -> dict[bytes, float]:
     """Enumerate what a method can publish, with probabilities.
@@ -93,11 +93,11 @@ class _Script:
 
 
 def _outcomes(question: Question, low: int, high: int) -> Iterator[Outcome]:
-    if isinstance(question, Coins):
+    if isinstance(question, CoinQuestion):
         return iter([((0, 0), 1.0)])
-    if isinstance(question, Thresholded):
+    if isinstance(question, ThresholdQuestion):
         return _survivor_outcomes(question, high)
-    if isinstance(question, Cells):
+    if isinstance(question, CellQuestion):
         rates = zip(question.exact.tolist(), question.shares.floats().tolist(), strict=True)
         cells = [_cell_outcomes(question.mechanism, exact, s, low, high) for exact, s in rates]
         return (
@@ -124,7 +124,7 @@ def _cell_outcomes(mechanism: object, exact: Any, share: float, low: int, high: 
     raise ParameterError(msg)
 
 
-def _survivor_outcomes(question: Thresholded, high: int) -> Iterator[Outcome]:
+def _survivor_outcomes(question: ThresholdQuestion, high: int) -> Iterator[Outcome]:
     """Ask every candidate one by one, empty or not: the definition that survivors must equal."""
     families = question.families
     listed = zip(families.at.tolist(), families.codes.tolist(), strict=True)

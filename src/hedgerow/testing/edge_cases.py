@@ -7,15 +7,15 @@ from typing import Any
 from hedgerow.data import Dataset
 from hedgerow.kinds import find_kind
 
-__all__ = ["RECORDS_PER_PERSON", "awkward", "owners"]
+__all__ = ["RECORDS_PER_PERSON", "build_edge_cases", "owners"]
 
 #: what the domains of test data declare; some persons own more
 RECORDS_PER_PERSON = 2
 
 
-def awkward(kind: type[Dataset]) -> dict[str, Any]:
+def build_edge_cases(kind: type[Dataset]) -> dict[str, Any]:
     """Build the awkward data of a kind."""
-    return {name: build() for name, build in find_kind(kind.kind).module("testing").SHAPES.items()}
+    return {name: build() for name, build in find_kind(kind.kind).module("testing").EDGE_CASES.items()}
 
 
 def owners(records: int) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.guarantee import All, Guarantee
-from hedgerow.promises import PROMISES, find_promise, readings
+from hedgerow.promises import PROMISES, find_promise, interpret_options
 
 __all__ = ["build", "from_options", "from_plain", "require_plain"]
 
@@ -48,7 +48,7 @@ def from_options(given: Mapping[str, Any], promises: Sequence[str] = ()) -> Guar
             msg = f"there is no promise {name!r}; there are: {', '.join(PROMISES)}"
             raise ParameterError(msg)
     asked = " ".join(f"--{name}" for name in given)
-    meant = readings(given, promises or list(PROMISES))
+    meant = interpret_options(given, promises or list(PROMISES))
     if promises:
         meant = [reading for reading in meant if set(reading) == set(promises)]
     if len(meant) > 1:

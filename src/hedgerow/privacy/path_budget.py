@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
-from hedgerow.privacy.questions import Answers, Cells, Thresholded
+from hedgerow.privacy.questions import Answers, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
 from hedgerow.privacy.survivors import CandidateSets
 
-__all__ = ["Grown", "Paths"]
+__all__ = ["PathBudget", "SurvivingNodes"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ Integers: TypeAlias = NDArray[np.int64]
 _FOREST = 1 << 40
 
 
-class Grown(NamedTuple):
+class SurvivingNodes(NamedTuple):
     """Survivors as nodes: the node, its parent's position in `under`, its code, its noisy count."""
 
     nodes: Integers
@@ -51,7 +51,7 @@ class Grown(NamedTuple):
     noisy: Integers
 
 
-class Paths:
+class PathBudget:
     """A forest of cells; opened by `Ledger.paths`."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Paths:
         stretched.check(exact, shares)
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
-        answer = self._answers.answer(Cells(label, stretched, shares, exact, under))
+        answer = self._answers.answer(CellQuestion(label, stretched, shares, exact, under))
         return self._add(total), answer
 
     def survivors(
@@ -124,7 +124,7 @@ class Paths:
         cutoff: int | Integers,
         spend: Spend,
         label: LiteralString,
-    ) -> Grown:
+    ) -> SurvivingNodes:
         """Ask about huge families of children and get those that reach the cutoff, as nodes.
 
         Parameters
@@ -148,9 +148,9 @@ class Paths:
         families.require_few(stretched, shares)
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
-        question = Thresholded(label, stretched, shares, exact, families, under)
+        question = ThresholdQuestion(label, stretched, shares, exact, families, under)
         survivors = self._answers.answer(question)
-        return Grown(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
+        return SurvivingNodes(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
 
     def left(self, nodes: Integers) -> Shares:
         """Return what may still be spent below each node; it depends on answers only."""
