@@ -1,4 +1,4 @@
-"""Small kernels on arrays: grouping, ranges side by side, numbering within groups."""
+"""Small functions on arrays: grouping, concatenated ranges, numbering within groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEY_BITS = 62
 
 
 def floor_multiples(share: Fraction, most: int) -> Integers:
-    """How many of 0, 1, ..., `most` a share allows, rounded down: exactly, whatever its digits.
+    """Return `floor(share * n)` for n = 0, 1, ..., `most`, computed exactly.
 
     Examples
     --------
@@ -30,7 +30,9 @@ def floor_multiples(share: Fraction, most: int) -> Integers:
 
 
 def group_equal(codes: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and which one each is: values are sorted, not indices.
+    """Return the distinct codes, sorted, and the position of each code among them.
+
+    Values are sorted, which is faster than sorting indices.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def group_equal(codes: Integers) -> tuple[Integers, Integers]:
 
 
 def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
-    """All numbers of ranges one after the other, and which range each is of.
+    """Return the numbers of all ranges, one range after the other, and the range of each number.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Intege
 
 
 def number_within_groups(groups: Integers) -> Integers:
-    """Number the elements of each group, which stand side by side, from 0.
+    """Number the elements of each group from 0; equal groups are adjacent.
 
     Examples
     --------

@@ -126,7 +126,7 @@ def test_units_are_left_out_unless_their_kind_changes_them(name):
         assert all(other.to_bytes() != data.to_bytes() for other in data.neighbours(unit))
         sentence = PureDP(epsilon=1, unit=unit).sentence()
         assert (
-            "been another than it is" if differs_by_change(unit) else "been left out of the data or put into it"
+            "had been changed" if differs_by_change(unit) else "had been removed from the data or added to it"
         ) in sentence
 
 

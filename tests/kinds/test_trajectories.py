@@ -243,13 +243,13 @@ def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
     ran = run(f"{publish} --carry age --out R --save-recipe r.toml", tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert (tmp_path / "R" / "data.csv").read_text().startswith("unit,time,place,diagnosis,age\n")
-    assert "The column 'age': it is carried along" in (tmp_path / "R/STATEMENT.md").read_text()
+    assert "The column 'age': it is published unchanged" in (tmp_path / "R/STATEMENT.md").read_text()
     assert run("verify R", tmp_path).code == 0
     assert run("publish --recipe r.toml --out S", tmp_path).code == 0
     assert (tmp_path / "S/data.csv").read_bytes() == (tmp_path / "R/data.csv").read_bytes()
     assert run(f"{publish} --out T", tmp_path).code == 0
     assert "age" not in (tmp_path / "T" / "data.csv").read_text()
-    assert "carried along" not in (tmp_path / "T" / "STATEMENT.md").read_text()
+    assert "published unchanged" not in (tmp_path / "T" / "STATEMENT.md").read_text()
     for column, message in {
         "wage": "no column 'wage'",
         "unit": "the column 'unit' says who, where or when",

@@ -1,4 +1,4 @@
-"""What we promise: guarantees, the ledger, mechanisms and their exact noise."""
+"""Privacy: guarantees, the ledger, mechanisms and their exact noise."""
 
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.evidence import Entry, Evidence

@@ -1,22 +1,21 @@
-r"""The ledger: the only door from private data to anything random that leaves.
+r"""The ledger: the only way from private data to a random answer that may be published.
 
 Privacy
 -------
-The ledger is a filter. Every question states what it spends before it is answered, and a question
-that would bring the sum beyond the budget is refused before anything is drawn. How much is spent,
-and how often, may depend on earlier answers; for pure differential privacy the losses of
-adaptively chosen questions add up, so whatever was answered, the sum stays within the budget.
+The ledger is a privacy filter. Every question states what it spends before it is answered, and a question that would
+exceed the budget is refused before anything is drawn. How much is spent, and how often, may depend on earlier answers:
+for pure differential privacy the losses of adaptively chosen questions add up, so the sum stays within the budget
+whatever the answers are.
 
 - `ask` and `survivors` add up (sequential composition).
-- `each` hands the same share to every piece of a partition: a record is in one piece, so the
-  largest piece counts, and all have the same (parallel composition).
+- `each` gives every piece of a partition the same share: a record is in one piece only, so the maximum over the pieces
+  counts, and it is that share (parallel composition).
 - `paths` reserves a share for a forest of cells (`hedgerow.privacy.path_budget` has the argument).
-- `coins` never meet an exact answer and cost nothing.
+- `coins` are independent of exact answers and cost nothing.
 
-All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the
-ledger is opened with $\varepsilon / m$: taking the records away one by one costs at most
-$\varepsilon / m$ each, so a person costs at most $\varepsilon$ (group privacy). No method has to
-think of it, and none can forget it.
+All shares are per *record*. If the unit is a person with at most $m$ records, the ledger is opened with
+$\varepsilon / m$: removing the records one by one costs at most $\varepsilon / m$ each, so a person costs at most
+$\varepsilon$ (group privacy). Methods need not consider it and cannot get it wrong.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ Promise = TypeVar("Promise")
 
 
 class Ledger:
-    """A budget, and the questions that may be asked for it.
+    """A privacy budget, and the questions that may be asked within it.
 
     Examples
     --------
@@ -78,24 +77,24 @@ class Ledger:
 
     @property
     def budget(self) -> Fraction:
-        """What this ledger was opened with."""
+        """The budget that this ledger was opened with."""
         return self._budget
 
     def promised(self, kind: type[Promise]) -> Promise:
-        """The promise of this kind: public, and what a syntactic method works towards."""
+        """The promise of this class: public, and the goal of a syntactic method."""
         for promise in self._promises:
             if isinstance(promise, kind):
                 return promise
-        msg = f"nothing of the kind {kind.__name__} was promised"
+        msg = f"no promise of class {kind.__name__} was made"
         raise InternalError(msg)
 
     @property
     def left(self) -> Fraction:
-        """What is not spent yet."""
+        """The part of the budget that is not spent yet."""
         return self._budget - self._spent
 
     def ask(self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString) -> Integers:
-        """Ask one question of one or many cells; all of it costs `spend`.
+        """Ask one question about one or many cells; together they cost `spend`.
 
         Parameters
         ----------
@@ -106,7 +105,7 @@ class Ledger:
         spend
             The share of the budget.
         label
-            What the privacy statement calls it: a literal, so that no data can get into it.
+            Its name in the privacy statement: a literal, so that no data can get into it.
         """
         spend = to_fraction(spend)
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
@@ -131,14 +130,13 @@ class Ledger:
         Parameters
         ----------
         ids
-            Which candidates occur, numbered from 0; all others are empty. They are neither
-            enumerated nor skipped.
+            Which candidates occur, numbered from 0. All others are empty; they are not enumerated, but take part.
         exact
-            The counts of those.
+            The counts of the candidates that occur.
         candidates
-            How many there are, a public number; it may exceed 2**63.
+            How many candidates there are, a public number; it may exceed 2**63.
         cutoff
-            At least 1.
+            The threshold on noisy counts, at least 1.
 
         Returns
         -------
@@ -158,14 +156,14 @@ class Ledger:
         return survivors.codes, survivors.noisy
 
     def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> PathBudget:
-        """Reserve `spend` for a forest of cells: see `PathBudget`.
+        """Reserve `spend` for cells that form a forest: see `PathBudget`.
 
         Parameters
         ----------
         spend
             What may be spent along any path from the root to a leaf.
         touches
-            How many tokens one record owns at most; each walks down one path.
+            The maximum number of tokens per record; each token follows one path.
         """
         if type(touches) is not int or touches < 1:
             msg = f"touches must be a whole number of at least 1; got {touches!r}"
@@ -179,42 +177,42 @@ class Ledger:
         def refund(amount: Fraction) -> None:
             self._move(-amount, label)
 
-        self._log.forests += 1
-        number = self._log.forests - 1
+        self._log.path_budgets += 1
+        number = self._log.path_budgets - 1
         return PathBudget(spend, touches, self._answers, mention, refund, number)
 
     def split(self, *weights: int) -> tuple[Ledger, ...]:
-        """Cut what is left into ledgers in these proportions, reserved at once."""
+        """Divide what is left into ledgers in these proportions; all of it is reserved at once."""
         if not weights or any(type(weight) is not int or weight < 1 for weight in weights):
             msg = f"split needs positive whole weights; got {weights!r}"
             raise ParameterError(msg)
         left = self.left
         if left == 0:
-            msg = "there is nothing left to split"
+            msg = "there is nothing left to split: the whole budget is spent"
             raise BudgetExceeded(msg)
         self._spent = self._budget
         parts = (left * weight / sum(weights) for weight in weights)
         return tuple(self._part(part, under=self._under) for part in parts)
 
     def each(self, pieces: Iterable[Piece], *, spend: Fraction, label: LiteralString) -> Iterator[tuple[Piece, Ledger]]:
-        """Give every piece of a partition a ledger of `spend`; together they cost `spend` once."""
+        """Give every piece of a partition a ledger with `spend`; all pieces together cost `spend` once."""
         spend = to_fraction(spend)
         self._charge(spend, label)
         return ((piece, self._part(spend, under=self._under or label)) for piece in pieces)
 
     def coins(self) -> np.random.Generator:
-        """Return randomness for walks, shuffles and ties: it never meets an exact answer."""
+        """Return randomness for walks, shuffles and ties, independent of any exact answer."""
         return samplers.coins(self._answers.answer(CoinQuestion()))
 
     def note(self, label: LiteralString, value: int) -> None:
-        """Put a number made of noisy answers into the evidence, for the reader of the statement."""
+        """Add a number computed from noisy answers to the evidence, for readers of the statement."""
         if self._budget == 0:
             msg = f"note {label!r}: a ledger without a budget has no noisy answers to note"
             raise BudgetExceeded(msg)
         self._log.notes[label] = int(value)
 
     def evidence(self) -> Evidence:
-        """Return what was asked so far, summed by label, in terms of the unit of the promise."""
+        """Return the questions so far, summed by label, with shares per unit of the promise."""
         return self._log.evidence()
 
     def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
@@ -222,7 +220,7 @@ class Ledger:
 
     def _charge(self, spend: Fraction, label: str) -> None:
         if spend <= 0:
-            msg = f"{label!r} must spend more than nothing; got {spend}"
+            msg = f"{label!r} must spend more than 0; got {spend}"
             raise ParameterError(msg)
         if self._spent + spend > self._budget:
             msg = f"{label!r} would spend {spend} where {self.left} of {self._budget} is left"

@@ -1,7 +1,6 @@
-"""A question to private data: what of it is public, how it is answered, what an answer can cost.
+"""Questions to private data: their public part, how they are answered, and the privacy loss of an answer.
 
-The ledger writes questions and hands them to whoever answers: a source of noise, a recorder, a
-replay.
+The ledger builds questions and passes them to an object that answers: a source of noise, a recorder or a replayer.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ Integers: TypeAlias = NDArray[np.int64]
 Q = TypeVar("Q", bound="Question")
 
 
-def _nowhere() -> Integers:
+def _no_parents() -> Integers:
     return np.zeros(0, np.int64)
 
 
 class Question(Protocol):
-    """Something asked of private data."""
+    """A question to private data."""
 
     @property
     def label(self) -> str:
-        """What the privacy statement calls it."""
+        """Its name in the privacy statement."""
         ...
 
     def public(self) -> tuple[object, ...]:
-        """What must not depend on the private data: all but the exact answers."""
+        """Everything but the exact answers: it must not depend on the private data."""
         ...
 
     def draw(self, source: Bits) -> Any:
@@ -67,7 +66,7 @@ class Question(Protocol):
         ...
 
     def loss(self, other: Question, answer: Any) -> Fraction:
-        """Bound the log-ratio of this answer here and under another question's exact answers."""
+        """Bound the log-ratio of the probabilities of an answer, here and under another question's exact answers."""
         ...
 
     def moved(self, other: Question) -> bool:
@@ -83,11 +82,11 @@ class CellQuestion:
     mechanism: Mechanism
     shares: Shares
     exact: Integers
-    where: Integers = field(default_factory=_nowhere)
+    under: Integers = field(default_factory=_no_parents)
 
     def public(self) -> tuple[object, ...]:
-        """Label, mechanism, shares, shape and place."""
-        return self.label, self.mechanism, self.shares, self.exact.shape, self.where.tobytes()
+        """Label, mechanism, shares, shape and parents."""
+        return self.label, self.mechanism, self.shares, self.exact.shape, self.under.tobytes()
 
     def draw(self, source: Bits) -> Integers:
         """Answer with noise."""
@@ -108,20 +107,20 @@ class CellQuestion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdQuestion:
-    """Listed candidates of huge families, a share and a cutoff per family."""
+    """Families of candidates, of which those that occur are listed; a share and a cutoff per family."""
 
     label: str
     mechanism: Laplace
     shares: Shares
     exact: Integers
     families: CandidateSets
-    where: Integers = field(default_factory=_nowhere)
+    under: Integers = field(default_factory=_no_parents)
 
     def public(self) -> tuple[object, ...]:
-        """Label, mechanism, shares, numbers of candidates, cutoffs and place; not who is listed."""
+        """Label, mechanism, shares, numbers of candidates, cutoffs and parents; not which candidates are listed."""
         candidates = tuple(self.families.candidates.tolist())
         cutoffs = tuple(self.families.cutoffs.tolist())
-        return self.label, self.mechanism, self.shares, candidates, cutoffs, self.where.tobytes()
+        return self.label, self.mechanism, self.shares, candidates, cutoffs, self.under.tobytes()
 
     def draw(self, source: Bits) -> Survivors:
         """Answer with noise."""
@@ -132,7 +131,7 @@ class ThresholdQuestion:
         return exact_survivors(self.families, self.exact)
 
     def loss(self, other: Question, answer: Survivors) -> Fraction:
-        """Sum `|moved| * share / l1` over all candidates; the answer does not matter."""
+        """Sum `|moved| * share / l1` over all candidates, whatever the answer is."""
         del answer
         same = _same(self, other)
         return survivor_loss(self.mechanism, self.families, self.exact, same.families, same.exact, self.shares)
@@ -144,12 +143,12 @@ class ThresholdQuestion:
 
 @dataclass(frozen=True)
 class CoinQuestion:
-    """A key for randomness that never meets an exact answer."""
+    """A request for the key of randomness that is independent of exact answers."""
 
     label: str = "coins"
 
     def public(self) -> tuple[object, ...]:
-        """Nothing is asked of the data."""
+        """The label: nothing is asked of the data."""
         return (self.label,)
 
     def draw(self, source: Bits) -> tuple[int, int]:
@@ -162,7 +161,7 @@ class CoinQuestion:
         return 0, 0
 
     def loss(self, other: Question, answer: tuple[int, int]) -> Fraction:
-        """Cost nothing."""
+        """No loss."""
         del other, answer
         return Fraction(0)
 
@@ -173,11 +172,11 @@ class CoinQuestion:
 
 
 class Answers(Protocol):
-    """Whoever answers questions."""
+    """An object that answers questions."""
 
     @property
     def publishable(self) -> bool:
-        """Whether what is published from these answers keeps the promise."""
+        """Whether a release made from these answers keeps the promise."""
         ...
 
     def answer(self, question: Question) -> Any:
@@ -198,27 +197,27 @@ class NoisyAnswers:
 
 
 class FirstQuestionHook:
-    """Calls back before the data is asked for the first time; then answers as another does.
+    """Calls a function before the first question to the data, then passes all questions on.
 
-    If the call fails, nothing is asked. Coins never meet the data and are not announced.
+    If the call fails, nothing is asked. Coins ask nothing of the data and do not trigger the call.
     """
 
     def __init__(self, answers: Answers, before_asking: Callable[[], None]) -> None:
         self.publishable = answers.publishable
         self._answers = answers
         self._before_asking = before_asking
-        self._announced = False
+        self._called = False
 
     def answer(self, question: Question) -> Any:
-        """Announce the first question, and pass it on."""
-        if not self._announced and not isinstance(question, CoinQuestion):
+        """Call before the first question, and pass it on."""
+        if not self._called and not isinstance(question, CoinQuestion):
             self._before_asking()
-            self._announced = True
+            self._called = True
         return self._answers.answer(question)
 
 
 class ExactAnswers:
-    """Answers exactly, for test vectors; nothing that comes of it may be published."""
+    """Answers without noise, for test vectors; nothing made from these answers may be published."""
 
     publishable = False
 

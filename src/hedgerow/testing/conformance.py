@@ -69,7 +69,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
             released += 1
             replays, moved = replays + len(results), moved + sum(results)
     if released < _LEAST_RELEASES:
-        msg = f"{method.name} released {released} of the awkward data: nothing was checked"
+        msg = f"{method.name} released {released} of the edge cases: nothing was checked"
         raise PromiseBroken(msg)
     if 2 * moved < replays:
         msg = f"only {moved} of {replays} replays moved an exact answer: nothing was checked"

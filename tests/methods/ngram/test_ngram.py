@@ -66,7 +66,7 @@ class Heard(ExactAnswers):
             self.next = 4
             return noisy
         assert isinstance(question, ThresholdQuestion)
-        contexts = [self.names[int(node)] for node in question.where]
+        contexts = [self.names[int(node)] for node in question.under]
         for name, share in zip(contexts, question.shares.fractions(), strict=True):
             self.shares[name] = share
         exact = {

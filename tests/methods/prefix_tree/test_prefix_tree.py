@@ -77,7 +77,7 @@ class Heard(ExactAnswers):
             for at, code, n in zip(question.families.at, question.families.codes, question.exact, strict=True)
         }
         passed, names = [], []
-        for at, node in enumerate(question.where.tolist()):
+        for at, node in enumerate(question.under.tolist()):
             name = self.names[node]
             inside = INSIDE.get(name[-1:], "AB")
             for code, label in enumerate(inside):
