@@ -263,7 +263,7 @@ def test_a_folder_that_is_no_release(tmp_path):
 
 
 def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
-    with pytest.raises(UnsupportedGuarantee, match="cannot be seen in a file; verify the release"):
+    with pytest.raises(UnsupportedGuarantee, match="cannot be verified from a file; verify the release"):
         verify_data(DATA, PureDP(epsilon=1, unit="record"))
     assert not any(verify_data(DATA, MinimumSupport(64)).values())
     with pytest.raises(GuaranteeError, match="MinimumSupport is not satisfied: 1 x"):

@@ -48,7 +48,7 @@ def test_toys_of_both_families_conform():
     ("old", "new", "message"),
     [
         ("    Privacy\n", "    Privately\n", "needs a section Privacy"),
-        ('"toy-token-tree"\n    kinds', '"Toy Tree"\n    kinds', "the name is no id"),
+        ('"toy-token-tree"\n    kinds', '"Toy Tree"\n    kinds', "the name is not a valid id"),
         ('param(1, "noisy count a node must reach", ge=1)', "1", "cutoff must be stated by param"),
     ],
 )

@@ -283,7 +283,7 @@ def test_a_warning_that_the_data_causes_is_caught():
     old = "masks, exact = data.histogram()"
     new = "masks, exact = data.histogram(); __import__('warnings').warn(f'{len(masks)} sets')"
     with pytest.warns(UserWarning, match="sets"):
-        caught(FlatLaplace, old, new, "warns differently of a neighbour")
+        caught(FlatLaplace, old, new, "warns differently on a neighbour")
 
 
 def test_shares_that_depend_on_the_data_are_caught():
@@ -320,5 +320,5 @@ def test_owned_rows_are_single_records():
 
 
 def test_a_mutant_changes_one_place():
-    with pytest.raises(ParameterError, match="stands 0 times"):
+    with pytest.raises(ParameterError, match="occurs 0 times"):
         mutant(FlatLaplace, "no such line", "")

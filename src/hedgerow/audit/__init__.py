@@ -1,4 +1,4 @@
-"""Checks of a promise by running the method: the replay law and exact small cases."""
+"""Checks of a promise: the replay law, exact enumeration of small cases, and verification of release folders."""
 
 from hedgerow.audit.exact_enumeration import output_distribution, worst_loss
 from hedgerow.audit.replay import Recorder, Replay, Replayer, check_replay, release_bytes

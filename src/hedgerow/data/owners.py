@@ -16,13 +16,13 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
-    """Number the owners in the order they come; a record without an owner has no unit."""
+    """Number the owners in order of first appearance; every record must have one."""
     owners = list(persons)
     if len(owners) != records:
         msg = f"persons must name one owner per record; got {len(owners)} for {records}"
         raise ParameterError(msg)
     if not all(type(owner) in {str, int} or isinstance(owner, np.integer) for owner in owners):
-        # `1 == True == 1.0`: these would be one owner, or not, by who else is there
+        # `1 == True == 1.0`: whether these are one owner would depend on the other owners
         msg = "persons must be texts or whole numbers, one for every record"
         raise ParameterError(msg)
     texts = [str(owner) for owner in owners]
@@ -31,7 +31,7 @@ def number_owners(persons: Iterable[Hashable], records: int) -> Integers:
 
 
 def require_owners(persons: Integers | None) -> Integers:
-    """Return the owners of records; refuse unit `person` where they are not known."""
+    """Return the owners of records; refuse unit `person` if they are not known."""
     if persons is None:
         msg = "unit 'person' needs the owner of each record; pass persons=..., or --columns person=NAME"
         raise DomainError(msg)
@@ -39,7 +39,7 @@ def require_owners(persons: Integers | None) -> Integers:
 
 
 def count_earlier_records(persons: Integers) -> Integers:
-    """How many earlier records each record's owner has.
+    """Count the earlier records of each record's owner.
 
     Examples
     --------
@@ -56,5 +56,5 @@ def count_earlier_records(persons: Integers) -> Integers:
 
 
 def renumber_at_random(numbers: Integers, order: np.random.Generator) -> Integers:
-    """Give each of these numbers another one at random, equal ones the same."""
+    """Replace each number by another at random, equal numbers by the same one."""
     return order.permutation(int(numbers.max(initial=-1)) + 1).astype(np.int64)[numbers]

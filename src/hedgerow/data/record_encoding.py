@@ -22,7 +22,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def require_record(number: int, record: Iterable[Value]) -> list[Value]:
-    """Return a record as a list; a text is no collection of items."""
+    """Return a record as a list; refuse a text, which is not a collection of items."""
     if isinstance(record, str) or not hasattr(record, "__iter__"):
         msg = f"record {number} must be a collection of items; got {type(record).__name__}"
         raise ParameterError(msg)
@@ -30,7 +30,7 @@ def require_record(number: int, record: Iterable[Value]) -> list[Value]:
 
 
 def infer_domain(records: Sequence[Sequence[Value]], source: Source) -> Domain:
-    """Take the items that occur as the domain, and say whose word that is."""
+    """Make a domain of the items that occur, with this source."""
     items = [item for record in records for item in record]
     if not items:
         msg = "there are no records to take the items from; declare the domain"
@@ -45,14 +45,13 @@ def encode_records(records: Sequence[Sequence[Value]], domain: Domain, *, drop: 
     coded = [codes[start:end] for start, end in itertools.pairwise(ends)]
     if not drop and -1 in codes:
         number = next(number for number, record in enumerate(coded, start=1) if -1 in record)
-        # the item itself is not shown: an error is read by people who may not see the data
         msg = f"record {number} holds an item that is not in the domain; declare the item or pass on_unknown='drop'"
         raise DomainError(msg)
     return [[code for code in record if code >= 0] for record in coded]
 
 
 def require_columns(row: Integers, item: Integers, persons: Integers | None) -> None:
-    """Refuse columns that are not whole numbers of the same rows."""
+    """Refuse columns that are not whole numbers, or do not fit each other."""
     columns = [("row", row), ("item", item)]
     if persons is not None:
         columns.append(("persons", persons))

@@ -36,7 +36,7 @@ class Sequences(Lists):
 
     kind: ClassVar[str] = "sequences"
     units: ClassVar[tuple[str, ...]] = ("sequence", "person")
-    #: codes beyond those of the domain
+    #: the number of codes in addition to those of the domain
     beyond: ClassVar[int] = 0
 
     @classmethod
@@ -49,10 +49,10 @@ class Sequences(Lists):
         persons: Integers | None = None,
         counts: Integers | None = None,
     ) -> Self:
-        """Hold a long table: `item` is the code of the next item of record number `row`.
+        """Make a data set of a long table: `item` is the code of the next item of record number `row`.
 
-        Items of a record stand in their order. A record number that never occurs is no record;
-        `persons[row]` is the owner of a record, and `counts[row]` how many records are this list.
+        The items of a record are in order. A record number that does not occur has no record; `persons[row]` is the
+        owner of a record, and `counts[row]` the number of records with this list.
         """
         require_columns(row, item, persons)
         if len(item) and (item.min() < 0 or item.max() >= domain.size("item") + cls.beyond):
@@ -71,15 +71,15 @@ class Sequences(Lists):
         return cls(domain, numbers, starts, read_only(item), weights, owners)
 
     def positions(self, longest: int) -> Frontier:
-        """Open a frontier on every item of all records, of which the first `longest` are used."""
+        """Open a frontier on the first `longest` items of every record."""
         return self.engine.open_symbols(self.truncated(longest).symbol_lists())
 
     @property
     def labels(self) -> Labels:
-        """Labels are the items."""
+        """The items as labels."""
         return Labels("item", self.domain.size("item"))
 
     def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Self:
-        """Make other sequences over the same domain: one per row of labels, filled up with -1, so many of each."""
+        """Make sequences over the same domain: each row of labels, padded with -1, `counts` times."""
         row, at = np.nonzero(table >= 0)
         return self.from_columns(row=row, item=table[row, at].astype(np.int64), counts=counts, domain=self.domain)

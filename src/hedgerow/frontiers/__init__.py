@@ -1,4 +1,4 @@
-"""How private rows are counted where they are: `count` brings back small tables, `move` sends rows on."""
+"""Frontiers count private rows where they are: `count` returns small tables, `move` passes rows on."""
 
 from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier

@@ -1,4 +1,4 @@
-"""Awkward data of every kind, by name: what breaks methods is rarely random."""
+"""Edge cases of every kind of data, by name: random data rarely shows what breaks a method."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hedgerow.kinds import find_kind
 
 __all__ = ["RECORDS_PER_PERSON", "build_edge_cases", "owners"]
 
-#: what the domains of test data declare; some persons own more
+#: the maximum that the domains of test data declare; some persons own more
 RECORDS_PER_PERSON = 2
 
 
 def build_edge_cases(kind: type[Dataset]) -> dict[str, Any]:
-    """Build the awkward data of a kind."""
+    """Build the edge cases of a kind."""
     return {name: build() for name, build in find_kind(kind.kind).module("testing").EDGE_CASES.items()}
 
 

@@ -1,4 +1,4 @@
-"""Test cases of sequences: awkward shapes, random data, vectors."""
+"""Test cases of sequences: edge cases, random data, vectors."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def from_vector(vector: Mapping[str, Any]) -> Sequences:
 
 
 def to_vector(data: Sequences) -> list[Any]:
-    """Write published data as a vector does: each distinct record and how many are so."""
+    """Write published data in the form of a vector: each distinct record and its number of records."""
     return [[list(record), count] for record, count in data.distinct_records()]

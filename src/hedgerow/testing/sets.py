@@ -1,4 +1,4 @@
-"""Test cases of sets: awkward shapes, random data, vectors."""
+"""Test cases of sets: edge cases, random data, vectors."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def from_vector(vector: Mapping[str, Any]) -> Sets:
 
 
 def to_vector(data: Sets) -> list[Any]:
-    """Write published data as a vector does: each distinct record and how many are so."""
+    """Write published data in the form of a vector: each distinct record and its number of records."""
     return [[list(record), count] for record, count in data.distinct_records()]
