@@ -25,7 +25,7 @@ from hedgerow.measures.scoring import relative_errors
 from hedgerow.measures.sequences import drawn_queries, uniform_queries
 from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.privacy import Ledger
-from hedgerow.privacy.questions import Noisy
+from hedgerow.privacy.questions import NoisyAnswers
 from hedgerow.publishers.sequences.ngram.exploration import Exploration
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.publisher import join_grams
@@ -138,7 +138,7 @@ def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
     contexts = []
     for seed in range(runs):
         for n_max, names in ((5, tuple(WAYS)), (1, ("single items",))):
-            ledger = promise.open(data, Noisy(seed))
+            ledger = promise.open(data, NoisyAnswers(seed))
             tree = explored(data, n_max, ledger)
             if n_max > 1:
                 contexts.append(len(tree))
@@ -164,7 +164,7 @@ def run_limits() -> dict[str, Any]:
     truth = Truth(data)
     scores: dict[str, Any] = {}
     for n_max in (5, 8):
-        ledger = PureDP(epsilon=1_000, unit="sequence").open(data, Noisy(1))
+        ledger = PureDP(epsilon=1_000, unit="sequence").open(data, NoisyAnswers(1))
         tree = explored(data, n_max, ledger)
         scores[str(n_max)] = truth.score(written(tree, "flow", data.domain, ledger.coins()))
     return scores

@@ -1,4 +1,4 @@
-"""Small kernels on arrays: grouping, ranges side by side, numbering within groups."""
+"""Small functions on arrays: grouping, concatenated ranges, numbering within groups."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allowed", "grouped", "nth", "ranges"]
+__all__ = ["concatenate_ranges", "floor_multiples", "group_equal", "number_within_groups"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 _KEY_BITS = 62
 
 
-def allowed(share: Fraction, most: int) -> Integers:
-    """How many of 0, 1, ..., `most` a share allows, rounded down: exactly, whatever its digits.
+def floor_multiples(share: Fraction, most: int) -> Integers:
+    """Return `floor(share * n)` for n = 0, 1, ..., `most`, computed exactly.
 
     Examples
     --------
-    >>> allowed(Fraction(3, 5), 5)
+    >>> floor_multiples(Fraction(3, 5), 5)
     array([0, 0, 1, 1, 2, 3])
     """
     above, below = share.numerator, share.denominator
@@ -29,12 +29,14 @@ def allowed(share: Fraction, most: int) -> Integers:
     return np.array([number * above // below for number in range(most + 1)], np.int64)
 
 
-def grouped(codes: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and which one each is: values are sorted, not indices.
+def group_equal(codes: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct codes, sorted, and the position of each code among them.
+
+    Values are sorted, which is faster than sorting indices.
 
     Examples
     --------
-    >>> grouped(np.array([7, 3, 7]))
+    >>> group_equal(np.array([7, 3, 7]))
     (array([3, 7]), array([1, 0, 1]))
     """
     bits = max(1, (len(codes) - 1).bit_length())
@@ -50,12 +52,12 @@ def grouped(codes: Integers) -> tuple[Integers, Integers]:
     return codes[new], at
 
 
-def ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
-    """All numbers of ranges one after the other, and which range each is of.
+def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
+    """Return the numbers of all ranges, one range after the other, and the range of each number.
 
     Examples
     --------
-    >>> ranges(np.array([5, 0]), np.array([7, 1]))
+    >>> concatenate_ranges(np.array([5, 0]), np.array([7, 1]))
     (array([5, 6, 0]), array([0, 0, 1]))
     """
     length = end - start
@@ -63,12 +65,12 @@ def ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
     return np.arange(len(of)) + (start - (np.cumsum(length) - length))[of], of
 
 
-def nth(groups: Integers) -> Integers:
-    """Number the elements of each group, which stand side by side, from 0.
+def number_within_groups(groups: Integers) -> Integers:
+    """Number the elements of each group from 0; equal groups are adjacent.
 
     Examples
     --------
-    >>> nth(np.array([4, 4, 9, 9, 9]))
+    >>> number_within_groups(np.array([4, 4, 9, 9, 9]))
     array([0, 1, 0, 1, 2])
     """
     position = np.arange(len(groups))

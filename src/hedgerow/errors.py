@@ -1,7 +1,7 @@
-"""Every error Hedgerow raises on purpose.
+"""Every error that Hedgerow raises on purpose.
 
-A message says what is wrong, with which value, and what to do. It quotes what the caller typed and
-never what the data holds: an error is read by people who may not see the data.
+A message says what is wrong, with which value, and what to do. It quotes what the caller typed and never the content of
+the data: an error is read by people who may not see the data.
 """
 
 __all__ = [
@@ -13,21 +13,21 @@ __all__ = [
     "HedgerowError",
     "InputError",
     "InternalError",
+    "LimitExceeded",
     "MissingExtra",
     "NotSatisfied",
-    "OtherVersion",
     "ParameterError",
     "PromiseBroken",
     "ReadError",
-    "TooMuch",
     "UndeclaredDomain",
     "UnknownMethod",
     "UnsupportedGuarantee",
+    "UnsupportedVersion",
     "WriteError",
 ]
 
 
-#: what the command line returns when somebody stops it
+#: the exit code of the command line when it is interrupted
 INTERRUPTED = 130
 
 
@@ -38,21 +38,21 @@ class HedgerowError(Exception):
 
 
 class InputError(HedgerowError, ValueError):
-    """Something was typed or read wrongly."""
+    """An argument or a file is wrong."""
 
     exit_code = 2
 
 
 class ReadError(InputError):
-    """A file or frame could not be read as the kind it was said to be."""
+    """A file or frame could not be read as the declared kind."""
 
 
-class OtherVersion(ReadError):
-    """A release was made by another version of Hedgerow, which wrote what this one cannot read."""
+class UnsupportedVersion(ReadError):
+    """A release was made by another version of Hedgerow, in a schema that this one cannot read."""
 
 
-class TooMuch(ReadError):
-    """A file asks for more memory or time than somebody we do not know may have."""
+class LimitExceeded(ReadError):
+    """A file needs more memory or time than an untrusted file may take."""
 
 
 class DomainError(InputError):
@@ -78,7 +78,7 @@ class UnsupportedGuarantee(GuaranteeError):
 
 
 class UndeclaredDomain(GuaranteeError):
-    """Differential privacy was asked for while the domain was inferred from the data."""
+    """Differential privacy was requested, but the domain was inferred from the data."""
 
 
 class BudgetExceeded(GuaranteeError):
@@ -94,7 +94,7 @@ class PromiseBroken(GuaranteeError):
 
 
 class EngineError(HedgerowError):
-    """The surroundings failed: an extra is missing, a disk is full, an engine is down."""
+    """The environment failed: an extra is missing, a disk is full, an engine is down."""
 
     exit_code = 4
 
@@ -108,4 +108,4 @@ class WriteError(EngineError):
 
 
 class InternalError(HedgerowError, AssertionError):
-    """Our own bug: an invariant of Hedgerow does not hold."""
+    """A bug in Hedgerow: an invariant of Hedgerow does not hold."""

@@ -1,7 +1,7 @@
-"""Every kind of data there is: one row each, and a module of its name in each layer.
+"""The registry of kinds of data: one row per kind, and a module of the same name in each layer.
 
-Rows are texts, so that lists and help texts cost nothing. What a layer knows of a kind is imported when it is asked
-for: its class from `hedgerow.data`, how it is read and written from `hedgerow.io`, what is measured of it from
+Rows are texts, so that lists and help texts import nothing. What a layer knows about a kind is imported on demand: its
+class from `hedgerow.data`, how it is read and written from `hedgerow.io`, what is measured of it from
 `hedgerow.measures`, its charts from `hedgerow.report` and its test cases from `hedgerow.testing`.
 """
 
@@ -12,15 +12,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["BESIDE", "KINDS", "Kind", "Layer", "any_kind", "find_kind", "is_changed"]
+__all__ = ["KINDS", "OUTPUT_ONLY_KINDS", "Kind", "Layer", "differs_by_change", "find_kind", "find_output_kind"]
 
 Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing"]
 
 
 class Kind(NamedTuple):
-    """One kind of data: its name, its class and what it is, in a few words.
+    """One kind of data: its name, its class and a short description.
 
-    Units in `changed` are always there: between neighbours one of them is another, and none is left out.
+    Neighbouring data sets differ by one unit, which is added or removed; units in `changed` are always present, and
+    neighbours differ by the content of one of them.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Kind(NamedTuple):
     changed: tuple[str, ...] = ()
 
     def module(self, layer: Layer) -> Any:
-        """Import what a layer knows of this kind.
+        """Import the module of this kind in a layer.
 
         Examples
         --------
@@ -51,17 +52,17 @@ def _table(*rows: Kind) -> dict[str, Kind]:
 KINDS: dict[str, Kind] = _table(
     Kind("sets", "Sets", "records that are sets of items: baskets, diagnoses"),
     Kind("sequences", "Sequences", "records that are items in order: click paths, events"),
-    Kind("trajectories", "Trajectories", "records of visits to places at times, with what is sensitive beside them"),
+    Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
 )
 
-#: what is published beside data of a kind, and is never private data itself; it has `data` and `io` only
-BESIDE: dict[str, Kind] = _table(
-    Kind("ngrams", "NGrams", "noisy counts of items in a row, beside sequences"),
+#: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only
+OUTPUT_ONLY_KINDS: dict[str, Kind] = _table(
+    Kind("ngrams", "NGrams", "noisy counts of n-grams, published with sequences"),
 )
 
 
 def find_kind(name: str) -> Kind:
-    """Return the kind of private data of this name.
+    """Return the kind of private data with this name.
 
     Examples
     --------
@@ -74,11 +75,11 @@ def find_kind(name: str) -> Kind:
     return KINDS[name]
 
 
-def any_kind(name: str) -> Kind:
-    """Return the kind of this name, also one that is only published beside data."""
-    return BESIDE.get(name) or find_kind(name)
+def find_output_kind(name: str) -> Kind:
+    """Return the kind with this name, also one that is only published."""
+    return OUTPUT_ONLY_KINDS.get(name) or find_kind(name)
 
 
-def is_changed(unit: str) -> bool:
-    """Whether neighbours differ by a change of this unit, and not by leaving one out."""
+def differs_by_change(unit: str) -> bool:
+    """Whether neighbours differ by changing one of these units, not by adding or removing one."""
     return any(unit in row.changed for row in KINDS.values())

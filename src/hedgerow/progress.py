@@ -1,4 +1,4 @@
-"""How far long work has come, for whoever waits, and what became of it if it stops half-way."""
+"""Progress of long work, and what a publication has done so far if it fails half-way."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = [
     "counting",
     "listening",
     "outcome",
-    "promise_outcome",
+    "register_outcome",
     "tell",
 ]
 
-#: gets the stage, how much of it is done, and how much there is (0 if nobody knows)
+#: is called with the stage, how much of it is done, and the total (0 if unknown)
 Listener: TypeAlias = Callable[[str, int, int], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -26,7 +26,7 @@ _counts: ContextVar[dict[str, int] | None] = ContextVar("counts", default=None)
 
 
 class Outcome(NamedTuple):
-    """What has become of a publication so far; empty texts: nothing."""
+    """What a publication has published and charged so far; empty texts for nothing."""
 
     published: str = ""
     charged: str = ""
@@ -35,18 +35,18 @@ class Outcome(NamedTuple):
 _outcome: ContextVar[Callable[[], Outcome]] = ContextVar("outcome", default=Outcome)
 
 
-def promise_outcome(tell: Callable[[], Outcome]) -> None:
-    """Name who knows what became of the work, for whoever must say so when it fails."""
-    _outcome.set(tell)
+def register_outcome(report: Callable[[], Outcome]) -> None:
+    """Register the function that reports the outcome of the running publication."""
+    _outcome.set(report)
 
 
 def outcome() -> Outcome:
-    """What became of the work, as it is now and not as it was when something failed."""
+    """The outcome as it is now, which may be more than when an error was raised."""
     return _outcome.get()()
 
 
 def tell(stage: str, done: int = 0, total: int = 0) -> None:
-    """Say what is being done. It is seen by the owner only and never part of a release.
+    """Report what is being done. Only the owner sees it; it is never part of a release.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def tell(stage: str, done: int = 0, total: int = 0) -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Generator[None]:
-    """Hear what is told within."""
+    """Pass progress within the context to a listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -78,7 +78,7 @@ def count(what: str, number: int) -> None:
 
 @contextmanager
 def counting() -> Generator[dict[str, int]]:
-    """Collect what is counted within.
+    """Collect what is counted within the context.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Every promise there is: one row each, with its options and where its class lives.
+"""The registry of promises: one row per promise, with its options and the location of its class.
 
-Nothing heavy is imported here: help texts, and what the options given can mean, are told without the classes.
+Nothing heavy is imported here: help texts and the interpretation of options do not need the classes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from importlib import import_module
 from itertools import combinations
 from typing import Any, NamedTuple
 
-__all__ = ["PROMISES", "Option", "Promise", "find_promise", "list_options", "readings"]
+__all__ = ["PROMISES", "Option", "Promise", "find_promise", "interpret_options", "list_options"]
 
 
 class Option(NamedTuple):
-    """A field of a promise, as it is given on the command line and in recipes."""
+    """A field of a promise, as it is typed on the command line and in recipes."""
 
     help: str
     required: bool = True
@@ -23,7 +23,7 @@ class Option(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """A row: where the class is, its options, and one such promise to try things with."""
+    """A row: the location of the class, its options, and example values."""
 
     place: str
     options: Mapping[str, Option]
@@ -31,15 +31,15 @@ class Promise(NamedTuple):
 
     @property
     def required(self) -> frozenset[str]:
-        """The options without which there is no such promise."""
+        """The names of the required options."""
         return frozenset(name for name, option in self.options.items() if option.required)
 
     def fits(self, names: Collection[str]) -> bool:
-        """Whether these are options of the promise, and all that it requires."""
+        """Whether these are options of the promise, with all required ones among them."""
         return self.required <= set(names) <= set(self.options)
 
 
-#: a class is imported when it is asked for, so that the list costs nothing; one option may belong to several promises
+#: classes are imported on demand, so that listing imports nothing; several promises may share an option
 PROMISES: dict[str, Promise] = {
     "PureDP": Promise(
         "hedgerow.privacy.guarantee:PureDP",
@@ -52,12 +52,12 @@ PROMISES: dict[str, Promise] = {
     "KCL": Promise(
         "hedgerow.privacy.kcl:KCL",
         {
-            "k": Option("how many records must match whatever is known"),
-            "c": Option("how frequent a sensitive value may be among them, such as 60%", required=False),
-            "l": Option("how many visits somebody may know"),
-            "sensitive": Option(
-                "what is sensitive, as COLUMN=VALUE; may be given several times", required=False, repeated=True
+            "k": Option("how many records must match what an attacker knows, if any match"),
+            "c": Option(
+                "how frequent a sensitive value may be among the matching records, such as 60%", required=False
             ),
+            "l": Option("how many visits of a person an attacker may know"),
+            "sensitive": Option("a sensitive value, as COLUMN=VALUE; may be repeated", required=False, repeated=True),
         },
         example={"k": "2", "c": "60%", "l": "2", "sensitive": ["diagnosis=flu"]},
     ),
@@ -65,7 +65,7 @@ PROMISES: dict[str, Promise] = {
 
 
 def find_promise(name: str) -> Any:
-    """Return the class of a promise in the table.
+    """Return the class of a promise by its name.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def find_promise(name: str) -> Any:
 
 
 def list_options() -> dict[str, Option]:
-    """List the options of all promises; where several have one, its help names each meaning."""
+    """List the options of all promises; the help of a shared option gives each meaning."""
     owners: dict[str, dict[str, Option]] = {}
     for promise, row in PROMISES.items():
         for name, option in row.options.items():
@@ -87,29 +87,29 @@ def list_options() -> dict[str, Option]:
 
 def _merge(meanings: Mapping[str, Option]) -> Option:
     helps = {option.help for option in meanings.values()}
-    told = helps.pop() if len(helps) == 1 else "; ".join(f"{name}: {option.help}" for name, option in meanings.items())
+    text = helps.pop() if len(helps) == 1 else "; ".join(f"{name}: {option.help}" for name, option in meanings.items())
     repeated = any(option.repeated for option in meanings.values())
-    return Option(told, required=False, repeated=repeated)
+    return Option(text, required=False, repeated=repeated)
 
 
-def readings(given: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
-    """List what options can mean: which of these promises together have just the options given.
+def interpret_options(options: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
+    """List the minimal combinations of these promises that have exactly these options.
 
-    None of a reading's promises can be left out: of what is required more, nobody spoke.
+    In each combination all required options are among `options`, and no promise of it can be left out.
 
     Examples
     --------
-    >>> readings({"epsilon", "unit"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit"}, list(PROMISES))
     [('PureDP',)]
-    >>> readings({"epsilon", "unit", "k", "l"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES))
     [('PureDP', 'KCL')]
     """
-    wanted = set(given)
-    able = [name for name in promises if name in PROMISES and PROMISES[name].required <= wanted]
+    names = set(options)
+    possible = [promise for promise in promises if promise in PROMISES and PROMISES[promise].required <= names]
     covers = [
-        some
-        for size in range(1, len(able) + 1)
-        for some in combinations(able, size)
-        if wanted <= {option for name in some for option in PROMISES[name].options}
+        combination
+        for size in range(1, len(possible) + 1)
+        for combination in combinations(possible, size)
+        if names <= {option for promise in combination for option in PROMISES[promise].options}
     ]
     return [cover for cover in covers if not any(set(other) < set(cover) for other in covers)]

@@ -1,4 +1,4 @@
-"""What leaves: data, the promise, the evidence for it and the recipe; nothing private inside."""
+"""A release: published data, its promise, the evidence for it and the recipe; it contains nothing private."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any, Generic, TypeVar, cast
 import msgspec
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.errors import ParameterError, TooMuch
+from hedgerow.errors import LimitExceeded, ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
-from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.numbers import read_number
+from hedgerow.privacy.parsing import from_plain
 from hedgerow.statement import File, statement_of
 
-__all__ = ["SCHEMA", "Recipe", "Release", "ReleaseDocument", "version"]
+__all__ = ["SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
-#: the version of `release.json`; another one has other fields, whatever the version of the package
+#: the version of the fields of `release.json`, independent of the version of the package
 SCHEMA = 2
 
 Kind = TypeVar("Kind", bound=Dataset)
 
 _LONGEST_LABEL = 400
-_MOST_SHARE = 10**12
+_LARGEST_SHARE = 10**12
 
 
 @cache
@@ -56,8 +56,8 @@ class _Verification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     how: str
 
 
-class ReleaseDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of `release.json`, in its order."""
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `release.json`, with its fields in order."""
 
     schema: int
     hedgerow: str
@@ -76,10 +76,10 @@ class ReleaseDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Release(Generic[Kind]):
-    """A publication, of data of a kind: `Release[Sets]`.
+    """A publication of data of one kind, such as `Release[Sets]`.
 
-    It holds no exact count, no fingerprint, path or seed of its input; rows are in canonical
-    order and numbered afresh.
+    It contains no exact count, fingerprint, path or seed of its input. Rows are in canonical order and newly
+    numbered.
     """
 
     outputs: Mapping[str, Dataset]
@@ -92,7 +92,7 @@ class Release(Generic[Kind]):
     version: str = field(default_factory=version)
 
     def __post_init__(self) -> None:
-        # what no published file stands on is nobody's business
+        # axes that no published file uses are not published
         used = {name for data in self.outputs.values() for name in data.axes}
         object.__setattr__(self, "domain", self.domain.only(used))
 
@@ -101,7 +101,7 @@ class Release(Generic[Kind]):
 
     @property
     def data(self) -> Kind:
-        """The published data set; `outputs` has what is published beside it, by name."""
+        """The main published data set; `outputs` has all of them by name."""
         if "" not in self.outputs:
             names = ", ".join(self.outputs)
             msg = f"this release has several data sets; take one of outputs: {names}"
@@ -110,16 +110,16 @@ class Release(Generic[Kind]):
 
     @property
     def kind(self) -> str:
-        """What the data is."""
+        """The kind of the data, such as `sets`."""
         return next(iter(self.outputs.values())).kind
 
-    def document(self, files: Sequence[File] = (), reading: str = "") -> ReleaseDocument:
-        """Lay out everything but the data itself: its files, and how they are read."""
+    def manifest(self, files: Sequence[File] = (), reading: str = "") -> Manifest:
+        """Describe the release for `release.json`: everything but the data itself."""
         questions = (
             _Question(entry.label, str(entry.spend), entry.questions, entry.mechanisms)
             for entry in self.evidence.entries
         )
-        return ReleaseDocument(
+        return Manifest(
             schema=SCHEMA,
             hedgerow=self.version,
             kind=self.kind,
@@ -131,75 +131,76 @@ class Release(Generic[Kind]):
             notes=dict(self.evidence.notes),
             verification=_Verification(self.verdict.satisfied, self.verdict.checked),
             files=tuple(files),
-            # the statement says nothing of hashes: this one goes round in no circle
+            # the statement contains no hashes, so hashing it here is not circular
             statement_sha256=sha256(self.statement(reading).encode()).hexdigest(),
             domain=self.domain.to_plain(),
         )
 
     @staticmethod
-    def restored(
-        document: ReleaseDocument,
+    def from_manifest(
+        manifest: Manifest,
         domain: Domain,
         outputs: Mapping[str, Dataset],
-        effort: int | None = None,
+        most_cases: int | None = None,
     ) -> Release[Any]:
-        """Put a release together again from its `release.json` and data; its promise is checked again.
+        """Rebuild a release from its manifest and its data; the promise is verified anew.
 
         Parameters
         ----------
-        effort
-            How many cases that may look at.
+        most_cases
+            How many cases the verification may examine; None for any number.
         """
-        guarantee = from_plain(document.guarantee)
+        guarantee = from_plain(manifest.guarantee)
         for data in outputs.values():
             guarantee.require(data)
-        if effort is not None and guarantee.effort(outputs) > effort:
-            msg = f"to check its promise more than {effort:,} cases would have to be looked at"
-            raise TooMuch(msg)
-        _require_lines([*(asked.label for asked in document.questions), *document.notes])
+        if most_cases is not None and guarantee.count_cases(outputs) > most_cases:
+            msg = f"verifying its promise would take more than {most_cases:,} cases"
+            raise LimitExceeded(msg)
+        _require_lines([*(question.label for question in manifest.questions), *manifest.notes])
         entries = tuple(
-            Entry(asked.label, _share(asked.share), asked.asked, asked.mechanisms) for asked in document.questions
+            Entry(question.label, _read_share(question.share), question.asked, question.mechanisms)
+            for question in manifest.questions
         )
         return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
-            evidence=Evidence(entries, tuple(document.notes.items())),
-            recipe=Recipe(document.method, tuple(document.parameters.items())),
+            evidence=Evidence(entries, tuple(manifest.notes.items())),
+            recipe=Recipe(manifest.method, tuple(manifest.parameters.items())),
             verdict=guarantee.verify(outputs),
-            publishable=document.for_publication,
-            version=document.hedgerow,
+            publishable=manifest.for_publication,
+            version=manifest.hedgerow,
         )
 
     def to_json(self, files: Sequence[File] = (), reading: str = "") -> bytes:
         """The content of `release.json`."""
-        return msgspec.json.format(msgspec.json.encode(self.document(files, reading))) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(self.manifest(files, reading))) + b"\n"
 
     def statement(self, reading: str = "") -> str:
-        """The content of `STATEMENT.md`: the same for people, and how the files are read."""
-        given = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
-        method = f"{self.recipe.method}{f' ({given})' if given else ''}"
+        """The content of `STATEMENT.md`: the same in words, with how to read the files."""
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
+        method = f"{self.recipe.method}{f' ({parameters})' if parameters else ''}"
         return statement_of(
             guarantee=self.guarantee,
             domain=self.domain,
             evidence=self.evidence,
             verdict=self.verdict,
-            made=f"{method}, Hedgerow {self.version}",
+            method=f"{method}, Hedgerow {self.version}",
             publishable=self.publishable,
             reading=reading,
         )
 
 
 def _require_lines(labels: Sequence[str]) -> None:
-    """Refuse labels that would be more than a line of the statement."""
+    """Refuse labels that do not fit into one line of the statement."""
     if not all(label.isprintable() and 0 < len(label) <= _LONGEST_LABEL for label in labels):
-        msg = "a label of a question or a note is no line of text"
+        msg = "a label of a question or of a note is not one line of text"
         raise ParameterError(msg)
 
 
-def _share(text: str) -> Fraction:
+def _read_share(text: str) -> Fraction:
     share = read_number("share", text)
-    if not 0 <= share <= _MOST_SHARE:
+    if not 0 <= share <= _LARGEST_SHARE:
         msg = "a share of a release is out of range"
         raise ParameterError(msg)
     return share

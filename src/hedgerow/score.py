@@ -1,4 +1,4 @@
-"""A measured number that says how sure it is, which way is better, and who may see it."""
+"""A measured number with its interval, which direction is better, and who may see it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class Score:
         `owner`: the number compares with the original, so no guarantee covers it and it must not be
         published. `public`: it was computed from the release alone.
     controls
-        The same measure of trivial releases, to stand beside the value.
+        The same measure of trivial releases, for comparison.
     chart, at, across
-        The picture the number belongs to, if any, and its place there; with `across`, a place in
-        two directions.
+        The chart that shows the number, if any, and its position there; with `across`, a position in two directions.
 
     Examples
     --------
@@ -58,12 +57,11 @@ class Score:
             raise ParameterError(msg)
 
     def __str__(self) -> str:
-        way = "" if self.better == "neither" else f", {self.better} is better"
-        beside = "".join(f"; {name}: {_short(value)}" for name, value in self.controls)
-        who = ", for the owner only" if self.scope == "owner" else ""
-        sure = self.low == self.high
-        within = "" if sure else f" [{_short(self.low)}, {_short(self.high)}]"
-        return f"{self.name} {_short(self.value)}{within}{way}{beside}{who}"
+        direction = "" if self.better == "neither" else f", {self.better} is better"
+        controls = "".join(f"; {name}: {_short(value)}" for name, value in self.controls)
+        scope = ", for the owner only" if self.scope == "owner" else ""
+        interval = "" if self.low == self.high else f" [{_short(self.low)}, {_short(self.high)}]"
+        return f"{self.name} {_short(self.value)}{interval}{direction}{controls}{scope}"
 
 
 def _short(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The privacy statement: what a receiver, a lawyer and an engineer read."""
+"""The privacy statement of a release, written for its receivers, for lawyers and for engineers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["File", "limits_of", "statement_of"]
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of a release: which data set it holds, and how it is read."""
+    """One file of a release: which data set it contains, and how to read it."""
 
     data: str
     kind: str
@@ -29,11 +29,11 @@ def statement_of(
     domain: Domain,
     evidence: Evidence,
     verdict: Verdict,
-    made: str,
+    method: str,
     publishable: bool,
     reading: str,
 ) -> str:
-    """Write the statement of a release; `reading` says how its files are read."""
+    """Write the statement of a release; `reading` explains how to read its files."""
     sections = [
         "# Privacy statement",
         "" if publishable else _NOT_FOR_PUBLICATION,
@@ -44,33 +44,33 @@ def statement_of(
         "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain)),
         _questions(evidence, guarantee),
         f"## How to read the data\n\n{reading}" if reading else "",
-        f"## How it was made\n\nMethod: {made}.\n\nVerification: {verdict.checked}.",
+        f"## How it was made\n\nMethod: {method}.\n\nVerification: {verdict.checked}.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def limits_of(guarantee: Guarantee, domain: Domain) -> tuple[str, ...]:
-    """Say what is not covered: by the promise, by the domain, by anything we do."""
+    """List what is not covered: the limits of the promise, of the domain and of every publication."""
     return (*guarantee.limits(domain), _DOMAIN[domain.source], _TIME)
 
 
 _NOT_FOR_PUBLICATION = (
-    "**Not for publication.** The noise of this run is repeatable: whoever knows the seed can "
-    "take it off again, so none of the promises below holds."
+    "**Not for publication.** The noise of this run is repeatable: anyone who knows the seed can remove it, "
+    "so none of the promises below holds."
 )
 
 _DOMAIN = {
-    Source.DECLARED: ("Which values exist at all (the domain): it was declared from public knowledge."),
+    Source.DECLARED: "The domain, that is, which values can occur: it was declared from public knowledge.",
     Source.ASSERTED: (
-        "Which values exist at all (the domain): it was read off the data, and whoever publishes "
-        "asserts that it is public knowledge."
+        "The domain, that is, which values can occur: it was taken from the data, and the publisher asserts that it "
+        "is public knowledge."
     ),
-    Source.INFERRED: ("Which values exist at all (the domain): it was read off the data."),
+    Source.INFERRED: "The domain, that is, which values can occur: it was taken from the data.",
 }
 
 _TIME = (
-    "How long the publication took and how much memory it used. Both depend on the data and on the "
-    "noise: whoever could measure them may know more than the release tells."
+    "How long the publication took and how much memory it used. Both depend on the data and on the noise: anyone who "
+    "could measure them may know more than the release shows."
 )
 
 
@@ -79,12 +79,12 @@ def _unit(guarantee: Guarantee, domain: Domain) -> str:
         return ""
     if "person" in guarantee.units:
         return (
-            "The unit is one person with all their records; at most "
-            f"{domain.records_per_person} of them were used, chosen without regard to what they "
-            "hold."
+            "The unit of protection is one person with all of their records. At most "
+            f"{domain.records_per_person} records per person were used, chosen without regard to their content."
         )
     return (
-        f"The unit is one {guarantee.units[0]}. Whoever owns several is protected less, in proportion to their number."
+        f"The unit of protection is one {guarantee.units[0]}. A person with more than one is protected less, in "
+        "proportion to their number."
     )
 
 
@@ -97,8 +97,8 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
         for entry in evidence.entries
     ]
     listed = "\n".join(lines)
-    asked = f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
+    questions = f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
     if not evidence.notes:
-        return asked
+        return questions
     notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)
-    return f"{asked}\n\n## How far the answers go\n\n{notes}"
+    return f"{questions}\n\n## Notes on the answers\n\n{notes}"

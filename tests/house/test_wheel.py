@@ -46,5 +46,5 @@ def test_a_wheel_works_where_nothing_else_is(tmp_path):
     done = call(tmp_path / "env" / "bin" / "hedgerow", "demo", cwd=tmp_path, env=bare)
     assert "Next:" in done.stdout
     assert (tmp_path / "hedgerow-demo" / "report.html").stat().st_size > 500_000
-    check = "import hedgerow.testing.shapes, hedgerow.io, hedgerow.report"
+    check = "import hedgerow.testing.edge_cases, hedgerow.io, hedgerow.report"
     call(python, "-c", check, cwd=tmp_path, env=bare)

@@ -28,8 +28,8 @@ from hedgerow.errors import (
 )
 from hedgerow.io.account import FAILED, OUT, Account
 from hedgerow.jobs.publish import run_job
-from hedgerow.privacy import Laplace, NoiseOff
-from hedgerow.privacy.questions import Announced
+from hedgerow.privacy import ExactAnswers, Laplace
+from hedgerow.privacy.questions import FirstQuestionHook
 from hedgerow.publishers import Publisher
 from hedgerow.publishers.base import publish_with
 
@@ -66,7 +66,7 @@ def test_who_waits_for_the_first_question_is_called_before_it(monkeypatch):
 def test_if_that_fails_nothing_is_asked():
     answered = []
 
-    class Counting(NoiseOff):
+    class Counting(ExactAnswers):
         def answer(self, question):
             answered.append(question.label)
             return super().answer(question)
@@ -75,7 +75,7 @@ def test_if_that_fails_nothing_is_asked():
         raise BudgetExceeded
 
     with pytest.raises(BudgetExceeded):
-        publish_with(Curious(), DATA, ONE, Announced(Counting(), refuse))
+        publish_with(Curious(), DATA, ONE, FirstQuestionHook(Counting(), refuse))
     assert answered == ["coins"]
 
 

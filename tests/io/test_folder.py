@@ -91,7 +91,7 @@ def test_nothing_private_is_inside(tmp_path):
 def test_an_inferred_domain_does_not_leave():
     data = Sets.from_records([["tea"]] * 9 + [["rare"]])
     held = PassOn().publish(data, MinimumSupport(1))
-    assert held.document().domain["axes"] is None
+    assert held.manifest().domain["axes"] is None
 
 
 def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
@@ -263,7 +263,7 @@ def test_a_folder_that_is_no_release(tmp_path):
 
 
 def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
-    with pytest.raises(UnsupportedGuarantee, match="cannot be seen in a file; verify the release"):
+    with pytest.raises(UnsupportedGuarantee, match="cannot be verified from a file; verify the release"):
         verify_data(DATA, PureDP(epsilon=1, unit="record"))
     assert not any(verify_data(DATA, MinimumSupport(64)).values())
     with pytest.raises(GuaranteeError, match="MinimumSupport is not satisfied: 1 x"):

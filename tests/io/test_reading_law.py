@@ -195,7 +195,7 @@ def test_lines_that_look_like_spmf_are_refused_each_for_itself(tmp_path):
         with pytest.raises(ReadError, match=":1: this looks like SPMF"):
             read(path, kind="sequences", domain=domain)
     data = read(path, kind="sequences", domain=domain, options={"on_bad": "drop"})
-    assert data.named() == [(("a",), 1)]
+    assert data.distinct_records() == [(("a",), 1)]
 
 
 def test_two_lines_of_comments_hide_nothing_between_them(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data import Source
 from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain, UnsupportedGuarantee
-from hedgerow.testing import awkward, strategies
+from hedgerow.testing import build_edge_cases, strategies
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"])
 
@@ -207,7 +207,7 @@ def test_canonical_forgets_order_and_owners(data, seed):
 
 def test_bounding_commutes_with_removing_a_person():
     """The rule looks at one person at a time: this is what makes the unit a unit."""
-    for data in awkward(Sets).values():
+    for data in build_edge_cases(Sets).values():
         for index in range(data.count_units("person")):
             first = data.without(index, unit="person").bounded("person")
             second = data.bounded("person").without(index, unit="person")

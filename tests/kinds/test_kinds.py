@@ -12,16 +12,16 @@ from hedgerow.data import Dataset, Lists, NGrams
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
 from hedgerow.io.codec import codec_of
-from hedgerow.kinds import BESIDE, KINDS, any_kind, find_kind, is_changed
+from hedgerow.kinds import KINDS, OUTPUT_ONLY_KINDS, differs_by_change, find_kind, find_output_kind
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.publishers.settings import configure
 from hedgerow.release import Recipe
-from hedgerow.testing import awkward, sequences_of
+from hedgerow.testing import build_edge_cases, sequences_of
 
 LAYERS = {
     "measures": ("controls", "describe", "measure"),
     "report": ("charts",),
-    "testing": ("SHAPES", "from_vector", "random_data", "to_vector"),
+    "testing": ("EDGE_CASES", "from_vector", "random_data", "to_vector"),
 }
 #: places that may ask: kinds themselves, methods that publish several, and a promise about visits
 MAY_ASK = ("data", "publishers", "privacy/linkage.py")
@@ -30,7 +30,7 @@ MAY_ASK = ("data", "publishers", "privacy/linkage.py")
 def filled(name):
     """The first awkward shape of a kind that has a unit."""
     kind = find_kind(name).type
-    return next(shape for shape in awkward(kind).values() if shape.count_units(kind.units[0]))
+    return next(shape for shape in build_edge_cases(kind).values() if shape.count_units(kind.units[0]))
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -43,7 +43,7 @@ def test_a_kind_has_its_module_in_every_layer(name):
         assert all(hasattr(row.module(layer), each) for each in names), layer
 
 
-@pytest.mark.parametrize("name", {**KINDS, **BESIDE})
+@pytest.mark.parametrize("name", {**KINDS, **OUTPUT_ONLY_KINDS})
 def test_a_codec_explains_what_it_reads_and_writes(name):
     codec = codec_of(name)
     assert codec.kind == name
@@ -58,7 +58,7 @@ def test_a_codec_explains_what_it_reads_and_writes(name):
 def test_a_folder_may_say_what_its_writer_says_of_reading(name):
     """What is written into `release.json` is accepted from there, and read without an error."""
     codec = codec_of(name)
-    for shape in awkward(find_kind(name).type).values():
+    for shape in build_edge_cases(find_kind(name).type).values():
         said = codec.reread_options(shape)
         assert codec.accepts_reread(said)
         assert set(said) <= set(codec.options)
@@ -67,7 +67,7 @@ def test_a_folder_may_say_what_its_writer_says_of_reading(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_awkward_data_is_described_and_drawn(name):
     row = find_kind(name)
-    for shape in awkward(row.type).values():
+    for shape in build_edge_cases(row.type).values():
         assert row.module("measures").describe(shape)
         charts = row.module("report").charts
         assert len(charts(shape, compared=True)) <= len(charts(shape, compared=False))
@@ -114,7 +114,7 @@ def test_another_kind_is_refused():
         evaluate(release, filled("sets"))
     with pytest.raises(ParameterError, match="there is no kind 'ngrams' of data; there are: sets, sequences"):
         find_kind("ngrams")
-    assert any_kind("ngrams").type is NGrams
+    assert find_output_kind("ngrams").type is NGrams
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -122,16 +122,16 @@ def test_units_are_left_out_unless_their_kind_changes_them(name):
     data = filled(name)
     for unit in data.units[:1]:
         lost = {data.count_units(unit) - other.count_units(unit) for other in data.neighbours(unit)}
-        assert lost == ({0} if is_changed(unit) else {1})
+        assert lost == ({0} if differs_by_change(unit) else {1})
         assert all(other.to_bytes() != data.to_bytes() for other in data.neighbours(unit))
         sentence = PureDP(epsilon=1, unit=unit).sentence()
         assert (
-            "been another than it is" if is_changed(unit) else "been left out of the data or put into it"
+            "had been changed" if differs_by_change(unit) else "had been removed from the data or added to it"
         ) in sentence
 
 
 def test_nothing_else_asks_which_kind_it_has():
-    kinds = {row.type_name for row in (*KINDS.values(), *BESIDE.values())} | {Lists.__name__}
+    kinds = {row.type_name for row in (*KINDS.values(), *OUTPUT_ONLY_KINDS.values())} | {Lists.__name__}
     for path in sorted((ROOT / "src" / "hedgerow").rglob("*.py")):
         if str(path.relative_to(ROOT / "src" / "hedgerow")).startswith(MAY_ASK):
             continue

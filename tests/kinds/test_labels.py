@@ -20,7 +20,7 @@ def test_items_are_labels_at_the_only_time():
     data = Sequences.from_records([["b", "a"]], domain=Domain.declare(item=["a", "b"]))
     assert data.labels == Labels("item", 2, times=1, gap=0)
     made = data.from_labels(np.array([[1, 0, 1], [0, -1, -1]]), np.array([2, 5]))
-    assert made.named() == [(("a",), 5), (("b", "a", "b"), 2)]
+    assert made.distinct_records() == [(("a",), 5), (("b", "a", "b"), 2)]
 
 
 @pytest.mark.parametrize(("several", "gap"), [(False, 1), (True, 0)])

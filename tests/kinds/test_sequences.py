@@ -31,14 +31,14 @@ EXPECTED = [(("b",), 2), (("a", "b", "a"), 1)]
 def test_every_format_gives_the_same_sequences(tmp_path, name, content):
     """Also where the lines of a record stand apart: their order is what counts."""
     (tmp_path / name).write_bytes(content)
-    assert read(tmp_path / name, kind="sequences").named() == EXPECTED
+    assert read(tmp_path / name, kind="sequences").distinct_records() == EXPECTED
 
 
 def test_spmf_is_read_and_written_again(tmp_path):
     path = tmp_path / "a.spmf"
     path.write_text("@ITEM=1=home\n1 -1 2 -1 1 -1 -2\n2 -1 -2\n")
     data = read(path, kind="sequences", assert_public_domain=True)
-    assert data.named() == [((2,), 1), ((1, 2, 1), 1)]
+    assert data.distinct_records() == [((2,), 1), ((1, 2, 1), 1)]
     ran = run(
         "publish a.spmf --kind sequences --method ngram-markov --epsilon 900 --unit sequence "
         "--assert-public-domain --set l_max=4 --out R --seed 1",
@@ -72,7 +72,7 @@ def test_bad_sequences_are_refused(tmp_path):
         domain=domain,
         options={**drop, "on_unknown": "drop"},
     )
-    assert held.named() == [(("a",), 1), (("a", "b"), 1)]
+    assert held.distinct_records() == [(("a",), 1), (("a", "b"), 1)]
     with pytest.raises(UndeclaredDomain, match="the domain was inferred"):
         find_method("ngram-markov")().publish(Sequences.from_records(PATHS), PureDP(epsilon=1, unit="sequence"))
 
@@ -80,7 +80,7 @@ def test_bad_sequences_are_refused(tmp_path):
 def test_persons_are_bounded_by_what_is_declared():
     domain = Domain.declare(item=["a", "b"], records_per_person=2)
     data = Sequences.from_records(PATHS, domain=domain, persons=["x", "x", "x"])
-    assert data.bounded("person").named() == [(("b",), 1), (("a", "b", "a"), 1)]
+    assert data.bounded("person").distinct_records() == [(("b",), 1), (("a", "b", "a"), 1)]
     assert data.count_units("person") == 1
     assert len(data.without(0, unit="person")) == 0
 

@@ -22,7 +22,7 @@ from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.privacy.kcl import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
-from hedgerow.testing import awkward
+from hedgerow.testing import build_edge_cases
 
 CSV = b"unit,time,place,diagnosis\n1,8,home,flu\n1,9,work,flu\n2,8,home,\n3,,,fever\n"
 EXPECTED = [((), ("fever",)), ((("home", 8),), (None,)), ((("home", 8), ("work", 9)), ("flu",))]
@@ -202,9 +202,9 @@ def test_plain_lists_are_no_visits():
         read([["a", 1]], kind="trajectories")
 
 
-@given(st.sampled_from(list(awkward(Trajectories))), st.sampled_from(["csv", "parquet"]))
+@given(st.sampled_from(list(build_edge_cases(Trajectories))), st.sampled_from(["csv", "parquet"]))
 def test_awkward_data_comes_back_from_a_folder(tmp_path_factory, name, ending):
-    data = awkward(Trajectories)[name]
+    data = build_edge_cases(Trajectories)[name]
     release = find_method("kcl")().publish(data, KCL(k=1, l=1))
     folder = tmp_path_factory.mktemp("r") / "out"
     write_folder(release, folder, Layout(ending, Ending(ending, "")))
@@ -249,13 +249,13 @@ def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
     ran = run(f"{publish} --carry age --out R --save-recipe r.toml", tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert (tmp_path / "R" / "data.csv").read_text().startswith("unit,time,place,diagnosis,age\n")
-    assert "The column 'age': it is carried along" in (tmp_path / "R/STATEMENT.md").read_text()
+    assert "The column 'age': it is published unchanged" in (tmp_path / "R/STATEMENT.md").read_text()
     assert run("verify R", tmp_path).code == 0
     assert run("publish --recipe r.toml --out S", tmp_path).code == 0
     assert (tmp_path / "S/data.csv").read_bytes() == (tmp_path / "R/data.csv").read_bytes()
     assert run(f"{publish} --out T", tmp_path).code == 0
     assert "age" not in (tmp_path / "T" / "data.csv").read_text()
-    assert "carried along" not in (tmp_path / "T" / "STATEMENT.md").read_text()
+    assert "published unchanged" not in (tmp_path / "T" / "STATEMENT.md").read_text()
     for column, message in {
         "wage": "no column 'wage'",
         "unit": "the column 'unit' has a role",

@@ -36,7 +36,7 @@ def test_several_visits_at_one_time_keep_their_order():
     ]
     assert data.canonical().to_bytes() == data.canonical().canonical().to_bytes()
     assert len(data.without(0, unit="trajectory")) == 2
-    assert as_sequences(data).named() == [(("a",), 1), (("c", "b", "a", "b"), 1)]
+    assert as_sequences(data).distinct_records() == [(("a",), 1), (("c", "b", "a", "b"), 1)]
     kept = data.keep_visits(np.array([True, False, True, False, True]))
     assert kept.records()[-1][0] == (("c", 0), ("a", 1))
     assert data.narrowed().records() == data.records()

@@ -18,7 +18,7 @@ from hedgerow.measures.ngram_index import SequenceIndex
 from hedgerow.measures.sequences import measure_sequences
 from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.measures.top_patterns import top_scores
-from hedgerow.privacy import NoiseOff
+from hedgerow.privacy import ExactAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 
@@ -135,7 +135,7 @@ def test_a_forward_chain_writes_as_many_sequences_as_ends_were_counted():
                 NGramMarkov(l_max=3, n_max=3, balance=balance),
                 data,
                 PureDP(epsilon=1, unit="sequence"),
-                NoiseOff(),
+                ExactAnswers(),
             ).data
         )
         for balance in (False, True)

@@ -7,7 +7,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
-from hedgerow.privacy.building import build
+from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
 from hedgerow.testing import check_publisher, mutant
 
@@ -48,7 +48,7 @@ def test_toys_of_both_families_conform():
     ("old", "new", "message"),
     [
         ("    Privacy\n", "    Privately\n", "needs a section Privacy"),
-        ('"toy-token-tree"\n    kinds', '"Toy Tree"\n    kinds', "the name is no id"),
+        ('"toy-token-tree"\n    kinds', '"Toy Tree"\n    kinds', "the name is not a valid id"),
         ('param(1, "noisy count a node must reach", ge=1)', "1", "cutoff must be stated by param"),
     ],
 )

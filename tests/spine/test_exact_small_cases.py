@@ -13,7 +13,7 @@ from toys import PickAndFlip, TokenTree
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.audit import release_bytes
-from hedgerow.testing import mutant, output_law, worst_loss
+from hedgerow.testing import mutant, output_distribution, worst_loss
 
 ROUNDING = 1e-9
 
@@ -32,10 +32,10 @@ def tiny(records, items):
 def worst(method, data, *, epsilon=1, unit="record", low=-4, high=5):
     """The worst log-ratio between a data set and all its neighbours."""
     guarantee = PureDP(epsilon=epsilon, unit=unit)
-    here = output_law(method, data, guarantee, low=low, high=high)
+    here = output_distribution(method, data, guarantee, low=low, high=high)
     assert math.isclose(sum(here.values()), 1, rel_tol=1e-9)
     return max(
-        worst_loss(here, output_law(method, neighbour, guarantee, low=low, high=high))
+        worst_loss(here, output_distribution(method, neighbour, guarantee, low=low, high=high))
         for neighbour in data.neighbours(unit)
     )
 
@@ -156,7 +156,7 @@ def test_the_enumerated_law_is_the_one_that_is_drawn():
     guarantee = PureDP(epsilon=3, unit="record")
     drawn = Counter(release_bytes(method.publish(data, guarantee, seed=seed)) for seed in range(3_000))
     for claimed, accepted in [(method, True), (scaled(9), False), (scaled(11), False)]:
-        law = output_law(claimed, data, guarantee, low=-4, high=8)
+        law = output_distribution(claimed, data, guarantee, low=-4, high=8)
         assert (fits(drawn, law) > FALSE_ALARM) == accepted
 
 

@@ -21,19 +21,19 @@ from hedgerow.frontiers import (
     ENGINES,
     LOCAL,
     Duration,
-    Habit,
     Mask,
     NextSymbol,
     Rule,
     SymbolLists,
+    TransitionType,
     find_engine,
 )
 from hedgerow.frontiers import local as local_module
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
-from hedgerow.privacy import Noisy
+from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.kcl import KCL
-from hedgerow.privacy.questions import Cells, Coins, Thresholded
+from hedgerow.privacy.questions import CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.publishers.base import publish_with
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import changed, check_replay
@@ -97,7 +97,7 @@ def test_records_are_counted_by_their_symbols_and_by_children_of_a_node(given_re
 
 # ---- an engine in pieces does what one machine does
 
-RULES = (Habit(3, 4), NextSymbol(SIZE), Mask(SIZE), TREE.by_children)
+RULES = (TransitionType(3, 4), NextSymbol(SIZE), Mask(SIZE), TREE.by_children)
 times = np.array([0, 0, 1])
 
 
@@ -183,7 +183,7 @@ SHARED = {name: case for name, case in CASES.items() if case.method in PRIVATE}
 
 def published(case, engine: Engine, seed=1):
     promise = PureDP(epsilon=case.epsilon, unit=case.unit)
-    recorder = Recorder(Noisy(seed))
+    recorder = Recorder(NoisyAnswers(seed))
     release = publish_with(case.publisher(), DATA[case.data]().on(engine), promise, recorder)
     return release, recorder.transcript
 
@@ -221,8 +221,8 @@ class Nothing(Engine):
 
 def exact_answers(question) -> int:
     """The sum of all exact answers that a question has; coins have none."""
-    assert isinstance(question, (Cells, Thresholded, Coins))
-    return 0 if isinstance(question, Coins) else int(np.abs(question.exact).sum())
+    assert isinstance(question, (CellQuestion, ThresholdQuestion, CoinQuestion))
+    return 0 if isinstance(question, CoinQuestion) else int(np.abs(question.exact).sum())
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -239,7 +239,7 @@ def test_every_exact_answer_is_counted_by_the_engine(name):
 def test_what_is_done_to_data_keeps_its_engine(name):
     engine, case = ShardedEngine(2), SHARED[name]
     data = DATA[case.data]().on(engine)
-    others = [data.bare(), data.bounded(case.unit), data.canonical(), data.narrowed(), data.truncated(2)]
+    others = [data.without_attributes(), data.bounded(case.unit), data.canonical(), data.narrowed(), data.truncated(2)]
     others += [data.without(0, unit=case.unit), data.shuffled(np.random.default_rng(1))]
     others += [piece for _, piece in data.partition("first item")] if hasattr(data, "partition") else []
     assert all(other.engine is engine for other in others)

@@ -16,7 +16,7 @@ from hedgerow.errors import (
     UnknownMethod,
     UnsupportedGuarantee,
 )
-from hedgerow.privacy import Laplace, Ledger, NoiseOff
+from hedgerow.privacy import ExactAnswers, Laplace, Ledger
 from hedgerow.privacy.numbers import read_number, show
 from hedgerow.testing import sets_of
 
@@ -147,7 +147,7 @@ def test_all_is_verified_part_by_part():
 def test_a_criterion_has_nothing_to_spend():
     import numpy as np
 
-    ledger = MinimumSupport(2).open(sets_of([[0]], 2), NoiseOff())
+    ledger = MinimumSupport(2).open(sets_of([[0]], 2), ExactAnswers())
     assert isinstance(ledger, Ledger)
     ledger.coins()
     with pytest.raises(BudgetExceeded, match="0 of 0 is left"):

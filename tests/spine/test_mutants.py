@@ -11,7 +11,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 from hedgerow import FlatLaplace, PureDP
 from hedgerow.data import Lists, Sets
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.privacy import Choose, Flip, Guarantee, Laplace, ledger, paths, survivors
+from hedgerow.privacy import Choose, Flip, Guarantee, Laplace, ledger, path_budget, survivors
 from hedgerow.publishers import base
 from hedgerow.testing import changed, check_publisher, mutant
 
@@ -125,7 +125,7 @@ def test_original_id_is_caught():
 
 def test_a_maximum_of_records_that_is_not_kept_is_caught():
     """All records of a person, where two were declared."""
-    old, new = "records_before(persons) < most", "records_before(persons) >= 0"
+    old, new = "count_earlier_records(persons) < most", "count_earlier_records(persons) >= 0"
     with changed(Sets, "bounded", old, new), pytest.raises(GuaranteeError, match="loses 3/2"):
         check_publisher(FlatLaplace(), PERSON)
 
@@ -162,13 +162,13 @@ def test_a_forest_that_does_not_count_is_caught():
     greedy = mutant(TokenTree, "spend=below,", "spend=growth.budget,")
     with pytest.raises(GuaranteeError, match="along a path"):
         check_publisher(greedy(), RECORD)
-    with changed(paths.Paths, "_enter", "most > self._spend", "False"):
-        with pytest.raises(GuaranteeError, match=r"loses|more than nothing"):
+    with changed(path_budget.PathBudget, "_enter", "most > self._spend", "False"):
+        with pytest.raises(GuaranteeError, match=r"loses|more than 0"):
             check_publisher(greedy(), RECORD)
 
 
 def test_tokens_that_are_not_stretched_are_caught():
-    with changed(paths.Paths, "survivors", "require_known(mechanism).over(self._touches)", "mechanism"):
+    with changed(path_budget.PathBudget, "survivors", "require_known(mechanism).over(self._touches)", "mechanism"):
         with pytest.raises(GuaranteeError, match="loses"):
             check_publisher(TokenTree(), RECORD)
 
@@ -237,9 +237,9 @@ def test_an_unverified_criterion_is_caught():
 
 
 def _quiet():
-    from hedgerow.privacy import NoiseOff
+    from hedgerow.privacy import ExactAnswers
 
-    return NoiseOff()
+    return ExactAnswers()
 
 
 def test_an_error_that_the_data_causes_is_caught():
@@ -268,9 +268,9 @@ def test_what_happens_to_large_counts_only_is_caught():
 def test_a_swallowed_mismatch_is_caught():
     """A method that catches the refusal of the replay does not get away with it."""
     from hedgerow.audit import Recorder, Replayer
-    from hedgerow.privacy import Ledger, NoiseOff
+    from hedgerow.privacy import ExactAnswers, Ledger
 
-    recorder = Recorder(NoiseOff())
+    recorder = Recorder(ExactAnswers())
     Ledger(Fraction(1), recorder).ask(np.zeros(2, np.int64), Laplace(l1=1), spend=Fraction(1), label="two")
     replayer = Replayer(recorder)
     with pytest.raises(GuaranteeError, match="asked differently"):
@@ -283,7 +283,7 @@ def test_a_warning_that_the_data_causes_is_caught():
     old = "masks, exact = data.histogram()"
     new = "masks, exact = data.histogram(); __import__('warnings').warn(f'{len(masks)} sets')"
     with pytest.warns(UserWarning, match="sets"):
-        caught(FlatLaplace, old, new, "warns differently of a neighbour")
+        caught(FlatLaplace, old, new, "warns differently on a neighbour")
 
 
 def test_shares_that_depend_on_the_data_are_caught():
@@ -303,7 +303,7 @@ def test_a_note_without_a_budget_is_caught():
 
 
 def test_a_method_that_releases_nothing_was_not_checked():
-    with pytest.raises(GuaranteeError, match="released 1 of the awkward data"):
+    with pytest.raises(GuaranteeError, match="released 1 of the edge cases"):
         check_publisher(PassOn(), MinimumSupport(10**6))
 
 
@@ -320,5 +320,5 @@ def test_owned_rows_are_single_records():
 
 
 def test_a_mutant_changes_one_place():
-    with pytest.raises(ParameterError, match="stands 0 times"):
+    with pytest.raises(ParameterError, match="occurs 0 times"):
         mutant(FlatLaplace, "no such line", "")

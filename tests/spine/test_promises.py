@@ -17,10 +17,10 @@ from hedgerow import KCL, METHODS, All, PureDP, find_method, read_release, write
 from hedgerow.audit.folder import verify_data, verify_folder
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.io.codec import codec_of
-from hedgerow.privacy.building import build, from_options, from_plain, require_plain
-from hedgerow.promises import PROMISES, find_promise, list_options, readings
+from hedgerow.privacy.parsing import build, from_options, from_plain, require_plain
+from hedgerow.promises import PROMISES, find_promise, interpret_options, list_options
 from hedgerow.publishers.settings import promise
-from hedgerow.testing import awkward, check_publisher, sets_of
+from hedgerow.testing import build_edge_cases, check_publisher, sets_of
 
 PRIVATE = PureDP(epsilon=50, unit="record")
 ILL = KCL(k=2, l=2, c="60%", sensitive=[("diagnosis", "flu"), ("ward = a", "7")])
@@ -75,7 +75,7 @@ def test_the_table_imports_nothing_heavy():
 def test_the_help_of_a_shared_option_names_each_meaning():
     assert list_options()["epsilon"].help == PROMISES["PureDP"].options["epsilon"].help
     assert list_options()["k"].help == (
-        "KCL: how many records must match whatever is known; MinimumSupport: how many records have each published set; "
+        "KCL: how many records must match what an attacker knows, if any match; MinimumSupport: how many records have each published set; "
         "FewItems: how many items a record may have"
     )
     assert [name for name, option in list_options().items() if option.repeated] == ["sensitive"]
@@ -100,7 +100,7 @@ def test_the_help_of_a_shared_option_names_each_meaning():
     ],
 )
 def test_options_mean_the_fewest_promises_that_have_them_all(given, meant):
-    assert readings(given.split(), list(PROMISES)) == meant
+    assert interpret_options(given.split(), list(PROMISES)) == meant
 
 
 def test_the_method_decides_which_promise_an_option_belongs_to():
@@ -128,7 +128,7 @@ def test_options_alone_may_be_ambiguous():
     with pytest.raises(UnsupportedGuarantee, match="may be PureDP with MinimumSupport, or PureDP with FewItems"):
         from_options(both)
     assert from_options(both, ["FewItems", "PureDP"]).parts() == (FewItems(k=3), PureDP(epsilon=1, unit="record"))
-    with pytest.raises(UnsupportedGuarantee, match="no guarantee has just --k; there are PureDP: --epsilon --unit"):
+    with pytest.raises(UnsupportedGuarantee, match="no guarantee has exactly --k; there are PureDP: --epsilon --unit"):
         from_options({"k": "3"}, ["PureDP"])
     with pytest.raises(ParameterError, match="there is no promise 'Magic'; there are: PureDP, KCL"):
         from_options({"k": "3"}, ["Magic"])
@@ -170,7 +170,7 @@ def test_every_promise_comes_back(method, name, unit, tmp_path):
     guarantee = build([name], PROMISES[name].example | ({"unit": unit} if unit else {}))
     for kind in find_method(method).kinds:
         if set(guarantee.units) <= set(kind.units):
-            data = max(awkward(kind).values(), key=lambda data: data.count_units(data.units[0]))
+            data = max(build_edge_cases(kind).values(), key=lambda data: data.count_units(data.units[0]))
             release = find_method(method)().publish(data, guarantee)
             formats = codec_of(kind.kind).formats
             for form in formats.keys() & {"csv", "parquet"} or formats:
@@ -198,7 +198,7 @@ def test_plain_data_is_all_there_is_to_a_promise(guarantee):
 
 def test_every_part_is_counted_even_if_two_are_called_the_same():
     """The second of two promises about one column found nothing, and said so for both."""
-    data = awkward(find_method("kcl").kinds[0])["all ill"]
+    data = build_edge_cases(find_method("kcl").kinds[0])["all ill"]
     flu, well = (KCL(k=1, l=1, c="50%", sensitive=[("diagnosis", value)]) for value in ("flu", "well"))
     with pytest.raises(NotSatisfied, match=r"KCL is not satisfied: 2 x sequences of 1 visit with a sensitive"):
         verify_data(data, flu)
@@ -226,12 +226,12 @@ def test_every_part_is_counted_even_if_two_are_called_the_same():
         ({"name": ["PureDP"], "epsilon": "1", "unit": "record"}, "there is no guarantee"),
         ({"name": "PureDP", "epsilon": "1"}, "there is no guarantee 'PureDP' with these fields"),
         ({"name": "PureDP", "epsilon": "1", "unit": "record", "k": "2"}, "there is no guarantee 'PureDP' with"),
-        ({"name": "PureDP", "epsilon": 1, "unit": "record"}, "written in texts, and lists and tables of them"),
-        ({"name": "PureDP", "epsilon": None, "unit": "record"}, "written in texts, and lists and tables of them"),
+        ({"name": "PureDP", "epsilon": 1, "unit": "record"}, "consists of texts, and of lists and tables of texts"),
+        ({"name": "PureDP", "epsilon": None, "unit": "record"}, "consists of texts, and of lists and tables of texts"),
         ({"name": "PureDP", "epsilon": ["1"], "unit": "record"}, "epsilon must be a number"),
         ({"name": "PureDP", "epsilon": "1", "unit": ["record"]}, "unit must be a text"),
         ({"name": "PureDP", "epsilon": "1", "unit": {"x": "y"}}, "unit must be a text"),
-        ({"name": "PureDP", "epsilon": "9" * 1_001, "unit": "record"}, "a number of the promise is too long"),
+        ({"name": "PureDP", "epsilon": "9" * 1_001, "unit": "record"}, "a number or a name of the promise is too long"),
         ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": "x=y"}, "given as COLUMN=VALUE"),
         ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": [["x"]]}, "given as COLUMN=VALUE"),
         ({"name": "KCL", "k": "2", "l": "2", "c": "1", "sensitive": [["x", ["y"]]]}, "given as COLUMN=VALUE"),
@@ -249,14 +249,14 @@ def test_lists_within_lists_end():
     deep = "x"
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(ParameterError, match="lists within lists"):
+    with pytest.raises(ParameterError, match="nested too deeply"):
         require_plain(deep)
 
 
 def test_a_promise_that_nobody_could_read_is_refused_before_anything_is():
     long = KCL(k=2, l=1, c="1", sensitive=[("diagnosis", "x" * 1_001)])
-    data = awkward(find_method("kcl").kinds[0])["one record"]
-    with pytest.raises(ParameterError, match="a number of the promise is too long, or a name"):
+    data = build_edge_cases(find_method("kcl").kinds[0])["one record"]
+    with pytest.raises(ParameterError, match="a number or a name of the promise is too long"):
         find_method("kcl")().publish(data, long)
 
 

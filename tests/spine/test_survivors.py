@@ -18,7 +18,7 @@ from hedgerow.errors import InternalError, ParameterError
 from hedgerow.privacy import Laplace, Shares
 from hedgerow.privacy import survivors as module
 from hedgerow.privacy.samplers import bits
-from hedgerow.privacy.survivors import CandidateSets, draw_survivors, quiet_survivors
+from hedgerow.privacy.survivors import CandidateSets, draw_survivors, exact_survivors
 from hedgerow.testing import changed
 
 COUNTS = [0, 3, 0, 1]  # of one family: candidates 1 and 3 are listed
@@ -148,7 +148,7 @@ def test_the_order_of_survivors_tells_nothing():
 
 def test_without_noise_the_listed_ones_that_reach_the_cutoff_survive():
     families = CandidateSets.of(9, 3, np.zeros(3, np.int64), np.array([7, 1, 4]), 1)
-    found = quiet_survivors(families, np.array([3, 2, 5]))
+    found = exact_survivors(families, np.array([3, 2, 5]))
     assert (found.codes.tolist(), found.noisy.tolist()) == ([4, 7], [5, 3])
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.data import Dataset
-from hedgerow.testing import output_law, worst_loss
+from hedgerow.testing import output_distribution, worst_loss
 
 FALSE_ALARM = 1e-6
 
@@ -83,9 +83,9 @@ def sequences_over(records: list[list[int]], items: int) -> Sequences:
 def worst(method: object, data: Dataset, *, unit: str = "sequence", low: int = -3, high: int = 4) -> float:
     """The largest loss of all that may be published, between data and each of its neighbours."""
     promise = PureDP(epsilon=1, unit=unit)
-    here = output_law(method, data, promise, low=low, high=high)
+    here = output_distribution(method, data, promise, low=low, high=high)
     assert np.isclose(sum(here.values()), 1, rtol=1e-9)
     return max(
-        worst_loss(here, output_law(method, neighbour, promise, low=low, high=high))
+        worst_loss(here, output_distribution(method, neighbour, promise, low=low, high=high))
         for neighbour in data.neighbours(unit)
     )

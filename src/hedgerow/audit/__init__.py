@@ -1,6 +1,6 @@
-"""Checks of a promise by running the method: the replay law and exact small cases."""
+"""Checks of a promise: the replay law, exact enumeration of small cases, and verification of release folders."""
 
-from hedgerow.audit.exact import output_law, worst_loss
+from hedgerow.audit.exact_enumeration import output_distribution, worst_loss
 from hedgerow.audit.replay import Recorder, Replay, Replayer, check_replay, release_bytes
 
 __all__ = [
@@ -8,7 +8,7 @@ __all__ = [
     "Replay",
     "Replayer",
     "check_replay",
-    "output_law",
+    "output_distribution",
     "release_bytes",
     "worst_loss",
 ]

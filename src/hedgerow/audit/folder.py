@@ -1,4 +1,4 @@
-"""Check a release folder as a receiver, or an auditor, would: by what it holds and nothing else."""
+"""Verification of a release folder by a receiver or an auditor, from its content alone."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hedgerow.data import Dataset, Source
 from hedgerow.errors import (
     HedgerowError,
     InputError,
+    LimitExceeded,
     NotSatisfied,
-    OtherVersion,
-    TooMuch,
     UnknownMethod,
     UnsupportedGuarantee,
+    UnsupportedVersion,
 )
 from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import UNLIMITED, is_plainly_compressed, read_bytes
@@ -28,7 +28,7 @@ from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure
-from hedgerow.release import Release, ReleaseDocument, version
+from hedgerow.release import Manifest, Release, version
 from hedgerow.statement import File
 
 __all__ = ["verify_data", "verify_folder"]
@@ -42,29 +42,29 @@ def verify_folder(
     key: Any = None,
     trusted: bool = False,
 ) -> dict[str, bool | None]:
-    """Check a release folder; each check by name, and whether it passed.
+    """Verify a release folder; return each check by name, and whether it passed.
 
-    None stands for what cannot be checked here: another version of Hedgerow made it, and what that
-    version writes is not known to this one; or it asks for too much. That is no yes.
+    None means that a check is not possible here: another version of Hedgerow made the release, or the check needs too
+    much memory or time. It does not count as passed.
 
     Parameters
     ----------
     expected
-        The promise the receiver was told, if any.
+        The promise that the receiver expects, if any.
     kind
-        What the receiver was told the data is, if anything.
+        The kind of data that the receiver expects, if any.
     key
-        The public key of whoever is said to have signed it, if any.
+        The public key of the expected signer, if any.
     trusted
-        Whether it may take as much memory and time as it asks for.
+        Whether the release may take any amount of memory and time.
     """
     checks: dict[str, bool | None] = {}
     if key is not None:
         checks["release.json is signed by the owner of the key"] = _is_signed(folder, key)
     try:
-        release, document = open_folder(folder, trusted=trusted)
+        release, manifest = open_folder(folder, trusted=trusted)
         statement = read_own_file(folder / STATEMENT)
-    except (OtherVersion, TooMuch) as error:
+    except (UnsupportedVersion, LimitExceeded) as error:
         return {**checks, f"{error}": None}
     except InputError as error:
         if not os.path.lexists(folder / RELEASE):
@@ -72,61 +72,59 @@ def verify_folder(
         return {**checks, f"the release can be read ({error})": False}
     if kind is not None:
         checks["the data is what was asked for"] = release.kind == kind
-    return checks | _checked(folder, release, document, statement) | _promised(release, expected)
+    return checks | _check_content(folder, release, manifest, statement) | _check_promise(release, expected)
 
 
-def _checked(
-    folder: Path, release: Release[Any], document: ReleaseDocument, statement: bytes
-) -> dict[str, bool | None]:
-    """Check what the folder holds; its data was read, and so it is what `release.json` names."""
+def _check_content(folder: Path, release: Release[Any], manifest: Manifest, statement: bytes) -> dict[str, bool | None]:
+    """Check the files of the folder; its data was read before, so it is what `release.json` names."""
     checks: dict[str, bool | None] = {
-        "the files are those that were published": (sha256(statement).hexdigest() == document.statement_sha256),
+        "the files are those that were published": (sha256(statement).hexdigest() == manifest.statement_sha256),
         "the data can be read, and is within the domain": True,
-        "nothing else is in the folder": _is_alone(folder, document),
+        "nothing else is in the folder": _has_only_release_files(folder, manifest),
         "it is for publication": release.publishable,
     }
-    if document.hedgerow != version():  # it may order or word it otherwise
-        made = f"it was made by Hedgerow {document.hedgerow}, and this is {version()}"
-        return {**checks, f"{made}: verify it with that version": None}
-    reading = explain(document.files)
+    if manifest.hedgerow != version():  # its order and its wording may differ
+        made_by = f"it was made by Hedgerow {manifest.hedgerow}, and this is {version()}"
+        return {**checks, f"{made_by}: verify it with that version": None}
+    reading = explain(manifest.files)
     return checks | {
         "the order of records says nothing": all(
-            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in document.files
+            _is_canonical(folder / file.file, release.outputs[file.data], file) for file in manifest.files
         ),
         "release.json holds what it should and nothing else": (
-            read_own_file(folder / RELEASE, None) == release.to_json(document.files, reading)
+            read_own_file(folder / RELEASE, None) == release.to_json(manifest.files, reading)
         ),
         "the statement says what release.json says": (statement == release.statement(reading).encode()),
-        **_made(release),
+        **_check_method(release),
     }
 
 
-def _made(release: Release[Any]) -> dict[str, bool | None]:
-    """Check that the method can have made it: its parameters, kind, promise, unit and questions."""
-    what = "method, parameters, kind, promise and questions go together"
+def _check_method(release: Release[Any]) -> dict[str, bool | None]:
+    """Check that the method could have made the release: its parameters, kind, promise, unit and questions."""
+    check = "method, parameters, kind, promise and questions go together"
     try:
         method = configure(find_method(release.recipe.method), dict(release.recipe.parameters))
         require_support(method, next(iter(release.outputs.values())), release.guarantee)
     except UnknownMethod:
         return {"the method is not one of this installation: its words cannot be checked": None}
     except HedgerowError:
-        return {what: False}
-    asked = bool(release.evidence.entries) == (release.guarantee.budget is not None)
-    owners = "person" not in release.guarantee.units or release.domain.records_per_person
-    return {what: asked and bool(owners)}
+        return {check: False}
+    has_questions = bool(release.evidence.entries) == (release.guarantee.budget is not None)
+    has_limit = "person" not in release.guarantee.units or release.domain.records_per_person
+    return {check: has_questions and bool(has_limit)}
 
 
-def _is_alone(folder: Path, document: ReleaseDocument) -> bool:
-    """Whether there are just the files of a release, and a signature is nothing but one."""
-    there = {path.name for path in folder.iterdir()}
-    if SIGNATURE in there:
+def _has_only_release_files(folder: Path, manifest: Manifest) -> bool:
+    """Whether the folder has exactly the files of a release, and the signature the size of a signature."""
+    names = {path.name for path in folder.iterdir()}
+    if SIGNATURE in names:
         signature = (folder / SIGNATURE).lstat()
         if not stat.S_ISREG(signature.st_mode) or signature.st_size != SIGNATURE_BYTES:
             return False
-    return there | {SIGNATURE} == allowed_names(document)
+    return names | {SIGNATURE} == allowed_names(manifest)
 
 
-def _promised(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:
+def _check_promise(release: Release[Any], expected: Guarantee | None) -> dict[str, bool | None]:
     checks: dict[str, bool | None] = {f"{release.guarantee.name}: {release.verdict.checked}": release.verdict.satisfied}
     budget = release.guarantee.budget
     if budget is not None:
@@ -148,29 +146,29 @@ def _is_signed(folder: Path, key: Any) -> bool:
 
 
 def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
-    """Count what breaks a promise in data, if it can be seen there; warn of what is seldom meant."""
-    if not guarantee.seen_in_data:
+    """Verify a promise on data, if that is possible, and return the violations; warn about rarely intended values."""
+    if not guarantee.verifiable_from_data:
         msg = (
-            f"{guarantee.name} is a promise about how data was made and cannot be seen in a file; "
+            f"{guarantee.name} is a promise about how data was made and cannot be verified from a file; "
             "verify the release folder"
         )
         raise UnsupportedGuarantee(msg)
     guarantee.require(data)
-    guarantee.notice(data)
+    guarantee.warn_about(data)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:
-        msg = f"{guarantee.name} is not satisfied: {verdict.broken}"
+        msg = f"{guarantee.name} is not satisfied: {verdict.failures}"
         raise NotSatisfied(msg)
     return verdict.violations
 
 
 def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
-    """Whether the file holds just what we would write for its data."""
-    wanted = codec_of(data.kind).write(data, file.format, file.columns)
-    there = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
+    """Whether the file is exactly what Hedgerow writes for its data."""
+    expected = codec_of(data.kind).write(data, file.format, file.columns)
+    content = read_bytes(path, most=UNLIMITED)  # it was read before, within its limit
     if not is_plainly_compressed(path):
         return False
-    if wanted != there and file.format == "parquet":
-        # another version of the library packs the same table into other bytes
-        return read_table(wanted).equals(read_table(there))
-    return wanted == there
+    if expected != content and file.format == "parquet":
+        # another version of the library writes the same table as different bytes
+        return read_table(expected).equals(read_table(content))
+    return expected == content

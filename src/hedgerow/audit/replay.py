@@ -1,11 +1,11 @@
-r"""The replay law: one inequality that a differentially private method must keep on every pair.
+r"""The replay law: what a differentially private method must satisfy on every pair of neighbours.
 
 Run a method on $D$ and record its questions and answers; run it on a neighbour $D'$ with the same
 noisy answers and coins. It must ask the same questions with the same shares; the losses of all its
 questions, $\sum \ln P(answer | D) / P(answer | D')$ bounded exactly by each mechanism, must stay
 within $\varepsilon$; and the outputs must be equal byte for byte.
 
-Why this is the promise: if all three hold for every transcript, the probability of a transcript
+Why this implies the promise: if all three hold for every transcript, the probability of a transcript
 differs by at most $e^\varepsilon$ between $D$ and $D'$, and the output is a function of the
 transcript alone.
 """
@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
-from hedgerow.privacy import Guarantee, Noisy
+from hedgerow.privacy import Guarantee, NoisyAnswers
 from hedgerow.privacy.questions import Answers, Question
 from hedgerow.publishers.base import Publisher, publish_with
 from hedgerow.release import Release
@@ -30,7 +30,7 @@ __all__ = ["Recorder", "Replay", "Replayer", "check_replay", "release_bytes"]
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay found: the largest loss, and whether an exact answer moved at all."""
+    """The result of a replay: the largest loss, whether an exact answer moved, and the number of questions."""
 
     loss: Fraction
     moved: bool
@@ -38,7 +38,7 @@ class Replay:
 
 
 class Recorder:
-    """Answers as another does, and remembers questions and answers."""
+    """Passes questions on, and records them with their answers."""
 
     def __init__(self, answers: Answers) -> None:
         self.publishable = answers.publishable
@@ -46,16 +46,16 @@ class Recorder:
         self._answers = answers
 
     def answer(self, question: Question) -> Any:
-        """Answer and remember."""
-        # copies: a method may go on to change its arrays, which must not change the record
-        asked = deepcopy(question)
+        """Answer, and record the question."""
+        # copies, since a method may change its arrays later
+        recorded = deepcopy(question)
         answer = self._answers.answer(question)
-        self.transcript.append((asked, deepcopy(answer)))
+        self.transcript.append((recorded, deepcopy(answer)))
         return answer
 
 
 class Replayer:
-    """Gives recorded answers again, insists on the recorded questions, and sums the losses."""
+    """Returns recorded answers, requires the recorded questions, and sums the losses."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.publishable = recorder.publishable
@@ -80,7 +80,7 @@ class Replayer:
         return deepcopy(answer)
 
     def finish(self) -> None:
-        """Insist that nothing recorded was left out, and that no mismatch was swallowed."""
+        """Require that all recorded questions were asked, and raise a mismatch that the method caught."""
         if self._broken is not None:
             raise self._broken
         if self.asked != len(self._transcript):
@@ -88,7 +88,7 @@ class Replayer:
             raise PromiseBroken(msg)
 
     def _break(self, msg: str) -> NoReturn:
-        """Remember what broke, should the method swallow it, and say so."""
+        """Raise a mismatch, and keep it in case the method catches it."""
         self._broken = PromiseBroken(msg)
         raise self._broken
 
@@ -111,12 +111,12 @@ def check_replay(
     seed
         For the noise of the recorded runs.
     within
-        What the losses may sum to; the epsilon of the promise unless given (0 for equal data).
+        The limit for the sum of losses: by default the epsilon of the promise (0 for equal data).
 
     Raises
     ------
     PromiseBroken
-        With the first thing that differs.
+        With the first difference.
     """
     limit = epsilon_of(guarantee) if within is None else within
     forth = _replay(method, data, neighbour, guarantee, seed, limit)
@@ -134,7 +134,7 @@ def epsilon_of(guarantee: Guarantee) -> Fraction:
 
 
 def release_bytes(release: Release[Any]) -> bytes:
-    """Everything a receiver sees, in the order they see it."""
+    """Everything that a receiver sees, in a fixed order."""
     parts = [release.to_json(), release.statement().encode()]
     parts += [name.encode() + output.to_bytes() for name, output in release.outputs.items()]
     return b"\n".join(parts)
@@ -148,14 +148,14 @@ def _replay(
     seed: int,
     limit: Fraction,
 ) -> Replay:
-    recorder = Recorder(Noisy(seed))
-    recorded, told = _publish(method, data, guarantee, recorder)
+    recorder = Recorder(NoisyAnswers(seed))
+    recorded, recorded_warnings = _publish(method, data, guarantee, recorder)
     replayer = Replayer(recorder)
     try:
-        replayed, told_again = _publish(method, neighbour, guarantee, replayer)
+        replayed, replayed_warnings = _publish(method, neighbour, guarantee, replayer)
     except PromiseBroken:
         raise
-    except Exception as error:  # whatever it is, only one of two neighbours causes it
+    except Exception as error:  # any error that only one of two neighbours causes
         msg = f"{method.name} fails on a neighbour only: {error}"
         raise PromiseBroken(msg) from error
     replayer.finish()
@@ -163,8 +163,8 @@ def _replay(
     if loss > limit:
         msg = f"{method.name} loses {loss} between neighbours where {limit} was promised"
         raise PromiseBroken(msg)
-    if told != told_again:
-        msg = f"{method.name} warns differently of a neighbour"
+    if recorded_warnings != replayed_warnings:
+        msg = f"{method.name} warns differently on a neighbour"
         raise PromiseBroken(msg)
     if release_bytes(recorded) != release_bytes(replayed):
         msg = f"{method.name} publishes something else of a neighbour, from the same noisy answers"
@@ -175,8 +175,8 @@ def _replay(
 def _publish(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers
 ) -> tuple[Release[Any], list[str]]:
-    """Publish, and return what was warned of: a warning is read by people too."""
-    with warnings.catch_warnings(record=True) as told:
+    """Publish, and return the warnings as well, since people read them."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         release = publish_with(method, data, guarantee, answers)
-    return release, [str(warning.message) for warning in told]
+    return release, [str(warning.message) for warning in caught]

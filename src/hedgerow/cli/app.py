@@ -22,7 +22,7 @@ import click
 from hedgerow.cli import printing
 from hedgerow.cli.printing import for_terminal, printable, say
 from hedgerow.errors import INTERRUPTED, HedgerowError, WriteError
-from hedgerow.progress import Outcome, outcome, promise_outcome
+from hedgerow.progress import Outcome, outcome, register_outcome
 
 __all__ = ["app", "emit", "main"]
 
@@ -78,7 +78,7 @@ def app(ctx: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line; every way to end has an exit code, and an error is one line."""
     warnings.showwarning = _warn
-    promise_outcome(Outcome)  # nothing is published or charged yet
+    register_outcome(Outcome)  # nothing has become of anything yet
     try:
         sys.exit(_run())
     except click.exceptions.Exit as end:

@@ -52,7 +52,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.io.read import read  # noqa: PLC0415
     from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
-    from hedgerow.privacy.building import from_options  # noqa: PLC0415
+    from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
 
     options = select_promise(arguments)
     expected = from_options(options, arguments["promises"]) if options or arguments["promises"] else None

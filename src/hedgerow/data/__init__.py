@@ -1,4 +1,4 @@
-"""What we hold: data sets and what is public about them."""
+"""Data sets, and what is public about them."""
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value

@@ -1,4 +1,4 @@
-"""What every kind of data set can do."""
+"""The base class of all kinds of data sets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["Dataset"]
 class Dataset(ABC):
     """Private units as columns of numbers, and a public domain; frozen.
 
-    Only `domain` may be read freely. Everything else reaches an output through a ledger, or through
-    a criterion that is checked again on the output. `engine` is where the data is counted.
+    Only `domain` may be read freely. Everything else reaches an output through a ledger, or under a criterion that is
+    verified on the output. `engine` is where the data is counted.
     """
 
     kind: ClassVar[str]
@@ -36,17 +36,17 @@ class Dataset(ABC):
                 column.flags.writeable = False
 
     def __repr__(self) -> str:
-        """Show what is public, and nothing else: a notebook prints whatever it is given."""
+        """Show public facts only, since notebooks print every value."""
         axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of the domain that this data stands on; it may have more."""
+        """The axes of the domain that this data uses; the domain may have more."""
         return tuple(name for name, _ in self.domain.axes)
 
     def on(self, engine: Engine) -> Self:
-        """Let this data be counted on an engine."""
+        """Return this data set with another engine to count it."""
         return replace(self, engine=engine)
 
     @abstractmethod
@@ -55,9 +55,9 @@ class Dataset(ABC):
 
     @abstractmethod
     def neighbour(self, index: int, *, unit: str) -> Self:
-        """Return neighbour number `index`: a unit is left out, or changed where a kind's units are always there.
+        """Return neighbour number `index`: one unit is removed, or changed if the units of the kind are always present.
 
-        The other way round it is the same pair: a check tries both directions.
+        Adding a unit is the same pair of data sets in the other direction; checks try both.
         """
 
     def count_neighbours(self, unit: str) -> int:
@@ -71,22 +71,22 @@ class Dataset(ABC):
 
     @abstractmethod
     def bounded(self, unit: str) -> Self:
-        """Keep at most the declared number of records per unit, by a rule blind to their content."""
+        """Keep at most the declared number of records per unit, by a rule that does not look at their content."""
 
     @abstractmethod
     def canonical(self) -> Self:
-        """Forget order, row numbers and owners: keep nothing but what is published."""
+        """Sort and renumber records and drop owners, so that only published content is left."""
 
-    def bare(self) -> Self:
-        """Leave out what stands beside the records, and every axis the kind itself does not need.
+    def without_attributes(self) -> Self:
+        """Drop the attributes of records, and every axis that the kind itself does not need.
 
-        A differentially private method sees no more: which values stand beside is not public.
+        A differentially private method sees no more than that, since the values of attributes are not public.
         """
         return replace(self, domain=self.domain.only(self.axes))
 
     @abstractmethod
     def narrowed(self) -> Self:
-        """Return the same data over a domain of only what occurs in it."""
+        """Return the same data over the domain of the values that occur."""
 
     @abstractmethod
     def shuffled(self, order: np.random.Generator) -> Self:
@@ -94,10 +94,10 @@ class Dataset(ABC):
 
     @abstractmethod
     def to_bytes(self) -> bytes:
-        """All there is, in its order: equal bytes mean equal in all respects."""
+        """Return the whole content in order: data sets with equal bytes are equal in all respects."""
 
     def records_per(self, unit: str) -> int:
-        """How many records one unit owns at most: 1, or what the domain declares for a person."""
+        """The maximum number of records per unit: 1, or what the domain declares for a person."""
         self.require_unit(unit)
         if unit != "person":
             return 1
@@ -111,7 +111,7 @@ class Dataset(ABC):
         return most
 
     def require_unit(self, unit: str) -> None:
-        """Refuse a unit this kind does not have."""
+        """Refuse a unit that this kind does not have."""
         if unit not in self.units:
             msg = f"{self.kind} has no unit {unit!r}; choose from {', '.join(self.units)}"
             raise UnsupportedGuarantee(msg)

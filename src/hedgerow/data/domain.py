@@ -1,4 +1,4 @@
-"""What is public about a data set: its axes, who says so, and how much one person may own."""
+"""The public domain of a data set: its axes, their source, and the maximum number of records per person."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["Axis", "Domain", "Source", "Value", "is_text"]
 
 Value: TypeAlias = str | int
 
-#: so many values a public domain may hold in all: whoever receives a release holds them in memory,
-#: some 300 bytes each, and an axis of whole numbers given by its ends is as short as it is large
+#: the maximum number of values of a public domain: a receiver of a release keeps them in memory, some 300 bytes each,
+#: and a short file can declare a large range of whole numbers
 MOST_VALUES = 2_000_000
-#: what stands on an axis of which nothing is left
-_NOTHING: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
+#: the placeholder value of an axis without values
+_PLACEHOLDER: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
 
 
 class Source(Enum):
-    """Who says what the domain is; differential privacy accepts the first two."""
+    """Where a domain comes from; differential privacy accepts the first two sources."""
 
     DECLARED = "declared"
     ASSERTED = "asserted public"
@@ -35,7 +35,7 @@ class Source(Enum):
 class Axis:
     """The values one column may take, in their public order; a value's position is its code.
 
-    `paths` may place each value in a public taxonomy: the groups it is in, the widest first.
+    `paths` may place each value in a public taxonomy: the groups that contain it, the widest first.
     """
 
     values: tuple[Value, ...]
@@ -52,10 +52,10 @@ class Axis:
             msg = "the values of an axis must be all text or all whole numbers"
             raise DomainError(msg)
         if "" in self.codes:
-            msg = "a value of an axis is an empty text, which files do not tell from nothing"
+            msg = "a value of an axis is an empty text, which files do not distinguish from a missing value; rename it"
             raise DomainError(msg)
         if any(isinstance(value, str) and not is_text(value) for value in self.values):
-            msg = "a value of an axis is no text that can be written: it has a zero or half a sign"
+            msg = "a value of an axis cannot be written as text: it has a zero byte or a lone surrogate"
             raise DomainError(msg)
         if len(self.codes) != len(self.values):
             msg = "the values of an axis must be distinct"
@@ -68,67 +68,67 @@ class Axis:
 
     @cached_property
     def by_text(self) -> Mapping[str, int]:
-        """The code of each value by its text: files do not tell numbers from texts."""
+        """The code of each value by its text, since files do not distinguish numbers from texts."""
         return MappingProxyType({str(value): code for code, value in enumerate(self.values)})
 
     def __len__(self) -> int:
         return len(self.values)
 
     def to_plain(self) -> dict[str, Any]:
-        """Lay the axis out as plain values; whole numbers in a row as their ends."""
+        """Return the axis as plain data; consecutive whole numbers as low and high."""
         first, last = self.values[0], self.values[-1]
         paths = {"paths": [list(path) for path in self.paths]} if self.paths else {}
         if isinstance(first, int) and isinstance(last, int) and last - first == len(self) - 1:
-            spans = self.values == tuple(range(first, last + 1))
+            consecutive = self.values == tuple(range(first, last + 1))
         else:
-            spans = False
-        if spans:
+            consecutive = False
+        if consecutive:
             return {"low": first, "high": last, **paths}
         return {"values": list(self.values), **paths}
 
     @classmethod
-    def from_plain(cls, held: Mapping[str, Any]) -> Axis:
-        """Take back what `to_plain` laid out."""
-        paths = held.get("paths", [])
+    def from_plain(cls, plain: Mapping[str, Any]) -> Axis:
+        """Read the plain data of `to_plain`."""
+        paths = plain.get("paths", [])
         if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
             msg = "the paths of an axis must be lists of texts"
             raise DomainError(msg)
-        return cls(tuple(_plain_values(held)), tuple(map(tuple, cast("list[list[str]]", paths))))
+        return cls(tuple(_plain_values(plain)), tuple(map(tuple, cast("list[list[str]]", paths))))
 
 
-def _plain_values(held: Mapping[str, Any]) -> Sequence[Value]:
-    """The values of an axis that was laid out; whole numbers in a row are not counted out yet."""
-    names = set(held) - {"paths"}
-    if names == {"values"} and isinstance(held["values"], list):
-        return cast("list[Value]", held["values"])
+def _plain_values(plain: Mapping[str, Any]) -> Sequence[Value]:
+    """Return the values of an axis given as plain data; consecutive numbers as a range, not yet expanded."""
+    names = set(plain) - {"paths"}
+    if names == {"values"} and isinstance(plain["values"], list):
+        return cast("list[Value]", plain["values"])
     if names == {"low", "high"}:
-        low, high = held["low"], held["high"]
+        low, high = plain["low"], plain["high"]
         if type(low) is int and type(high) is int and 0 <= high - low < MOST_VALUES:
             return range(low, high + 1)
-    msg = f"an axis has values, or low and high, and at most {MOST_VALUES:,} of them"
+    msg = f"an axis needs either values, or low and high, with at most {MOST_VALUES:,} values"
     raise DomainError(msg)
 
 
-def _is_path(held: Any) -> bool:
-    return isinstance(held, list) and all(isinstance(part, str) for part in cast("Any", held))
+def _is_path(plain: Any) -> bool:
+    return isinstance(plain, list) and all(isinstance(part, str) for part in cast("Any", plain))
 
 
 def is_text(value: str) -> bool:
-    """Whether a text can be written to a file and read again: no zero byte, no lone surrogate."""
+    """Whether a text can be written to a file and read back: no zero byte, no lone surrogate."""
     try:
         return b"\0" not in value.encode()
     except UnicodeEncodeError:
         return False
 
 
-def _require_room(sizes: Iterable[int], most: int = MOST_VALUES) -> None:
+def _require_few_values(sizes: Iterable[int], most: int = MOST_VALUES) -> None:
     if sum(sizes) > most:
-        msg = f"the axes of a domain may hold {most:,} values together; take fewer"
+        msg = f"the axes of a domain may have at most {most:,} values together; declare fewer"
         raise DomainError(msg)
 
 
 def _plain(value: Any) -> Any:
-    """Turn a NumPy scalar into the Python value it is."""
+    """Convert a NumPy scalar to the Python value."""
     return value.item() if hasattr(value, "item") else value
 
 
@@ -136,17 +136,17 @@ def _plain(value: Any) -> Any:
 class Domain:
     """Public facts about a data set.
 
-    Everything read from here is free; everything else in a data set is private.
+    Everything here may be read freely; everything else in a data set is private.
 
     Parameters
     ----------
     axes
         The values of each axis, for instance the items a shop sells, in a public order.
     source
-        Who says so. A domain inferred from the data is private itself, and a differentially private
-        method refuses it.
+        Where the domain comes from. A domain inferred from the data is itself private, and differentially private
+        methods refuse it.
     records_per_person
-        The declared maximum of records one person may own; needed for unit `person`.
+        The declared maximum number of records per person; required for unit `person`.
 
     Examples
     --------
@@ -165,30 +165,30 @@ class Domain:
             msg = f"records_per_person must be a whole number of at least 1; got {most!r}"
             raise DomainError(msg)
         if self.source is not Source.INFERRED:
-            _require_room(len(axis) for _, axis in self.axes)
+            _require_few_values(len(axis) for _, axis in self.axes)
 
     def __repr__(self) -> str:
-        """Count the values of each axis: there may be millions."""
+        """Show the number of values of each axis, since there may be millions."""
         axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.axes)
-        owned = f", {self.records_per_person} records per person" if self.records_per_person else ""
-        return f"<Domain: {axes}, {self.source.value}{owned}>"
+        per_person = f", {self.records_per_person} records per person" if self.records_per_person else ""
+        return f"<Domain: {axes}, {self.source.value}{per_person}>"
 
     @classmethod
     def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value]) -> Domain:
-        """Declare a domain from public knowledge: a catalogue, a timetable, a code book."""
+        """Declare a domain from public knowledge, such as a catalogue, a timetable or a code book."""
         for name, values in axes.items():
             if isinstance(values, str):
                 msg = f"axis {name!r} must be a collection of values; got one text"
                 raise DomainError(msg)
-        held = tuple((name, Axis(tuple(map(_plain, values)))) for name, values in axes.items())
-        return cls(held, Source.DECLARED, _plain(records_per_person))
+        declared = tuple((name, Axis(tuple(map(_plain, values)))) for name, values in axes.items())
+        return cls(declared, Source.DECLARED, _plain(records_per_person))
 
     def axis(self, name: str) -> Axis:
-        """The axis of that name."""
-        for held, axis in self.axes:
-            if held == name:
+        """The axis with that name."""
+        for own_name, axis in self.axes:
+            if own_name == name:
                 return axis
-        msg = f"the domain has no axis {name!r}; it has {', '.join(held for held, _ in self.axes)}"
+        msg = f"the domain has no axis {name!r}; it has {', '.join(own_name for own_name, _ in self.axes)}"
         raise DomainError(msg)
 
     def size(self, name: str) -> int:
@@ -200,19 +200,19 @@ class Domain:
         return self.axis(name).values
 
     def taxonomy(self, name: str, fanout: int, *, declared: bool) -> Taxonomy:
-        """The public tree over an axis: cut by fan-out, or from declared paths."""
+        """The public tree over an axis: split by fan-out, or from declared paths."""
         axis = self.axis(name)
         if not declared:
             return Taxonomy.by_fanout(len(axis), fanout)
         if not axis.paths:
-            msg = f"axis {name!r} has no declared paths; declare them, or cut by fan-out"
+            msg = f"axis {name!r} has no declared paths; declare them, or split by fan-out"
             raise DomainError(msg)
         return Taxonomy.from_paths(axis.paths, fanout)
 
     def with_paths(self, name: str, paths: Iterable[Iterable[str]]) -> Domain:
-        """The same domain with a public taxonomy over an axis: the groups each value is in."""
-        held = Axis(self.axis(name).values, tuple(tuple(path) for path in paths))
-        axes = tuple((other, held if other == name else axis) for other, axis in self.axes)
+        """The same domain with a public taxonomy over an axis: the groups that contain each value."""
+        changed = Axis(self.axis(name).values, tuple(tuple(path) for path in paths))
+        axes = tuple((other, changed if other == name else axis) for other, axis in self.axes)
         return replace(self, axes=axes)
 
     def with_records_per_person(self, most: int) -> Domain:
@@ -220,7 +220,7 @@ class Domain:
         return replace(self, records_per_person=most)
 
     def to_plain(self) -> dict[str, Any]:
-        """Lay out what is public about the domain: all of it, unless it was inferred."""
+        """Return the public part of the domain as plain data: all of it, unless it was inferred."""
         public = self.source is not Source.INFERRED
         return {
             "source": self.source.value,
@@ -229,31 +229,31 @@ class Domain:
         }
 
     @classmethod
-    def from_plain(cls, held: Mapping[str, Any], most: int = MOST_VALUES) -> Domain | None:
-        """Take back what `to_plain` laid out, of so many values; None where it was not public."""
-        if held["axes"] is None:
+    def from_plain(cls, plain: Mapping[str, Any], most: int = MOST_VALUES) -> Domain | None:
+        """Read the plain data of `to_plain`, with at most `most` values; None if the domain was not public."""
+        if plain["axes"] is None:
             return None
-        # before any axis is built: together they may be more than any memory holds
-        _require_room((len(_plain_values(axis)) for axis in held["axes"].values()), most)
-        axes = tuple((name, Axis.from_plain(axis)) for name, axis in held["axes"].items())
-        return cls(axes, Source(held["source"]), held["records_per_person"])
+        # before any axis is built, since together they may not fit in memory
+        _require_few_values((len(_plain_values(axis)) for axis in plain["axes"].values()), most)
+        axes = tuple((name, Axis.from_plain(axis)) for name, axis in plain["axes"].items())
+        return cls(axes, Source(plain["source"]), plain["records_per_person"])
 
     def narrowed(self, **codes: Iterable[int]) -> Domain:
-        """The same domain with only these values of its axes; an axis keeps at least one name."""
+        """The same domain with only these values of its axes; an axis without values gets a placeholder."""
         axes: list[tuple[str, Axis]] = []
         for name, axis in self.axes:
             kept = [int(code) for code in codes.get(name, range(len(axis)))]
-            values = tuple(axis.values[code] for code in kept) or _NOTHING[type(axis.values[0])]
+            values = tuple(axis.values[code] for code in kept) or _PLACEHOLDER[type(axis.values[0])]
             paths = tuple(axis.paths[code] for code in kept) if axis.paths and kept else ()
             axes.append((name, Axis(values, paths)))
         return replace(self, axes=tuple(axes))
 
     def only(self, names: Collection[str]) -> Domain:
-        """The same domain without its other axes."""
-        return replace(self, axes=tuple(held for held in self.axes if held[0] in names))
+        """The same domain with only these axes."""
+        return replace(self, axes=tuple((name, axis) for name, axis in self.axes if name in names))
 
-    def said_by(self, source: Source) -> Domain:
-        """The same domain on somebody else's word."""
+    def with_source(self, source: Source) -> Domain:
+        """The same domain with another source."""
         return replace(self, source=source)
 
     def require_public(self) -> None:

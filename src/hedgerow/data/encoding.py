@@ -1,6 +1,6 @@
-"""Values as codes over an axis, and axes inferred from values: in files and in records alike.
+"""Encoding of values as codes over an axis, and inference of axes from values, for files and for records.
 
-A value is told by its text: files do not tell numbers from texts, and `1` and `"1"` are one value.
+Values are compared by their texts: files do not distinguish numbers from texts, so `1` and `"1"` are the same value.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["EXACT", "codes_over", "infer_axis", "text_of", "texts_of"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-#: up to here a float tells whole numbers apart
+#: floats represent whole numbers below this exactly
 EXACT = 2**53
-#: whole numbers of so many digits fit 64 bits
+#: whole numbers with this many digits fit 64 bits
 _DIGITS = 18
 
 
 def codes_over(axis: Axis, values: Iterable[Any]) -> Integers:
-    """Look values up on an axis by their texts; -1 for one that is not there.
+    """Look up values on an axis by their texts; -1 for a value that is not on it.
 
     Examples
     --------
@@ -38,15 +38,15 @@ def codes_over(axis: Axis, values: Iterable[Any]) -> Integers:
 
 
 def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:
-    """Take the values that occur, in a public order: numbers by size, texts by their letters.
+    """Make an axis of the values that occur, in a public order: numbers by size, texts alphabetically.
 
-    An axis has at least one value, if only the name of nothing.
+    Without values, the axis has one placeholder.
 
     Parameters
     ----------
     numbers
-        Whether they are declared to be whole numbers, or texts; if nothing is declared, they are numbers if all of
-        them are written as such.
+        Whether the values are declared to be whole numbers, or texts. If nothing is declared, they are numbers if all
+        of them are written as numbers.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:
 
 
 def texts_of(values: Iterable[Any]) -> list[str | None]:
-    """Take values as texts; None for one that is neither text nor a whole number."""
+    """Convert values to texts; None for a value that is neither a text nor a whole number."""
     listed = list(values)
     if set(map(type, listed)) <= {str, int}:
         return list(map(str, listed))
@@ -74,10 +74,10 @@ def texts_of(values: Iterable[Any]) -> list[str | None]:
 
 
 def text_of(value: Any, *, fractions: bool = False) -> str | None:
-    """Take one value as text; None if it is neither text nor a whole number.
+    """Convert one value to text; None if it is neither a text nor a whole number.
 
-    A truth value is no number, and 1.0 is the whole number 1: tables turn a column of whole numbers
-    into fractions when one cell is empty. `fractions` allows other numbers too.
+    A truth value is not a number, and 1.0 is the whole number 1: tables convert a column of whole numbers to floats if
+    one cell is empty. `fractions` allows other numbers too.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def text_of(value: Any, *, fractions: bool = False) -> str | None:
     """
     try:
         return _text(value, fractions=fractions)
-    except Exception:  # noqa: BLE001 - whatever a value does when it is looked at is its own affair
+    except Exception:  # noqa: BLE001 - a value of an unknown type may raise anything when it is inspected
         return None
 
 
@@ -111,6 +111,6 @@ def _text(value: Any, *, fractions: bool) -> str | None:  # noqa: PLR0911 - one 
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is just how a whole number is written."""
+    """Whether a text is the canonical form of a whole number."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS and str(int(text)) == text

@@ -1,4 +1,4 @@
-"""Maximal frequent sequences (MFS): those that enough records have, and that no longer frequent one contains."""
+"""Maximal frequent sequences (MFS): in enough records, and not contained in a longer frequent sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hedgerow.data.subsequences import Level, VisitArrays, mine_sequences, seque
 
 __all__ = ["FrequentLoss", "compare_maximal_frequent", "mine_maximal_frequent"]
 
-#: visits of candidates of one length; beyond that longer sequences are left out
+#: the maximum number of visits of candidates of one length; longer sequences are then left out
 _MOST = 20_000_000
 
 
@@ -31,7 +31,7 @@ def mine_maximal_frequent(visits: VisitArrays, support: int) -> list[Level]:
 
 
 def compare_maximal_frequent(before: VisitArrays, after: VisitArrays, support: int) -> FrequentLoss:
-    """Count the maximal frequent sequences of data and of its release; pairs must be numbered alike."""
+    """Compare the maximal frequent sequences of data and of its release; both must number pairs alike."""
     before, after = before.without_flags(), after.without_flags()
     frequent = _frequent(after, support)
     maximal = _maximal(before, _frequent(before, support))
@@ -48,7 +48,7 @@ def _count(levels: list[Level]) -> int:
 
 
 def _frequent(plain: VisitArrays, support: int) -> list[Level]:
-    """With no sensitive value, what mining calls clean is what is frequent."""
+    """Mine frequent sequences: without sensitive values, the clean sequences are the frequent ones."""
     longest = int(np.diff(plain.starts).max(initial=0))
     levels, _, complete = mine_sequences(plain, support, Fraction(1), longest, most=_MOST)
     if not complete:
@@ -61,7 +61,7 @@ def _frequent(plain: VisitArrays, support: int) -> list[Level]:
 
 
 def _maximal(plain: VisitArrays, levels: list[Level]) -> list[Level]:
-    """Leave out what a frequent sequence of the next length contains."""
+    """Leave out sequences that a frequent sequence of the next length contains."""
     maximal_levels: list[Level] = []
     for number, level in enumerate(levels):
         maximal = np.ones(len(level.codes), np.bool_)

@@ -1,4 +1,4 @@
-"""What the labels of sequences and of trajectories are: a place, or a place at a time."""
+"""The labels of sequences and trajectories: items, or places at times."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["Labels"]
 
 
 class Labels(NamedTuple):
-    """The public labels that `positions` counts: `time * places + place`.
+    """The public labels that `positions` counts: label `time * places + place`.
 
-    Items of sequences are places at the one time there is. `axis` is the axis of the places, `gap` the least time
-    between two labels of a record.
+    Items of sequences are places at a single time. `axis` is the axis of the places, `gap` the least time between two
+    labels of a record.
     """
 
     axis: str
@@ -21,5 +21,5 @@ class Labels(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many labels there are; as a label, this number is the end of a record."""
+        """The number of labels; as a label, this number marks the end of a record."""
         return self.places * self.times

@@ -1,4 +1,4 @@
-"""Records that are lists of items: what sets and sequences have in common."""
+"""Records that are lists of items: the common base of sets and sequences."""
 
 from __future__ import annotations
 
@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
-from hedgerow.data.ragged import cut_lists, take_lists
-from hedgerow.data.records import (
-    as_record,
-    encode,
-    number_owners,
-    records_before,
-    renumbered,
-    require_owners,
-    seen,
-)
+from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
+from hedgerow.data.ragged_arrays import cut_lists, take_lists
+from hedgerow.data.record_encoding import encode_records, infer_domain, require_record
 from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, InternalError, ParameterError
 from hedgerow.frontiers import SymbolLists
@@ -38,8 +31,8 @@ Integers: TypeAlias = NDArray[np.int64]
 class Lists(Dataset):
     """Records of items over the axis `item`; the first unit of a kind is one record.
 
-    Row `r` stands for `weights[r]` records, each with the items `items[starts[r] : starts[r + 1]]`, at least one. It
-    came as record number `numbers[r]`, which ascend, and belongs to `persons[r]`, where owners are known.
+    Row `r` stands for `weights[r]` records, each with the items `items[starts[r] : starts[r + 1]]`, at least one. Its
+    record number is `numbers[r]`, in ascending order, and its owner `persons[r]`, if owners are known.
     """
 
     numbers: Integers
@@ -64,30 +57,30 @@ class Lists(Dataset):
         on_unknown: OnBad = "error",
         on_empty: OnBad = "error",
     ) -> Self:
-        """Hold records given as collections of items.
+        """Make a data set of records given as collections of items.
 
         Parameters
         ----------
         records
             One collection of items per record.
         domain
-            Public knowledge. Without it the items seen are taken and the domain is marked as
-            inferred, unless `assert_public_domain` says that what the data shows is public.
+            Public knowledge. Without it, the domain is made of the items that occur and marked as inferred, unless
+            `assert_public_domain` asserts that these items are public knowledge.
         persons
             The owner of each record, for unit `person`.
         on_unknown
-            An item outside the domain: refuse the data (`error`) or leave the item out (`drop`).
+            For an item outside the domain: refuse the data (`error`) or leave out the item (`drop`).
         on_empty
-            A record without items: refuse the data (`error`) or leave the record out (`drop`).
+            For a record without items: refuse the data (`error`) or leave out the record (`drop`).
         """
         for name, choice in (("on_unknown", on_unknown), ("on_empty", on_empty)):
             if choice not in {"error", "drop"}:
                 msg = f"{name} must be 'error' or 'drop'; got {choice!r}"
                 raise ParameterError(msg)
-        listed = [as_record(number, record) for number, record in enumerate(records, start=1)]
+        listed = [require_record(number, record) for number, record in enumerate(records, start=1)]
         if domain is None:
-            domain = seen(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
-        coded = encode(listed, domain, drop=on_unknown == "drop")
+            domain = infer_domain(listed, Source.ASSERTED if assert_public_domain else Source.INFERRED)
+        coded = encode_records(listed, domain, drop=on_unknown == "drop")
         sizes = np.array([len(codes) for codes in coded], np.int64)
         if on_empty == "error" and np.any(sizes == 0):
             number = int(np.argmin(sizes)) + 1
@@ -110,7 +103,7 @@ class Lists(Dataset):
         domain: Domain,
         persons: Integers | None = None,
     ) -> Self:
-        """Hold a long table: `item` is the code of an item of record number `row`."""
+        """Make a data set of a long table: `item` is the code of an item of record number `row`."""
 
     def __len__(self) -> int:
         """Count the records."""
@@ -121,38 +114,38 @@ class Lists(Dataset):
         return self.starts, self.items.astype(np.int64, copy=False), self.weights
 
     def symbol_lists(self) -> SymbolLists:
-        """Return the rows as an engine takes them."""
+        """Return the rows in the form that engines take."""
         return SymbolLists.from_arrays(self.starts, self.items, self.weights, self.domain.size("item"))
 
     def truncated(self, longest: int) -> Self:
-        """Keep the first items of each record, in their order: a rule for each alone."""
+        """Keep the first `longest` items of each record, whatever the other records are."""
         if longest == 0:
-            return self._only(np.zeros(len(self.numbers), np.bool_))  # without items it is no record
+            return self._only(np.zeros(len(self.numbers), np.bool_))  # a record has at least one item
         starts, items = cut_lists(self.starts, self.items, longest)
         return replace(self, starts=starts, items=items)
 
     def canonical(self) -> Self:
-        """Merge equal rows, sort them by size and then by items, number them afresh, forget owners."""
+        """Merge equal rows, sort them by size and then by items, renumber them and drop owners."""
         order, new = _ordered(np.diff(self.starts), self.items)
         starts, items = take_lists(self.starts, self.items, order[new])
         weights = np.add.reduceat(np.append(self.weights[order], 0), np.flatnonzero(new))
         numbers = np.arange(len(weights), dtype=np.int64)
         return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=None)
 
-    def named(self) -> list[tuple[tuple[Value, ...], int]]:
+    def distinct_records(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct row with its number of records, by size, then by item order."""
         values = self.domain.values("item")
         starts, items, weights = self.canonical().arrays()
-        named: list[Value] = [values[code] for code in items.tolist()]
+        decoded: list[Value] = [values[code] for code in items.tolist()]
         ends = starts.tolist()
         return [
-            (tuple(named[start:end]), weight)
+            (tuple(decoded[start:end]), weight)
             for start, end, weight in zip(ends[:-1], ends[1:], weights.tolist(), strict=True)
         ]
 
     def records(self) -> list[tuple[Value, ...]]:
         """List every record, equal ones repeated, by size, then by item order."""
-        return [row for row, count in self.named() for _ in range(count)]
+        return [row for row, count in self.distinct_records() for _ in range(count)]
 
     def narrowed(self) -> Self:
         """Return the same records over the items that occur: an inferred domain is private."""
@@ -160,7 +153,7 @@ class Lists(Dataset):
         return replace(self, domain=self.domain.narrowed(item=seen_items), items=codes.astype(np.int64))
 
     def to_bytes(self) -> bytes:
-        """All there is, in its order."""
+        """Return the whole content, in order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         public = [axes, self.domain.source.value, self.domain.records_per_person]
         lists = [self.items[start:end].tolist() for start, end in itertools.pairwise(self.starts.tolist())]
@@ -189,10 +182,10 @@ class Lists(Dataset):
         return replace(self._only(weights > 0), weights=weights[weights > 0])
 
     def bounded(self, unit: str) -> Self:
-        """Keep the first records of each person, as many as declared, in the order they came.
+        """Keep the first records of each person, as many as declared, in their order.
 
-        What is kept of a person depends on that person's records alone, and on their order, never
-        on their items: removing a person removes just what was kept of them.
+        Which records of a person are kept depends on that person's records alone, and on their order, never on their
+        items: removing a person removes exactly the records that were kept.
         """
         most = self.records_per(unit)
         if unit != "person":
@@ -201,13 +194,13 @@ class Lists(Dataset):
         if np.any(self.weights != 1):
             msg = "a row with an owner must be one record"
             raise InternalError(msg)
-        return self._only(records_before(persons) < most)
+        return self._only(count_earlier_records(persons) < most)
 
     def shuffled(self, order: np.random.Generator) -> Self:
         """Return the same records in another order, each person under another number."""
-        numbers = renumbered(self.numbers, order)
+        numbers = renumber_at_random(self.numbers, order)
         rows = self._only(np.argsort(numbers))
-        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def _only(self, chosen: NDArray[Any]) -> Self:
@@ -219,12 +212,12 @@ class Lists(Dataset):
 
 
 def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:
-    """Sort rows by size and then by items; say which differ from the row before."""
+    """Sort rows by size and then by items; also return which rows differ from the one before."""
     starts = np.cumsum(sizes) - sizes
     order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
     for size in np.unique(sizes).tolist():
         members = np.flatnonzero(sizes == size)
-        # a column after another in memory: most rows are short, and there are many
+        # column by column in memory, since rows are many and mostly short
         lists = items[starts[members] + np.arange(size)[:, None]].T
         by = order_of_lists(lists)
         differs = np.zeros(len(by), np.bool_)

@@ -1,4 +1,4 @@
-"""Counts of grams: how often a few items follow each other, or end a sequence."""
+"""N-grams with their counts: how often a few items follow each other, or end a sequence."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["NGrams"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NGrams(Sequences):
-    """Grams with their counts: published beside sequences, never private data themselves.
+    """N-grams with their counts: published with sequences, never private data themselves.
 
-    A gram is kept as a sequence is; one code beyond the items, always the last of a gram, is the
-    end of a sequence. `weight` is how often the gram occurs.
+    An n-gram is stored like a sequence. The code after those of the items, which can only be the last of an n-gram,
+    marks the end of a sequence. `weights` are the counts.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class NGrams(Sequences):
     beyond: ClassVar[int] = 1
 
     def grams(self) -> list[tuple[tuple[Value, ...], bool, int]]:
-        """List the items of each gram, whether it ends a sequence, and its count."""
+        """List the items of each n-gram, whether it ends a sequence, and its count."""
         values, size = self.domain.values("item"), self.domain.size("item")
         starts, items, weights = self.canonical().arrays()
         codes, ends = items.tolist(), starts.tolist()

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Domain
 from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
-from hedgerow.data.ragged import list_starts, read_only
-from hedgerow.data.records import require_columns
+from hedgerow.data.ragged_arrays import list_starts, read_only
+from hedgerow.data.record_encoding import require_columns
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier
 
@@ -30,13 +30,13 @@ class Sequences(Lists):
     >>> domain = Domain.declare(item=["home", "search", "shop"])
     >>> visits = [["home", "shop", "home"], ["search"], ["search"]]
     >>> data = Sequences.from_records(visits, domain=domain)
-    >>> len(data), data.named()
+    >>> len(data), data.distinct_records()
     (3, [(('search',), 2), (('home', 'shop', 'home'), 1)])
     """
 
     kind: ClassVar[str] = "sequences"
     units: ClassVar[tuple[str, ...]] = ("sequence", "person")
-    #: codes beyond those of the domain
+    #: the number of codes in addition to those of the domain
     beyond: ClassVar[int] = 0
 
     @classmethod
@@ -49,10 +49,10 @@ class Sequences(Lists):
         persons: Integers | None = None,
         counts: Integers | None = None,
     ) -> Self:
-        """Hold a long table: `item` is the code of the next item of record number `row`.
+        """Make a data set of a long table: `item` is the code of the next item of record number `row`.
 
-        Items of a record stand in their order. A record number that never occurs is no record;
-        `persons[row]` is the owner of a record, and `counts[row]` how many records are this list.
+        The items of a record are in order. A record number that does not occur has no record; `persons[row]` is the
+        owner of a record, and `counts[row]` the number of records with this list.
         """
         require_columns(row, item, persons)
         if len(item) and (item.min() < 0 or item.max() >= domain.size("item") + cls.beyond):
@@ -71,15 +71,15 @@ class Sequences(Lists):
         return cls(domain, numbers, starts, read_only(item), weights, owners)
 
     def positions(self, longest: int) -> Frontier:
-        """Open a frontier on every item of all records, of which the first `longest` are used."""
+        """Open a frontier on the first `longest` items of every record."""
         return self.engine.open_symbols(self.truncated(longest).symbol_lists())
 
     @property
     def labels(self) -> Labels:
-        """Labels are the items."""
+        """The items as labels."""
         return Labels("item", self.domain.size("item"))
 
     def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Self:
-        """Make other sequences over the same domain: one per row of labels, filled up with -1, so many of each."""
+        """Make sequences over the same domain: each row of labels, padded with -1, `counts` times."""
         row, at = np.nonzero(table >= 0)
         return self.from_columns(row=row, item=table[row, at].astype(np.int64), counts=counts, domain=self.domain)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain, Value
 from hedgerow.data.lists import Lists
-from hedgerow.data.ragged import list_starts
-from hedgerow.data.records import require_columns
+from hedgerow.data.ragged_arrays import list_starts
+from hedgerow.data.record_encoding import require_columns
 from hedgerow.data.sorting import distinct_rows
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, Mask, NextSymbol
@@ -20,7 +20,7 @@ from hedgerow.frontiers.local import total_by_key
 
 __all__ = ["MASK_ITEMS", "Sets"]
 
-#: an itemset is one int64 mask up to this many items
+#: up to this many items an itemset is one int64 mask
 MASK_ITEMS = 62
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -50,9 +50,9 @@ class Sets(Lists):
         domain: Domain,
         persons: Integers | None = None,
     ) -> Sets:
-        """Hold a long table: `item` is the code of an item of record number `row`.
+        """Make a data set of a long table: `item` is the code of an item of record number `row`.
 
-        A record number that never occurs is no record; `persons[row]` is the owner of a record.
+        A record number that does not occur has no record; `persons[row]` is the owner of a record.
         """
         require_columns(row, item, persons)
         if len(item) and (item.min() < 0 or item.max() >= domain.size("item")):
@@ -66,7 +66,7 @@ class Sets(Lists):
 
     @classmethod
     def from_masks(cls, masks: Integers, counts: Integers, domain: Domain) -> Sets:
-        """Hold `counts` records of each itemset, bit `i` of its mask standing for item `i`."""
+        """Make `counts` records of each itemset; bit `i` of its mask stands for item `i`."""
         row, item = np.nonzero((masks[:, None] >> np.arange(domain.size("item"))) & 1)
         return cls.from_counts(row=row.astype(np.int64), item=item.astype(np.int64), counts=counts, domain=domain)
 
@@ -79,7 +79,7 @@ class Sets(Lists):
         counts: Integers,
         domain: Domain,
     ) -> Sets:
-        """Hold a long table of itemsets of which number `row` stands for `counts[row]` records."""
+        """Make a data set of a long table of itemsets; itemset number `row` stands for `counts[row]` records."""
         if counts.dtype.kind != "i" or np.any(counts[row] < 1):
             msg = "the counts of itemsets must be whole numbers of at least 1"
             raise ParameterError(msg)
@@ -87,7 +87,7 @@ class Sets(Lists):
         return replace(data, weights=counts[data.numbers])
 
     def histogram(self) -> tuple[Integers, Integers]:
-        """Return the masks of the itemsets that occur, ascending, and how many records are each."""
+        """Return the masks of the itemsets that occur, ascending, and the number of records with each."""
         if self.domain.size("item") > MASK_ITEMS:
             msg = f"a mask holds {MASK_ITEMS} items; the domain has {self.domain.size('item')}"
             raise DomainError(msg)
@@ -95,13 +95,13 @@ class Sets(Lists):
         return counted.codes, counted.counts
 
     def count_items(self, *, most: int) -> Integers:
-        """Count the records that have each item among their first `most`, for every item."""
+        """For every item, count the records that have it among their first `most` items."""
         size = self.domain.size("item")
         return self.engine.open_symbols(self.truncated(most).symbol_lists()).count(NextSymbol(size)).by_code()[:size]
 
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""
-        return self.named()
+        return self.distinct_records()
 
     def partition(self, by: Literal["first item"]) -> Iterator[tuple[Value, Sets]]:
         """Yield one piece per public key, empty ones too; every record is in exactly one piece."""
@@ -113,7 +113,7 @@ class Sets(Lists):
             yield value, self._only(first == code)
 
     def partitions(self) -> Frontier:
-        """Open a frontier on all records; few items: equal records are one row, which is sent and counted once."""
+        """Open a frontier on all records; over few items, equal records are merged into one row."""
         if self.domain.size("item") > MASK_ITEMS:
             return self.engine.open_records(self.symbol_lists())
         bits = np.int64(1) << self.items.astype(np.int64)

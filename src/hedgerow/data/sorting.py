@@ -1,4 +1,4 @@
-"""Sort rows by several columns: values where they fit into a word, indices where they do not."""
+"""Sort rows by several columns, packed into one int64 per row where they fit."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ def sorted_order(keys: Sequence[Codes]) -> NDArray[np.intp]:
 def order_of_lists(lists: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return the order of lists of codes, one per row, by their first code, then the next; stable.
 
-    Long lists are compared as texts of bytes: a column per place would be millions of columns, and of
-    long lists there are few.
+    Long lists are few and are compared as bytes: sorting by columns would need millions of columns.
     """
     count, size = lists.shape
     if count == 1:
@@ -73,9 +72,9 @@ def distinct_rows(keys: Sequence[Codes]) -> list[Codes]:
 
 
 def _distinct_bits(first: Codes, second: Codes) -> list[Codes]:
-    """Do without sorting where the first key ascends and the second is a small number.
+    """Avoid sorting if the first key ascends and the second is a small number.
 
-    The second keys of a run are gathered as the bits of one word, which forgets repeats.
+    The second keys of a run are collected as bits of one word, which drops repeats.
     """
     starts = np.flatnonzero(np.concatenate(([True], first[1:] != first[:-1])))
     words = np.bitwise_or.reduceat(np.int64(1) << second.astype(np.int64, copy=False), starts)
@@ -90,7 +89,7 @@ def _distinct_bits(first: Codes, second: Codes) -> list[Codes]:
 
 
 class _Word(NamedTuple):
-    """How columns are packed into one int64: what is taken off each, and the bits it then needs."""
+    """How columns are packed into one int64: the minimum of each, and the bits of the rest."""
 
     lows: list[int]
     widths: list[int]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.arrays import allowed, grouped, ranges
+from hedgerow.arrays import concatenate_ranges, floor_multiples, group_equal
 
 __all__ = ["MOST_VISITS", "Level", "MinedSequences", "VisitArrays", "mine_sequences", "sequence_numbers"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: visits of candidates that are in memory at once: some three gigabytes
+#: the maximum number of visits of candidates in memory: some three gigabytes
 MOST_VISITS = 400_000_000
 
 
@@ -51,16 +51,16 @@ class VisitArrays:
         return order[starts[pair] : starts[pair + 1]]
 
     def without_flags(self) -> VisitArrays:
-        """The same visits, no value sensitive."""
+        """The same visits without sensitive values."""
         return replace(self, flags=self.flags[:0])
 
 
 class Level(NamedTuple):
     """Sequences of one length, and where they occur.
 
-    `codes` are sorted: the number of the sequence without its last visit, and that visit. `counts`
-    has the records of each, `marked` those with each sensitive value. `places` has one line per
-    occurrence: the positions of its visits, and `at` which sequence it is.
+    `codes` are sorted and combine the number of the sequence without its last visit with that visit. `counts` are the
+    numbers of records of each sequence, `marked` of those with each sensitive value. `places` has one row per
+    occurrence, the positions of its visits, and `at` the sequence of each occurrence.
     """
 
     codes: Integers
@@ -70,7 +70,7 @@ class Level(NamedTuple):
     at: Integers
 
     def only(self, kept: Flags) -> Level:
-        """Keep some of the sequences, numbered afresh."""
+        """Keep some of the sequences, and renumber them."""
         number = np.cumsum(kept) - 1
         here = kept[self.at]
         return Level(
@@ -85,7 +85,7 @@ class Level(NamedTuple):
 class MinedSequences(NamedTuple):
     """By length: the clean sequences, none of which contains a violating one, and the minimal violating ones.
 
-    Not `complete`: longer ones were not looked at, for there were too many.
+    If not `complete`, longer sequences were not examined because there were too many.
     """
 
     clean: list[Level]
@@ -99,13 +99,13 @@ def mine_sequences(
     """Find all minimal violating sequences (MVS) of up to `longest` visits.
 
     A sequence violates if fewer than `k` records have it, or more than the share `c` of those have a sensitive
-    value. A candidate of the next length is an occurrence all of whose subsequences are clean (the full
-    Apriori test), so whatever violates is minimal. A length whose candidates have more than `most`
-    visits together is not looked at, nor are longer ones: memory is finite.
+    value. A candidate of the next length is an occurrence all of whose subsequences are clean (the full Apriori test),
+    so every violating candidate is minimal. If the candidates of a length have more than `most` visits together, that
+    length and longer ones are not examined, to limit memory.
     """
     clean: list[Level] = []
     violating: list[Level] = []
-    most_marked = allowed(c, len(visits.starts) - 1)
+    most_marked = floor_multiples(c, len(visits.starts) - 1)
     for length in range(1, longest + 1):
         progress.tell("looking for violations", length - 1, longest)
         if _extensions(visits, clean) * length > most:
@@ -114,16 +114,16 @@ def mine_sequences(
         if len(places) == 0:
             break
         level = _counted(visits, clean, places)
-        bad = (level.counts < k) | np.any(level.marked > most_marked[level.counts], axis=0)
-        violating.append(level.only(bad))
-        clean.append(level.only(~bad))
+        violates = (level.counts < k) | np.any(level.marked > most_marked[level.counts], axis=0)
+        violating.append(level.only(violates))
+        clean.append(level.only(~violates))
     return MinedSequences(clean, violating)
 
 
 def sequence_numbers(size: int, levels: list[Level], sequences: Integers) -> Integers:
-    """The number of each sequence among those of its length; -1 if it is not there.
+    """The number of each sequence among those of its length; -1 if it is not among them.
 
-    Sequences are given by their pairs, of which there are `size`: one line per sequence.
+    Sequences are given by their pairs, one row per sequence; `size` is the number of distinct pairs.
     """
     number = np.zeros(len(sequences), np.int64)
     known = np.ones(len(sequences), np.bool_)
@@ -140,12 +140,12 @@ def sequence_numbers(size: int, levels: list[Level], sequences: Integers) -> Int
 
 
 def _ends(visits: VisitArrays, at: Integers) -> Integers:
-    """Where the record of each visit ends."""
+    """The end of the record of each visit."""
     return visits.starts[visits.record[at] + 1]
 
 
 def _extensions(visits: VisitArrays, clean: list[Level]) -> int:
-    """How many candidates of the next length there are."""
+    """Count the candidates of the next length."""
     if not clean:
         return len(visits.pairs)
     last = clean[-1].places[:, -1]
@@ -157,7 +157,7 @@ def _candidates(visits: VisitArrays, clean: list[Level]) -> Integers:
     if not clean:
         return np.arange(len(visits.pairs))[:, None]
     base = clean[-1].places
-    visit, of = ranges(base[:, -1] + 1, _ends(visits, base[:, -1]))
+    visit, of = concatenate_ranges(base[:, -1] + 1, _ends(visits, base[:, -1]))
     places = np.column_stack((base[of], visit))
     for without in range(places.shape[1] - 1):
         part = visits.pairs[np.delete(places, without, axis=1)]
@@ -170,7 +170,7 @@ def _counted(visits: VisitArrays, clean: list[Level], places: Integers) -> Level
     prefix = np.zeros(len(places), np.int64)
     if clean:
         prefix = sequence_numbers(visits.size, clean, visits.pairs[places[:, :-1]])
-    codes, at = grouped(prefix * visits.size + visits.pairs[places[:, -1]])
+    codes, at = group_equal(prefix * visits.size + visits.pairs[places[:, -1]])
     counts = np.bincount(at, minlength=len(codes))
     record = visits.record[places[:, 0]]
     marked = [np.bincount(at[flag[record]], minlength=len(codes)) for flag in visits.flags]

@@ -1,4 +1,4 @@
-"""A public tree over the values of an axis: given as paths, or cut by fan-out."""
+"""A taxonomy: a public tree over the values of an axis, from declared paths or split by fan-out."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Nested: TypeAlias = "int | list[Nested]"
 class Taxonomy:
     """A rooted tree whose leaves are the codes of an axis; no inner node has one child only.
 
-    Leaves have the numbers 0, 1, ... of their codes; inner nodes go on from there, the root last.
-    A node with a single child decides nothing and would still cost a question, so it is left out.
+    Leaves have the numbers 0, 1, ... of their codes; inner nodes follow, the root last.
+    A node with a single child would cost a question without splitting anything, so it is left out.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Taxonomy:
 
     @classmethod
     def by_fanout(cls, leaves: int, fanout: int) -> Taxonomy:
-        """Cut each level into consecutive groups of `fanout`; a group of one is passed up."""
+        """Split each level into consecutive groups of `fanout`; a group of one moves up a level."""
         level = list(range(leaves))
         children: list[tuple[int, ...]] = []
         while len(level) > 1:
@@ -64,7 +64,7 @@ class Taxonomy:
 
     @classmethod
     def from_paths(cls, paths: Sequence[Sequence[str]], fanout: int) -> Taxonomy:
-        """Build the tree of public paths, one per leaf; wide nodes are cut further by fan-out."""
+        """Build the tree of public paths, one per leaf; wide nodes are split further by fan-out."""
         if not paths:
             msg = "a taxonomy needs at least one path"
             raise DomainError(msg)

@@ -1,4 +1,4 @@
-"""Trajectories: who was where and when, and what is sensitive about them."""
+"""Trajectories: visits to places at times, with sensitive attributes per record."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.data.labels import Labels
-from hedgerow.data.ragged import cut_lists, read_only, take_lists
-from hedgerow.data.records import number_owners, records_before, renumbered, require_owners
+from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
+from hedgerow.data.ragged_arrays import cut_lists, read_only, take_lists
 from hedgerow.data.sorting import distinct_rows, order_of_lists
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, SymbolLists
@@ -26,21 +26,20 @@ __all__ = ["Trajectories"]
 Integers: TypeAlias = NDArray[np.int64]
 Visit: TypeAlias = tuple[Value, Value]
 
-#: what the tables of trajectories call their own columns
+#: column names of the tables of trajectories, not available for attributes
 _RESERVED = ("row", "person", "pair", "time", "place")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories(Dataset):
-    """Records of visits, each at a place and a time, no two at one time unless said otherwise.
+    """Records of visits, each at a place and a time; no two at the same time unless `several` is set.
 
     A visit is a *pair* of place and time, coded as one number in the order of time and then of
     place. Where times increase strictly, a subsequence is a subset of pairs.
 
-    Record `r` has the visits `pairs[starts[r] : starts[r + 1]]`, possibly none, in the order of time; where `several`
-    may be at one time, those in the order they came. It has a code for each sensitive attribute in `traits`, -1 where
-    nothing is known. It came as record number `numbers[r]`, which ascend, and belongs to `persons[r]`, where owners are
-    known.
+    Record `r` has the visits `pairs[starts[r] : starts[r + 1]]`, possibly none, in the order of time; several visits at
+    the same time keep their order. `traits` has a code for each sensitive attribute, -1 if its value is unknown. The
+    record number is `numbers[r]`, in ascending order, and the owner `persons[r]`, if owners are known.
 
     Examples
     --------
@@ -76,25 +75,25 @@ class Trajectories(Dataset):
         persons: Iterable[Hashable] | None = None,
         several: bool = False,
     ) -> Trajectories:
-        """Hold records given as collections of (place, time).
+        """Make a data set of records given as collections of (place, time).
 
         Parameters
         ----------
         records
-            Visits of each record, in any order; the same visit twice counts once, unless `several`.
+            The visits of each record, in any order; a repeated visit counts once, unless `several`.
         sensitive
-            For each sensitive attribute its value in every record; None where there is none.
+            For each sensitive attribute its value in every record; None if there is none.
         domain
-            Public axes `place` and `time` and one for each sensitive attribute; without it what is
-            seen is taken, and marked as inferred.
+            Public axes `place` and `time` and one for each sensitive attribute. Without it, the domain is made of the
+            values that occur, and marked as inferred.
         persons
             The owner of each record.
         several
-            Whether a record may have several visits at one time, in the order they are given.
+            Whether a record may have several visits at the same time, in the given order.
         """
         listed: list[list[Visit]] = [[(p, t) for p, t in record] for record in records]
         traits = {name: list(values) for name, values in (sensitive or {}).items()}
-        domain = domain or _seen(listed, traits)
+        domain = domain or _infer_domain(listed, traits)
         row = [number for number, record in enumerate(listed) for _ in record]
         visits = [visit for record in listed for visit in record]
         return cls.from_columns(
@@ -121,9 +120,9 @@ class Trajectories(Dataset):
         persons: Integers | None = None,
         several: bool = False,
     ) -> Trajectories:
-        """Hold a long table: record number `row` was at `place` at `time`, both as codes.
+        """Make a data set of a long table: record number `row` was at `place` at `time`, both as codes.
 
-        With `several`, visits of a record at one time stand in their order; else there is one.
+        With `several`, visits of a record at the same time keep their order; otherwise there must be only one.
         """
         for name, codes in sensitive.items():
             if name in _RESERVED:
@@ -163,22 +162,22 @@ class Trajectories(Dataset):
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
         return self.starts, self.pairs, dict(self.traits)
 
-    def holders(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
-        """Say which records have a sensitive value, by its text."""
+    def records_with(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
+        """Return which records have a sensitive value, compared by its text."""
         if column not in traits:
-            msg = f"the data has no sensitive column {column!r}"
+            msg = f"the data has no sensitive column {column!r}; name it as sensitive when reading"
             raise DomainError(msg)
         return traits[column] == self.domain.axis(column).by_text.get(str(value), -2)
 
     def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
-        """Keep these of the visits, in the order of `arrays`; records stay, even emptied ones."""
+        """Keep the flagged visits, in the order of `arrays`; records without visits are kept."""
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
         return replace(self, starts=before[self.starts], pairs=self.pairs[kept])
 
     def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
-        visits = self.named(pairs)
+        visits = self.decode_pairs(pairs)
         values_of: list[tuple[Value | None, ...]] = [() for _ in range(len(starts) - 1)]
         for name, codes in traits.items():
             values = self.domain.values(name)
@@ -187,8 +186,8 @@ class Trajectories(Dataset):
         ends = itertools.pairwise(starts.tolist())
         return [(tuple(visits[start:end]), known) for (start, end), known in zip(ends, values_of, strict=True)]
 
-    def named(self, pairs: Integers) -> list[Visit]:
-        """Return place and time of pairs."""
+    def decode_pairs(self, pairs: Integers) -> list[Visit]:
+        """Return the place and time of each pair."""
         places, times = self.domain.values("place"), self.domain.values("time")
         size = len(places)
         return [(places[pair % size], times[pair // size]) for pair in pairs.tolist()]
@@ -211,33 +210,33 @@ class Trajectories(Dataset):
         return self._only(np.arange(len(self)) != index)
 
     def bounded(self, unit: str) -> Trajectories:
-        """Keep the first records of each person, as many as declared, in the order they came."""
+        """Keep the first records of each person, as many as declared, in their order."""
         most = self.records_per(unit)
-        return self._only(records_before(require_owners(self.persons)) < most) if unit == "person" else self
+        return self._only(count_earlier_records(require_owners(self.persons)) < most) if unit == "person" else self
 
     def canonical(self) -> Trajectories:
-        """Sort records by their visits and sensitive values, number them afresh, forget owners."""
+        """Sort records by their visits and sensitive values, renumber them and drop owners."""
         ordered = self._only(_sorted_records(self.starts, self.pairs, list(self.traits.values())))
         return replace(ordered, numbers=np.arange(len(self), dtype=np.int64), persons=None)
 
     def truncated(self, longest: int) -> Trajectories:
-        """Keep the first visits of each record: a rule for each alone."""
+        """Keep the first `longest` visits of each record, whatever the other records are."""
         starts, pairs = cut_lists(self.starts, self.pairs, longest)
         return replace(self, starts=starts, pairs=pairs)
 
     def positions(self, longest: int) -> Frontier:
-        """Open a frontier on every visit of all records, of which the first `longest` are used."""
+        """Open a frontier on the first `longest` visits of every record."""
         short, size = self.truncated(longest), self.domain.size("place") * self.domain.size("time")
         lists = SymbolLists.from_arrays(short.starts, short.pairs, np.ones(len(self), np.int64), size)
         return self.engine.open_symbols(lists)
 
     @property
     def labels(self) -> Labels:
-        """Labels are places at times; two visits of a record are at different times unless several may be at one."""
+        """Places at times as labels; two visits of a record are at different times unless `several`."""
         return Labels("place", self.domain.size("place"), self.domain.size("time"), gap=0 if self.several else 1)
 
     def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Trajectories:
-        """Make other records over the same domain: one per row of labels, filled up with -1, so many of each."""
+        """Make records over the same domain: each row of labels, padded with -1, `counts` times."""
         table = np.repeat(table, counts, axis=0)
         row, at = np.nonzero(table >= 0)
         time, place = np.divmod(table[row, at].astype(np.int64), self.domain.size("place"))
@@ -251,8 +250,8 @@ class Trajectories(Dataset):
             several=self.several,
         )
 
-    def bare(self) -> Trajectories:
-        """Leave out the sensitive attributes, and all axes but time and place."""
+    def without_attributes(self) -> Trajectories:
+        """Drop the sensitive attributes, and all axes but time and place."""
         return replace(self, domain=self.domain.only(("time", "place")), traits={})
 
     def narrowed(self) -> Trajectories:
@@ -269,13 +268,13 @@ class Trajectories(Dataset):
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""
-        numbers = renumbered(self.numbers, order)
+        numbers = renumber_at_random(self.numbers, order)
         rows = self._only(np.argsort(numbers))
-        persons = None if rows.persons is None else renumbered(rows.persons, order)
+        persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
     def to_bytes(self) -> bytes:
-        """All there is, in its order."""
+        """Return the whole content, in order."""
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         columns = {"number": self.numbers, "start": self.starts, "pair": self.pairs, **self.traits}
         if self.persons is not None:
@@ -303,8 +302,8 @@ def _require_one_place(row: NDArray[Any], pair: NDArray[Any], places: int) -> No
         raise DomainError(msg)
 
 
-def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) -> Domain:
-    """Take what occurs as the domain: inferred, which a syntactic promise accepts."""
+def _infer_domain(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) -> Domain:
+    """Make a domain of the values that occur: inferred, which syntactic promises accept."""
     columns = {
         "time": [visit[1] for record in records for visit in record],
         "place": [visit[0] for record in records for visit in record],
@@ -314,10 +313,10 @@ def _seen(records: list[list[Visit]], traits: Mapping[str, list[Value | None]]) 
 
 
 def _codes(domain: Domain, name: str, values: Sequence[Value | None]) -> Integers:
-    """Look values up in the domain; -1 where there is none."""
+    """Look up values in the domain; -1 for None."""
     codes = codes_over(domain.axis(name), values)
     if any(values[number] is not None for number in np.flatnonzero(codes < 0).tolist()):
-        msg = "a record holds a value that is not in the domain; declare it"
+        msg = "a record has a value that is not in the domain; declare it"
         raise DomainError(msg)
     return codes
 

@@ -1,9 +1,9 @@
-"""How private rows are counted where they are: `count` brings back small tables, `move` sends rows on."""
+"""Frontiers count private rows where they are: `count` returns small tables, `move` passes rows on."""
 
 from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
-from hedgerow.frontiers.rules import Children, Duration, Habit, Mask, NextSymbol
+from hedgerow.frontiers.rules import Children, Duration, Mask, NextSymbol, TransitionType
 
 __all__ = [
     "ENGINES",
@@ -13,7 +13,6 @@ __all__ = [
     "Duration",
     "Engine",
     "Frontier",
-    "Habit",
     "LocalEngine",
     "LocalFrontier",
     "Mask",
@@ -21,5 +20,6 @@ __all__ = [
     "Rows",
     "Rule",
     "SymbolLists",
+    "TransitionType",
     "find_engine",
 ]

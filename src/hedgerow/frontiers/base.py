@@ -1,13 +1,13 @@
 """The protocol by which private rows are counted where they are.
 
-Private records are lists of symbols. A *frontier* is a set of rows, one for each record or one for each symbol of
-each record, and every row is in a *cell*, a small number. Two operations are all there is:
+Private records are lists of symbols. A *frontier* is a set of rows, one per record or one per symbol of each record,
+and every row is in a *cell*, a small number. There are two operations:
 
-- `count` groups rows by their cell and by their *code*, and brings back a small table: cell, code, count. The code of a
-  row is a public rule of the row's own record and cell.
-- `move` keeps the rows of chosen pairs of cell and code, and sends them on: the index of the pair is their new cell.
+- `count` groups rows by cell and *code*, and returns a small table: cell, code, count. The code of a row is given by a
+  public rule on the row's own record and cell.
+- `move` keeps the rows of chosen pairs of cell and code, and puts them into new cells: the index of their pair.
 
-Rows never leave the engine they are on. Nothing here has heard of privacy or of kinds of data.
+Rows never leave their engine. This package knows nothing about privacy or kinds of data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENGINES = {"local": "hedgerow.frontiers.local:LocalEngine"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts(ABC):
-    """How many records, by weight, are in each cell under each code; those that occur, by cell and then by code."""
+    """The number of records, by weight, per cell and code: those that occur, sorted by cell and then by code."""
 
     size: int
     cells: Integers
@@ -43,15 +43,15 @@ class Counts(ABC):
 
     @abstractmethod
     def move(self, cells: Integers, codes: Integers) -> Frontier:
-        """Keep the rows of these cells and codes, each pair once; its place in the list is their new cell."""
+        """Keep the rows of these pairs of cell and code, each given once; its index is their new cell."""
 
     def find(self, cells: Integers, codes: Integers) -> Integers:
-        """Return the counts of these cells and codes: 0 for those that do not occur."""
-        keys, wanted = self.cells * self.size + self.codes, cells * self.size + codes
+        """Return the counts of these pairs of cell and code: 0 for pairs that do not occur."""
+        keys, queries = self.cells * self.size + self.codes, cells * self.size + codes
         if len(keys) == 0:
-            return np.zeros(len(wanted), np.int64)
-        nearest = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[nearest] == wanted, self.counts[nearest], 0)
+            return np.zeros(len(queries), np.int64)
+        nearest = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
+        return np.where(keys[nearest] == queries, self.counts[nearest], 0)
 
     def by_code(self) -> Integers:
         """Return the counts of all codes, over all cells."""
@@ -59,7 +59,7 @@ class Counts(ABC):
 
 
 class Frontier(ABC):
-    """Private rows in cells, on some engine."""
+    """Private rows in cells, on an engine."""
 
     @abstractmethod
     def count(self, rule: Rule) -> Counts:
@@ -67,12 +67,12 @@ class Frontier(ABC):
 
     def first(self) -> Frontier:
         """Keep the rows that are at the first symbol of their record, all in cell 0."""
-        nothing = np.zeros(1, np.int64)
-        return self.count(AtStart()).move(nothing, nothing)
+        zero = np.zeros(1, np.int64)
+        return self.count(AtStart()).move(zero, zero)
 
 
 class Engine(ABC):
-    """Where rows are counted."""
+    """A place where rows are counted."""
 
     name: ClassVar[str]
 
@@ -86,7 +86,7 @@ class Engine(ABC):
 
 
 def find_engine(name: str) -> Engine:
-    """Return the engine of a name.
+    """Return the engine with this name.
 
     Examples
     --------

@@ -16,11 +16,11 @@ __all__ = ["LOCAL", "LocalCounts", "LocalEngine", "LocalFrontier", "total_by_key
 
 Integers: TypeAlias = NDArray[np.int64]
 
-#: up to so many keys are counted in a table of all keys, if they are not far more than there are rows
+#: limits for counting in a table of all keys: at most this many keys, and not far more keys than rows
 _TABLE, _SMALL, _TIMES = 1 << 27, 1 << 22, 16
-#: a cell and a code are one number below this
+#: a cell and a code are packed into one number below this
 _KEYS = 1 << 62
-#: the key of a row that has no code: no pair has it, and in a table it is the last entry
+#: the key of a row without a code: no pair has it, and as an index it is the last entry of a table
 _UNCOUNTED = -1
 
 
@@ -71,7 +71,7 @@ class LocalCounts(Counts):
     keys: Integers
 
     def move(self, cells: Integers, codes: Integers) -> LocalFrontier:
-        """Keep the rows of these cells and codes, each pair once; its place in the list is their new cell."""
+        """Keep the rows of these pairs of cell and code, each given once; its index is their new cell."""
         cell = self._new_cells(cells * self.size + codes)
         kept = np.flatnonzero(cell >= 0)
         old, cell = self.frontier, cell[kept]
@@ -81,7 +81,7 @@ class LocalCounts(Counts):
         return LocalFrontier(Rows(old.rows.lists, at, cell), weights, len(codes))
 
     def _new_cells(self, chosen: Integers) -> NDArray[np.int32]:
-        """The place of each row's key among the chosen ones, -1 if it is none of them."""
+        """The index of each row's key among the chosen keys, -1 if it is not among them."""
         most, number = self.frontier.cells * self.size, np.arange(len(chosen), dtype=np.int32)
         if _fits(most, len(self.keys)):
             table = np.full(most + 1, -1, np.int32)
@@ -105,9 +105,9 @@ class LocalEngine(Engine):
     def open_records(self, lists: SymbolLists) -> LocalFrontier:
         """Open a frontier of one row per record that has any symbol."""
         starts, ends = lists.starts, lists.ends
-        some = starts < ends
-        weights = None if lists.weights is None else lists.weights[some]
-        return _opened(lists, starts[some], weights)
+        nonempty = starts < ends
+        weights = None if lists.weights is None else lists.weights[nonempty]
+        return _opened(lists, starts[nonempty], weights)
 
     def open_symbols(self, lists: SymbolLists) -> LocalFrontier:
         """Open a frontier of one row per symbol of each record."""

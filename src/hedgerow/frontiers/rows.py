@@ -1,4 +1,4 @@
-"""Private rows as arrays, and what a rule that looks into them is."""
+"""Private rows as arrays, and the base class of rules that read them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def index_ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Integers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SymbolLists:
-    """Records that are lists of symbols 0, 1, ... `size` - 1, and how many records each list stands for.
+    """Lists of symbols 0, 1, ... `size` - 1, and the number of records that each list stands for.
 
-    `symbols` are the symbols of all lists, each list followed by an end marker, `size`. `weights` is None where
-    every list is one record.
+    `symbols` are the symbols of all lists, each list followed by an end marker, `size`. `weights` is None if every list
+    is one record.
     """
 
     size: int
@@ -41,7 +41,7 @@ class SymbolLists:
 
     @classmethod
     def from_arrays(cls, starts: Integers, values: NDArray[Any], weights: Integers, size: int) -> SymbolLists:
-        """Put an end marker behind each list; `starts` says where lists start in `values`, and where the last ends."""
+        """Add an end marker to each list; `starts` are the starts of the lists in `values`, and the end of the last."""
         lists = len(starts) - 1
         ends = starts[1:] + np.arange(lists)
         symbols = np.empty(len(values) + lists, np.min_scalar_type(size))
@@ -54,12 +54,12 @@ class SymbolLists:
 
     @cached_property
     def ends(self) -> Integers:
-        """Where the end marker of each list is."""
+        """The position of the end marker of each list."""
         return np.flatnonzero(self.symbols == self.size)
 
     @property
     def starts(self) -> Integers:
-        """Where each list starts."""
+        """The start of each list."""
         return np.concatenate((np.zeros(1, np.int64), self.ends + 1))[:-1]
 
     def take(self, chosen: Integers) -> SymbolLists:
@@ -71,7 +71,7 @@ class SymbolLists:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """Some rows of a frontier: each is in a cell, and reads its list from a position on.
+    """Rows of a frontier: each is in a cell and at a position of its list.
 
     `at` are positions in `lists.symbols`, ascending.
     """
@@ -91,12 +91,12 @@ class Rows:
     @property
     def first(self) -> NDArray[np.bool_]:
         """Whether a row is at the first symbol of its list."""
-        # before the very first position is, in a ring, the last one: an end marker as well
+        # index -1 is the last position, which is an end marker as well
         return self.lists.symbols[self.at - 1] == self.lists.size
 
     @property
     def length(self) -> Integers:
-        """How many symbols the list of each row has from its position on."""
+        """The number of symbols from the position of each row to the end of its list."""
         ends = self.lists.ends
         return ends[np.searchsorted(ends, self.at)] - self.at
 
@@ -108,21 +108,21 @@ class Rows:
 
 
 class Rule(ABC):
-    """What the code of a row is: a public function of the row's own record and cell.
+    """The code of a row, as a public function of the row's own record and cell.
 
-    A rule is a frozen value of public numbers and arrays, so that it can be sent to another machine (it is pickled). It
-    sees rows in batches, in any order, and must treat each by itself.
+    A rule is a frozen value of public numbers and arrays, so that it can be pickled and sent to another machine. It
+    gets rows in batches, in any order, and must treat each row independently.
     """
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many codes there are: 0, 1, ... `size` - 1."""
+        """The number of codes: 0, 1, ... `size` - 1."""
 
     @abstractmethod
     def encode(self, rows: Rows) -> NDArray[Any]:
         """Return the code of each row; a row with a negative code is not counted, and cannot be moved."""
 
     def advance(self, codes: Integers) -> Integers:
-        """How many symbols further on rows with these codes read next, once they are moved."""
+        """The number of symbols by which rows with these codes advance when they are moved."""
         return np.zeros(len(codes), np.int64)

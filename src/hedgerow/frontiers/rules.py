@@ -1,6 +1,6 @@
-"""Rules: the only code that looks into private rows in order to count them.
+"""Rules: the only code that reads private rows in order to count them.
 
-Each is a function of one row's own list and cell, and of public numbers and arrays.
+Each rule is a function of one row's own list and cell, and of public numbers and arrays.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
 
-__all__ = ["AtStart", "Children", "Duration", "Habit", "Mask", "NextSymbol"]
+__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "TransitionType"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-_STAY, _BACK, _ELSEWHERE, _END = range(4)
+_STAY, _RETURN, _ELSEWHERE, _END = range(4)
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class AtStart(Rule):
         return 1
 
     def encode(self, rows: Rows) -> NDArray[np.int8]:
-        """Look for the end of another record before the symbol."""
+        """Check whether the previous symbol is the end of another record."""
         return rows.first.astype(np.int8) - np.int8(1)
 
 
 @dataclass(frozen=True)
 class NextSymbol(Rule):
-    """The symbol that comes next, or the end of the record: code `symbols`. A row moves on by that symbol."""
+    """The next symbol, or the end of the record: code `symbols`. A moved row advances by that symbol."""
 
     symbols: int
 
@@ -50,13 +50,13 @@ class NextSymbol(Rule):
         return rows.next
 
     def advance(self, codes: Integers) -> Integers:
-        """One symbol; behind the end there is none."""
+        """One symbol, or none after the end."""
         return (codes < self.symbols).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Mask(Rule):
-    """All symbols of the record as one mask: bit `i` stands for symbol `i`; at most 62 symbols."""
+    """The set of symbols of the record as a bit mask: bit `i` stands for symbol `i`; at most 62 symbols."""
 
     symbols: int
 
@@ -74,9 +74,9 @@ class Mask(Rule):
 
 @dataclass(frozen=True, eq=False)
 class Children(Rule):
-    """The children of a node of a tree that a record has symbols below, as a mask.
+    """The set of children of a node below which a record has symbols, as a bit mask.
 
-    Every cell has a node of its own; symbols are the leaves of the tree. A record without symbols below the node is not
+    Every cell has its own node; symbols are the leaves of the tree. A record without symbols below the node is not
     counted.
 
     Parameters
@@ -84,11 +84,11 @@ class Children(Rule):
     node
         The inner node of each cell.
     depth, rank
-        For each node how deep it is, and its place among its siblings.
+        For each node its depth, and its index among its siblings.
     ancestor
-        For each depth the node above each leaf there; the leaf itself from its own depth on.
+        For each depth and leaf the ancestor at that depth; the leaf itself from its own depth on.
     width
-        The most children of a node.
+        The maximum number of children of a node.
     """
 
     node: Integers
@@ -117,12 +117,13 @@ class Children(Rule):
 
 
 @dataclass(frozen=True)
-class Habit(Rule):
-    """What follows each symbol: the same place, the one before, another one, or the end; by the place in the record.
+class TransitionType(Rule):
+    """The type of transition after each symbol, by its index in the record.
 
-    A symbol is at the place that is left when it is divided by `places`. Code `4 i + h` is habit `h` (0 to 3, in the
-    order above) after symbol number `i` of the record. Records are cut at `longest` symbols, so what follows the last
-    of those says nothing and is not counted.
+    A transition stays at the same place (type 0), returns to the previous place (1), goes to another place (2) or ends
+    the record (3). The place of a symbol is its remainder modulo `places`. Code `4 i + t` is a transition of type `t`
+    after symbol number `i`. Records are truncated to `longest` symbols, so the transition after the last of these is
+    unknown and not counted.
     """
 
     places: int
@@ -130,34 +131,34 @@ class Habit(Rule):
 
     @property
     def size(self) -> int:
-        """Four habits after each symbol but the last."""
+        """Four types after each symbol but the last."""
         return 4 * (self.longest - 1)
 
     def encode(self, rows: Rows) -> NDArray[Any]:
         """Compare the places of the symbol, of the one before it and of the one after it."""
         symbols, end = rows.lists.symbols, rows.lists.size
         previous, following = symbols[rows.at - 1], symbols[rows.at + 1]
-        back = (following % self.places == previous % self.places) & ~rows.first
-        stay = following % self.places == rows.next % self.places
-        habit = np.where(back, np.int8(_BACK), np.int8(_ELSEWHERE))
-        habit[stay] = _STAY
-        habit[following == end] = _END
+        returns = (following % self.places == previous % self.places) & ~rows.first
+        stays = following % self.places == rows.next % self.places
+        transition = np.where(returns, np.int8(_RETURN), np.int8(_ELSEWHERE))
+        transition[stays] = _STAY
+        transition[following == end] = _END
         index = rows.index
-        return np.where(index < self.longest - 1, 4 * index + habit, -1)
+        return np.where(index < self.longest - 1, 4 * index + transition, -1)
 
 
 @dataclass(frozen=True, eq=False)
 class Duration(Rule):
-    """How long a record of two symbols or more takes, by when it starts and how many symbols it has.
+    """The duration of a record of two symbols or more, by its start time and its number of symbols.
 
-    A symbol is at the time that is the quotient when it is divided by `places`. The code is the number of a cell of a
-    table of three axes: the class of the number of symbols, of the first time, and of the time from first to last.
+    The time of a symbol is its quotient by `places`. The code is the index of a cell in a table of three axes: the
+    class of the number of symbols, of the first time, and of the time from first to last.
 
     Parameters
     ----------
     lengths, times, spans
-        The class of each number of symbols (the last one: of that many or more), of each time, and of each difference
-        of times.
+        The class of each number of symbols (the last class: that many or more), of each time, and of each difference of
+        times.
     """
 
     places: int
@@ -167,7 +168,7 @@ class Duration(Rule):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """How many classes each axis has."""
+        """The number of classes of each axis."""
         return int(self.lengths.max()) + 1, int(self.times.max()) + 1, int(self.spans.max()) + 1
 
     @property
@@ -185,7 +186,7 @@ class Duration(Rule):
 
 
 def _united(bits: Integers, owner: Integers, owners: int) -> Integers:
-    """Unite the bits of each owner, which ascend; -1 for an owner of none."""
+    """Unite the bits of each owner; owners ascend. -1 for an owner without bits."""
     masks = np.full(owners, -1, np.int64)
     new = np.ones(len(owner), np.bool_)
     np.not_equal(owner[1:], owner[:-1], out=new[1:])

@@ -1,8 +1,8 @@
-"""A frontier in several pieces on one machine: what a cluster does to a method, without a cluster.
+"""A frontier in several shards on one machine, which simulates a cluster for tests.
 
-Records are dealt to shards at random, all symbols of a record to one shard. A rule travels to each shard as bytes, as
-it would to another machine; tables travel back, and are added up. A method that leaned on the order of rows gives
-other answers on this engine.
+Records are assigned to shards at random, all symbols of a record to one shard. A rule is sent to each shard as bytes,
+as it would be to another machine; the tables are sent back and added up. A method that depends on the order of rows
+gives different answers on this engine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ShardedFrontier(Frontier):
     def count(self, rule: Rule) -> ShardedCounts:
         """Count on each shard, and add up the tables."""
         message = pickle.dumps(rule)
-        # the message is our own, made one line above
+        # pickled one line above, so it is safe to load
         counted = tuple(shard.count(pickle.loads(message)) for shard in self.shards)  # noqa: S301
         keys = np.concatenate([part.cells * rule.size + part.codes for part in counted])
         counts = np.concatenate([part.counts for part in counted])
@@ -59,18 +59,18 @@ class ShardedEngine(Engine):
 
     def __init__(self, shards: int = 3) -> None:
         self._shards = shards
-        # which shard gets a record decides no count; a fixed stream keeps the tests repeatable
-        self._dealer = np.random.default_rng(shards)
+        # the assignment changes no count; a fixed seed keeps tests repeatable
+        self._generator = np.random.default_rng(shards)
 
     def open_records(self, lists: SymbolLists) -> ShardedFrontier:
-        """Deal the records, and open a frontier of one row per record on each shard."""
+        """Assign the records to shards, and open a frontier of one row per record on each."""
         return self._open(lists, LOCAL.open_records)
 
     def open_symbols(self, lists: SymbolLists) -> ShardedFrontier:
-        """Deal the records, and open a frontier of one row per symbol on each shard."""
+        """Assign the records to shards, and open a frontier of one row per symbol on each."""
         return self._open(lists, LOCAL.open_symbols)
 
     def _open(self, lists: SymbolLists, open_: Callable[[SymbolLists], LocalFrontier]) -> ShardedFrontier:
-        order = self._dealer.permutation(len(lists.ends))
-        shard = self._dealer.integers(0, self._shards, len(order))
+        order = self._generator.permutation(len(lists.ends))
+        shard = self._generator.integers(0, self._shards, len(order))
         return ShardedFrontier(tuple(open_(lists.take(order[shard == number])) for number in range(self._shards)))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from hedgerow.data import Domain, Source, Value
 from hedgerow.errors import ParameterError
 from hedgerow.io.files import Ending
-from hedgerow.kinds import any_kind
+from hedgerow.kinds import find_output_kind
 from hedgerow.statement import File
 
 __all__ = ["Codec", "Format", "FormatModule", "codec_of", "explain"]
@@ -127,7 +127,7 @@ class Codec:
 
 def codec_of(kind: str) -> Codec:
     """Return the codec of a kind, also of one that is only published next to data."""
-    return any_kind(kind).module("io").CODEC
+    return find_output_kind(kind).module("io").CODEC
 
 
 def explain(files: Sequence[File]) -> str:

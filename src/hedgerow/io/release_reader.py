@@ -17,15 +17,15 @@ import msgspec
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.data.domain import MOST_VALUES
-from hedgerow.errors import DomainError, EngineError, OtherVersion, ReadError, TooMuch
+from hedgerow.errors import DomainError, EngineError, LimitExceeded, ReadError, UnsupportedVersion
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import read
-from hedgerow.release import SCHEMA, Release, ReleaseDocument, version
+from hedgerow.release import SCHEMA, Manifest, Release, version
 from hedgerow.statement import File
 
-__all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "allowed_names", "open_folder", "read_document", "read_own_file"]
+__all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "allowed_names", "open_folder", "read_manifest", "read_own_file"]
 
 RELEASE, STATEMENT, SIGNATURE = "release.json", "STATEMENT.md", "release.json.sig"
 
@@ -59,7 +59,7 @@ class _Version(msgspec.Struct):
     schema: int = 1
 
 
-def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], ReleaseDocument]:
+def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], Manifest]:
     """Read a release folder: the release, and the content of its `release.json`.
 
     Every file must have the SHA-256 that `release.json` names; the promise is checked again on the data.
@@ -72,14 +72,14 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], R
     Raises
     ------
     ReadError
-        If it is not a release, or was changed or damaged; `TooMuch` if it would take too much memory or time.
+        If it is not a release, or was changed or damaged; `LimitExceeded` if it would take too much memory or time.
     """
-    document = read_document(folder, trusted=trusted)
-    _check_files(folder, document)
-    domain = _domain(folder, document, trusted=trusted)
+    manifest = read_manifest(folder, trusted=trusted)
+    _check_files(folder, manifest)
+    domain = _domain(folder, manifest, trusted=trusted)
     effort = None if trusted else _EFFORT
     outputs: dict[str, Dataset] = {}
-    for file in document.files:
+    for file in manifest.files:
         size = _check_content(folder / file.file, file, trusted=trusted)
         most_bytes = UNLIMITED if trusted else _most_bytes(file, size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
@@ -89,34 +89,34 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], R
         msg = f"{folder / RELEASE} has a domain with axes that the data does not use; it was changed"
         raise ReadError(msg)
     try:
-        release = Release.restored(document, domain, outputs, effort)
-    except TooMuch as error:
+        release = Release.from_manifest(manifest, domain, outputs, effort)
+    except LimitExceeded as error:
         msg = f"{folder}: {error}; {_TRUST}"
-        raise TooMuch(msg) from None
+        raise LimitExceeded(msg) from None
     units = {unit for data in outputs.values() for unit in data.units}
-    if document.kind != release.kind or not set(release.guarantee.units) <= units:
+    if manifest.kind != release.kind or not set(release.guarantee.units) <= units:
         raise _changed_error(folder)
-    return release, document
+    return release, manifest
 
 
-def read_document(folder: Path, *, trusted: bool = False) -> ReleaseDocument:
+def read_manifest(folder: Path, *, trusted: bool = False) -> Manifest:
     """Read `release.json`, and no other file."""
     if not os.path.lexists(folder / RELEASE):
         msg = f"{folder} is not a release: there is no {RELEASE} in it"
         raise ReadError(msg)
     content = read_own_file(folder / RELEASE, None if trusted else _MOST_JSON)
     try:
-        document = msgspec.json.decode(content, type=ReleaseDocument)
+        manifest = msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed_error(folder) from None
-    if document.schema != SCHEMA or not _VERSION.fullmatch(document.hedgerow):
+    if manifest.schema != SCHEMA or not _VERSION.fullmatch(manifest.hedgerow):
         raise _other_version(folder, content) or _changed_error(folder)
-    return document
+    return manifest
 
 
-def allowed_names(document: ReleaseDocument) -> set[str]:
+def allowed_names(manifest: Manifest) -> set[str]:
     """The file names that a release folder may have; the signature is optional."""
-    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in document.files)}
+    return {RELEASE, STATEMENT, SIGNATURE, *(file.file for file in manifest.files)}
 
 
 def read_own_file(path: Path, most: int | None = _MOST_TEXT) -> bytes:
@@ -124,7 +124,7 @@ def read_own_file(path: Path, most: int | None = _MOST_TEXT) -> bytes:
     with _open_file(path) as file:
         if most is not None and os.fstat(file.fileno()).st_size > most:
             msg = f"{path} is larger than {most:,} bytes; {_TRUST}"
-            raise TooMuch(msg)
+            raise LimitExceeded(msg)
         return file.read()
 
 
@@ -147,12 +147,12 @@ def _open_file(path: Path):  # noqa: ANN202 - an open file
         raise EngineError(msg) from None
 
 
-def _domain(folder: Path, document: ReleaseDocument, *, trusted: bool) -> Domain | None:
+def _domain(folder: Path, manifest: Manifest, *, trusted: bool) -> Domain | None:
     """Read the domain; a range may have a few values, or as many as could be listed in the bytes of `release.json`."""
     listed = (folder / RELEASE).stat().st_size // _VALUE
     most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
     try:
-        return Domain.from_plain(document.domain, most)
+        return Domain.from_plain(manifest.domain, most)
     except DomainError as error:
         msg = f"{folder / RELEASE}: {error}"
         raise ReadError(msg) from None
@@ -164,7 +164,7 @@ def _changed_error(folder: Path) -> ReadError:
     return ReadError(f"{folder / RELEASE} is not as Hedgerow writes it; it was changed or damaged")
 
 
-def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
+def _other_version(folder: Path, content: bytes) -> UnsupportedVersion | None:
     """Return the error that another version wrote this, if that is what it declares."""
     try:
         header = msgspec.json.decode(content, type=_Version)
@@ -176,23 +176,23 @@ def _other_version(folder: Path, content: bytes) -> OtherVersion | None:
         f"{folder} was made by Hedgerow {header.hedgerow} with version {header.schema} of {RELEASE}; "
         f"this is Hedgerow {version()}, which reads version {SCHEMA}"
     )
-    return OtherVersion(msg)
+    return UnsupportedVersion(msg)
 
 
-def _check_files(folder: Path, document: ReleaseDocument) -> None:
+def _check_files(folder: Path, manifest: Manifest) -> None:
     """Refuse file names and options that we would not write."""
-    if not 1 <= len(document.files) <= _MOST_FILES:
+    if not 1 <= len(manifest.files) <= _MOST_FILES:
         msg = f"{folder / RELEASE} names no data file, or too many"
         raise ReadError(msg)
-    if len({file.data for file in document.files}) < len(document.files):
+    if len({file.data for file in manifest.files}) < len(manifest.files):
         msg = f"{folder / RELEASE} names one data set twice; it was changed or damaged"
         raise ReadError(msg)
-    if not all(map(_is_ours, document.files)):
+    if not all(map(_is_ours, manifest.files)):
         raise _changed_error(folder)
 
 
 def _is_ours(file: File) -> bool:
-    """Whether we can have document this entry: a stranger could name any file, column and reading option."""
+    """Whether we can have manifest this entry: a stranger could name any file, column and reading option."""
     codec, ending = codec_of(file.kind), ending_of(Path(file.file))
     name = f"data.{file.data}.{ending}" if file.data else f"data.{ending}"
     return (
@@ -221,7 +221,7 @@ def _check_content(path: Path, named: File, *, trusted: bool) -> int:
         size = min(status.st_size, status.st_blocks * 512)
         if not trusted and status.st_size > _most_bytes(named, size):
             msg = f"{path} has {status.st_size:,} bytes, but only {size:,} on the disk; {_TRUST}"
-            raise TooMuch(msg)
+            raise LimitExceeded(msg)
         if hashlib.file_digest(file, "sha256").hexdigest() != named.sha256:
             msg = f"{path} is not the file that was published (its SHA-256 differs)"
             raise ReadError(msg)
@@ -247,7 +247,7 @@ def _read_output(path: Path, file: File, domain: Domain | None, most: int) -> Da
         if not advice:
             raise
         msg = f"{reason_only}; {_TRUST}"
-        raise TooMuch(msg) from None
+        raise LimitExceeded(msg) from None
 
 
 def _check_pages(path: Path, most: int) -> None:
@@ -259,4 +259,4 @@ def _check_pages(path: Path, most: int) -> None:
         raise ReadError(msg) from None
     if unpacked > most:
         msg = f"{path} holds more than {most:,} bytes when decompressed; {_TRUST}"
-        raise TooMuch(msg)
+        raise LimitExceeded(msg)

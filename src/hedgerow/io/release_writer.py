@@ -21,7 +21,7 @@ from hedgerow.io.files import (
     umask,
     write_all,
 )
-from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_document
+from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_manifest
 from hedgerow.io.signing import sign
 from hedgerow.release import Release
 from hedgerow.statement import File
@@ -89,7 +89,7 @@ def _is_release(folder: Path) -> bool:
     if folder.is_symlink() or not (folder / RELEASE).is_file():
         return False
     try:
-        document = read_document(folder, trusted=True)
+        document = read_manifest(folder, trusted=True)
     except ReadError:
         return False
     return {path.name for path in folder.iterdir()} <= allowed_names(document)

@@ -57,7 +57,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     data = read_data(job, guarantee.columns).on(engine)
     require_support(method, data, guarantee)
     form = codec_of(job.kind).formats[layout.format].module()
-    for _, axis in (data.bare() if bare else data).domain.axes:
+    for _, axis in (data.without_attributes() if bare else data).domain.axes:
         form.check(axis.values)
     return Plan(data, method, guarantee, layout, key)
 
@@ -70,7 +70,7 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     folder = Path(job.out)
     placement = Placement(folder)
     charge = _charge(job, plan, placement)
-    progress.promise_outcome(lambda: _outcome(placement, charge))
+    progress.register_outcome(lambda: _outcome(placement, charge))
     with charge or nullcontext():
         progress.tell("publishing")
         release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)

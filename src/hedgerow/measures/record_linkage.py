@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import allowed
+from hedgerow.arrays import floor_multiples
 from hedgerow.data import Value
 from hedgerow.measures.scoring import exact_score, mean_score
 from hedgerow.measures.visits import Visits
@@ -149,7 +149,7 @@ def truly_beyond(
     A published visit is at the limit if one more record with the value would be too many. What is
     beyond C in `ours` is left out, so that a release that keeps no such promise can stand beside.
     """
-    most = allowed(c, truth.records + 1)
+    most = floor_multiples(c, truth.records + 1)
     before, after = _counts(truth), _counts(ours)
     at, others = [np.zeros(0, np.bool_)], [np.zeros(0, np.bool_)]
     for true, left in zip(truth.marks(sensitive), ours.marks(sensitive), strict=True):

@@ -70,7 +70,7 @@ class Visits:
     def marks(self, sensitive: Sequence[tuple[str, Value]]) -> list[NDArray[np.bool_]]:
         """Which records have each sensitive value."""
         _, _, traits = self.data.arrays()
-        return [self.data.holders(traits, column, value) for column, value in sensitive]
+        return [self.data.records_with(traits, column, value) for column, value in sensitive]
 
     def matching(self, known: Sequence[int]) -> Integers:
         """The records that hold all of these visits."""

@@ -1,7 +1,7 @@
-"""The syntactic family: promises that anyone can check on the published data.
+"""Syntactic privacy: promises that anyone can verify on the published data.
 
-A criterion shares no code with the methods that keep it: it imports neither `steps` nor
-publishers, and it reads the output the way a receiver would.
+A criterion shares no code with the methods that keep it: it imports neither `steps` nor publishers, and it reads the
+output as a receiver would.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["Criterion"]
 
 
 class Criterion(Guarantee):
-    """A promise about the output itself; verified there before anything is released."""
+    """A promise about the output itself, verified before anything is released."""
 
     @abstractmethod
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
-        """Count what breaks the promise, by kind; never quote the data."""
+        """Count the violations of each kind; never quote the data."""
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check the output as published."""

@@ -1,16 +1,16 @@
-"""What was asked, summed by label: the part of a run that is printed in the privacy statement."""
+"""The questions of a run and what they spent, summed by label, as the privacy statement prints them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-__all__ = ["Book", "Entry", "Evidence"]
+__all__ = ["Entry", "Evidence", "EvidenceLog"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One label: its share of the promise, and what was asked under it."""
+    """One label: what it spent, and the questions and mechanisms under it."""
 
     label: str
     spend: Fraction
@@ -31,28 +31,28 @@ class Evidence:
 
 
 @dataclass
-class Book:
-    """Where a ledger and its parts write; never one entry per question."""
+class EvidenceLog:
+    """What a ledger and its parts have asked so far, by label; it does not grow with the number of questions."""
 
     spends: dict[str, Fraction] = field(default_factory=dict[str, Fraction])
-    asked: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
-    means: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
+    questions: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
+    mechanisms: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
     notes: dict[str, int] = field(default_factory=dict[str, int])
-    forests: int = 0
+    path_budgets: int = 0
 
     def spend(self, label: str, amount: Fraction) -> None:
-        """Add to what a label has spent; a refund is negative."""
+        """Add to what a label has spent; a refund is a negative amount."""
         self.spends[label] = self.spends.get(label, Fraction(0)) + amount
 
     def mention(self, label: str, question: str, mechanism: str) -> None:
-        """Remember what was asked under a label, once."""
-        self.asked.setdefault(label, {})[question] = None
-        self.means.setdefault(label, {})[mechanism] = None
+        """Record a question and its mechanism under a label, each once."""
+        self.questions.setdefault(label, {})[question] = None
+        self.mechanisms.setdefault(label, {})[mechanism] = None
 
     def evidence(self) -> Evidence:
-        """Freeze what is written."""
+        """Return all entries, frozen."""
         entries = tuple(
-            Entry(label, spend, tuple(self.asked.get(label, ())), tuple(self.means.get(label, ())))
+            Entry(label, spend, tuple(self.questions.get(label, ())), tuple(self.mechanisms.get(label, ())))
             for label, spend in self.spends.items()
         )
         return Evidence(entries, tuple(self.notes.items()))

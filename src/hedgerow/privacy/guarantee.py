@@ -12,9 +12,9 @@ from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
-from hedgerow.kinds import is_changed
+from hedgerow.kinds import differs_by_change
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.numbers import Exactly, is_number, read_number, show
+from hedgerow.privacy.numbers import NumberLike, is_number, read_number, show
 from hedgerow.privacy.questions import Answers
 
 __all__ = [
@@ -26,87 +26,87 @@ __all__ = [
 ]
 
 _SAYING = 14
-#: from here on a promise allows much, and says so
+#: epsilons above these are weaker promises, and the sentence says so
 _MODERATE, _WEAK = 1, 10
 _EXTREME = Fraction(10**9)
 
-#: so many promises may be made at once
+#: how many promises can be combined
 _MOST_PARTS = 16
 
-#: what a promise is written as: texts, and lists and tables of them
+#: a promise as plain data: texts, and lists and tables of texts
 Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of checking an output: how it was checked, and how often it fails."""
+    """The result of verifying an output: how it was checked, and the number of violations of each kind."""
 
     checked: str
     violations: Mapping[str, int]
 
     @property
     def satisfied(self) -> bool:
-        """Whether nothing fails."""
+        """Whether there is no violation."""
         return not any(self.violations.values())
 
     @property
-    def broken(self) -> str:
-        """What fails, and how often, in a line."""
+    def failures(self) -> str:
+        """The violations in one line, each with its number."""
         return ", ".join(f"{number} x {what}" for what, number in self.violations.items() if number)
 
 
 class Guarantee(ABC):
-    """A promise. It says for itself what it spends, needs, reads and publishes: nobody asks which one it is."""
+    """A promise. It states itself what it spends, needs, reads and publishes, so callers need not know its class."""
 
     #: its name in `release.json`, and in the table of promises (`hedgerow.promises`)
     name: ClassVar[str]
-    #: the kinds of data it speaks of
+    #: the kinds of data it is about
     kinds: ClassVar[tuple[type[Dataset], ...]] = (Dataset,)
 
     @abstractmethod
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
-        """Check on the output what can be checked there."""
+        """Check the promise on the output, as far as that is possible."""
 
     @abstractmethod
     def sentence(self) -> str:
-        """Say the promise in words a lawyer and an engineer both accept."""
+        """State the promise in words that a lawyer and an engineer both accept."""
 
     @abstractmethod
     def fields(self) -> Mapping[str, Plain]:
-        """All that makes it this promise: what the class is made with again; exact numbers as texts."""
+        """The arguments that rebuild this promise; exact numbers as texts."""
 
     @property
     def budget(self) -> Fraction | None:
-        """The epsilon it allows to spend on one unit; None for a promise that spends nothing."""
+        """The epsilon that may be spent on one unit; None for a promise without a budget."""
         return None
 
     @property
     def needs_public_domain(self) -> bool:
-        """Whether not even the values that exist may be taken from the data, nor a column be carried along."""
+        """Whether the domain must not come from the data, and no further column may be published unchanged."""
         return False
 
     @property
-    def seen_in_data(self) -> bool:
-        """Whether published data alone shows that it is kept."""
+    def verifiable_from_data(self) -> bool:
+        """Whether it can be verified from published data alone."""
         return True
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The units it speaks of."""
+        """The units that it protects."""
         return ()
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it reads, besides those of the kind."""
+        """The columns it reads, in addition to those of the kind."""
         return ()
 
     def records_per_unit(self, data: Dataset) -> int:
-        """How many records of the data depend on one unit at most."""
+        """The maximum number of records that depend on one unit."""
         del data
         return 1
 
     def require(self, data: Dataset) -> None:
-        """Refuse data that the promise says nothing about."""
+        """Refuse data that the promise cannot be made about."""
         if not isinstance(data, self.kinds):
             kinds = ", ".join(kind.kind for kind in self.kinds)
             msg = f"{self.name} is a promise about {kinds}; got {data.kind}"
@@ -114,51 +114,51 @@ class Guarantee(ABC):
 
     @final
     def open(self, data: Dataset, answers: Answers) -> Ledger:
-        """Open a ledger: of the budget over the records that depend on one unit (group privacy), or of nothing."""
+        """Open a ledger with the budget divided by the records per unit (group privacy), or with no budget."""
         self.require(data)
         records = self.records_per_unit(data)
         return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
-    def effort(self, outputs: Mapping[str, Dataset]) -> int:
-        """How many cases `verify` looks at: a small file can ask for more than anyone can wait."""
+    def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
+        """Count the cases that `verify` examines: even a small file can need more than is feasible."""
         del outputs
         return 0
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
-        """Say what the promise does not cover of data over a domain, a sentence each."""
+        """List what the promise does not cover, one sentence each, for data over this domain."""
         del domain
         return ()
 
-    def notice(self, data: Dataset) -> None:
-        """Warn of what is no error in the data, but seldom meant."""
+    def warn_about(self, data: Dataset) -> None:
+        """Warn about what is not an error in the data, but rarely intended."""
         del data
 
     def figures(self) -> list[tuple[str, str]]:
-        """Its numbers as a page shows them, each with what it is called; lists are left to the sentence."""
+        """Its numbers as a report shows them, each with its name; lists appear in the sentence only."""
         return [(name, value) for name, value in self.fields().items() if isinstance(value, str)]
 
     def parts(self) -> tuple[Guarantee, ...]:
-        """The promises this one is made of."""
+        """The promises that this one combines."""
         return (self,)
 
     def to_plain(self) -> dict[str, Plain]:
-        """Lay the promise out as `release.json` holds it; `hedgerow.privacy.building` takes it back."""
+        """Return the promise as plain data for `release.json`; `hedgerow.privacy.parsing` reads it back."""
         return {"name": self.name, **self.fields()}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in self.fields().items())})"
 
 
-#: how neighbours differ, in a sentence and in two words
-_ADDED = ("left out of the data or put into it", "add or remove")
-_CHANGED = ("another than it is", "change")
+#: how neighbouring data sets differ, in the sentence and in its short form
+_ADDED = ("removed from the data or added to it", "add or remove")
+_CHANGED = ("changed", "change")
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(Guarantee):
-    r"""$\varepsilon$-differential privacy for a unit, by adding or removing one, or by changing one.
+    r"""$\varepsilon$-differential privacy for a unit: neighbours differ by one unit, added, removed or changed.
 
-    Neither has a default: what protects people is stated by whoever publishes.
+    Neither epsilon nor the unit has a default: the publisher states them.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class PureDP(Guarantee):
     epsilon: Fraction
     unit: str
 
-    def __init__(self, *, epsilon: Exactly, unit: str) -> None:
+    def __init__(self, *, epsilon: NumberLike, unit: str) -> None:
         value = read_number("epsilon", epsilon)
         if value <= 0:
             msg = f"epsilon must be greater than 0; got {epsilon}"
@@ -178,7 +178,7 @@ class PureDP(Guarantee):
         if not 1 / _EXTREME <= value <= _EXTREME:
             msg = f"epsilon must be between 1e-9 and 1e9; got {epsilon}"
             raise ParameterError(msg)
-        if not isinstance(unit, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a stranger may have written it
+        if not isinstance(unit, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from an untrusted file
             msg = f"unit must be a text; got {unit!r}"
             raise ParameterError(msg)
         object.__setattr__(self, "epsilon", value)
@@ -191,12 +191,12 @@ class PureDP(Guarantee):
 
     @property
     def needs_public_domain(self) -> bool:
-        """Which values occur is as private as who has them."""
+        """Always: which values occur is private as well."""
         return True
 
     @property
-    def seen_in_data(self) -> bool:
-        """It is about how data was made."""
+    def verifiable_from_data(self) -> bool:
+        """Never: it is a promise about how the data was made."""
         return False
 
     @property
@@ -209,34 +209,33 @@ class PureDP(Guarantee):
         return data.records_per(self.unit)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
-        """Nothing about differential privacy can be seen in an output: the ledger kept it."""
+        """Report no violation: the ledger enforced the promise, and an output cannot show it."""
         del outputs
-        return Verdict("kept by the ledger; nothing to be seen in the output", {})
+        return Verdict("enforced by the privacy ledger during publication; it cannot be verified from the output", {})
 
     def sentence(self) -> str:
-        """Say the promise in words."""
+        """State the promise in words."""
         epsilon = show(self.epsilon)
         # a factor beyond a million says nothing, and beyond 700 no float holds it
         about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < _SAYING else ""
         near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
         weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
-        limited = "" if self.epsilon <= _MODERATE else " that is limited by what follows"
-        other, step = _CHANGED if is_changed(self.unit) else _ADDED
+        limited = "" if self.epsilon <= _MODERATE else " limited as follows"
+        difference, step = _CHANGED if differs_by_change(self.unit) else _ADDED
         return (
-            "Whatever anyone concludes from this release, they would have concluded it with "
-            f"{near}{limited} had any one {self.unit} been {other}"
-            f": no outcome is more than e^{epsilon}{about} times as likely one way as "
-            f"the other ({epsilon}-differential privacy for one {self.unit}, {step}).{weak}"
+            f"Whatever anyone concludes from this release, they would have concluded it with {near}{limited} if any "
+            f"one {self.unit} had been {difference}: no outcome is more than e^{epsilon}{about} times as likely in one "
+            f"case as in the other ({epsilon}-differential privacy for one {self.unit}, {step}).{weak}"
         )
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
-        """Say what differential privacy does not cover."""
+        """List what differential privacy does not cover."""
         del domain
         return (
-            "What is true of people in general, and so of each, in the data or not.",
-            "Other releases. The epsilons of all releases made of the same data add up.",
-            "What is public anyway: the domain, the method and its parameters.",
-            "Whether a record could not be read, where such records are refused and not dropped.",
+            "Facts about people in general, which apply to each person whether or not they are in the data.",
+            "Other releases. The epsilons of all releases made from the same data add up.",
+            "What is public in any case: the domain, the method and its parameters.",
+            "Whether a record could not be read, if such records stop the publication and are not dropped.",
         )
 
     def fields(self) -> dict[str, Plain]:
@@ -244,7 +243,7 @@ class PureDP(Guarantee):
         return {"epsilon": str(self.epsilon), "unit": self.unit}
 
     def figures(self) -> list[tuple[str, str]]:
-        """Epsilon as people write it, and the unit."""
+        """Epsilon as a decimal where it is a short one, and the unit."""
         return [("epsilon", show(self.epsilon)), ("unit", self.unit)]
 
 
@@ -267,7 +266,7 @@ class All(Guarantee):
             msg = "All needs at least one guarantee"
             raise ParameterError(msg)
         if not all(isinstance(part, Guarantee) for part in guarantees):  # pyright: ignore[reportUnnecessaryIsInstance]
-            msg = "All takes guarantees"
+            msg = "All takes guarantees such as PureDP"
             raise ParameterError(msg)
         parts = tuple(part for guarantee in guarantees for part in guarantee.parts())
         if sum(part.budget is not None for part in parts) > 1:
@@ -285,13 +284,13 @@ class All(Guarantee):
 
     @property
     def needs_public_domain(self) -> bool:
-        """Whether a part does."""
+        """Whether any part needs it."""
         return any(part.needs_public_domain for part in self.guarantees)
 
     @property
-    def seen_in_data(self) -> bool:
-        """Whether all parts are."""
-        return all(part.seen_in_data for part in self.guarantees)
+    def verifiable_from_data(self) -> bool:
+        """Whether all parts can be verified so."""
+        return all(part.verifiable_from_data for part in self.guarantees)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -304,37 +303,37 @@ class All(Guarantee):
         return tuple(dict.fromkeys(column for part in self.guarantees for column in part.columns))
 
     def records_per_unit(self, data: Dataset) -> int:
-        """As many as the part with the budget says."""
+        """The number that the part with the budget states."""
         return next((part.records_per_unit(data) for part in self.guarantees if part.budget is not None), 1)
 
     def require(self, data: Dataset) -> None:
-        """Refuse what any part refuses."""
+        """Refuse data that any part refuses."""
         for part in self.guarantees:
             part.require(data)
 
-    def effort(self, outputs: Mapping[str, Dataset]) -> int:
-        """How many cases all parts look at."""
-        return sum(part.effort(outputs) for part in self.guarantees)
+    def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
+        """Count the cases of all parts."""
+        return sum(part.count_cases(outputs) for part in self.guarantees)
 
-    def notice(self, data: Dataset) -> None:
-        """Warn of what any part warns of."""
+    def warn_about(self, data: Dataset) -> None:
+        """Pass on the warnings of all parts."""
         for part in self.guarantees:
-            part.notice(data)
+            part.warn_about(data)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check part by part."""
         verdicts = [(part.name, part.verify(outputs)) for part in self.guarantees]
-        violations: Counter[str] = Counter()  # two parts may call what they count the same
+        violations: Counter[str] = Counter()  # two parts may use the same name for what they count
         for name, verdict in verdicts:
             violations.update({f"{name}: {what}": number for what, number in verdict.violations.items()})
         return Verdict("; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts), dict(violations))
 
     def sentence(self) -> str:
-        """Say all promises."""
+        """State all promises."""
         return " ".join(part.sentence() for part in self.guarantees)
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
-        """Say what none of the promises covers."""
+        """List the limits of all promises, each once."""
         return tuple(dict.fromkeys(limit for part in self.guarantees for limit in part.limits(domain)))
 
     def fields(self) -> dict[str, Plain]:
@@ -346,11 +345,11 @@ class All(Guarantee):
         return [figure for part in self.guarantees for figure in part.figures()]
 
     def parts(self) -> tuple[Guarantee, ...]:
-        """The promises this one is made of."""
+        """The promises that this one combines."""
         return self.guarantees
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same is promised, in whatever order."""
+        """Whether the same is promised, in any order."""
         return isinstance(other, All) and Counter(self.guarantees) == Counter(other.guarantees)
 
     def __hash__(self) -> int:
@@ -361,7 +360,7 @@ class All(Guarantee):
 
 
 def _shown(value: Plain) -> str:
-    """Write a field as it is typed: a number bare where it is a short decimal, anything else quoted."""
+    """Write a field as it is typed: a short decimal as a number, anything else quoted."""
     if not isinstance(value, str) or not is_number(value):
         return repr(value)
     text = value if value.isdigit() else show(read_number("number", value))

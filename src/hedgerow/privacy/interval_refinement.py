@@ -1,7 +1,7 @@
-"""Decide what floats could not: read more bits of a uniform number until intervals no longer overlap.
+"""Interval refinement: decide what floats could not, by reading more bits until intervals no longer overlap.
 
-A uniform number is an infinite sequence of fair bits. What has been read of it is `top`, its first
-`size` bits, so it lies between `top` and `top + 1` over `2**size`.
+A uniform number is an infinite sequence of fair bits. `top` are the first `size` bits, read so far, so the number lies
+between `top` and `top + 1` over `2**size`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from hedgerow.privacy.rates import Bounds
 
-__all__ = ["BITS", "Bits", "Exact", "earliest_arrival", "exact_floor"]
+__all__ = ["BITS", "Bits", "RateEnclosure", "earliest_arrival", "exact_floor"]
 
-#: how many bits of a uniform number are read at first: a float holds them and half of the next
+#: how many bits of a uniform number are read at first: a float represents them and half of the next
 BITS = 52
 
-#: enclose the rate of a cell with this many digits
-Exact: TypeAlias = Callable[[int, int], Bounds]
+#: a function that encloses the rate of a cell, to a number of digits
+RateEnclosure: TypeAlias = Callable[[int, int], Bounds]
 
 
 class Bits(Protocol):
@@ -33,8 +33,8 @@ class Bits(Protocol):
         ...
 
 
-def exact_floor(top: int, exact: Exact, cell: int, most: int, source: Bits) -> int:
-    """Read bits until the floor is certain."""
+def exact_floor(top: int, exact: RateEnclosure, cell: int, most: int, source: Bits) -> int:
+    """Return `floor(-ln(W) / rate)`, reading bits of W until it is certain."""
     size = BITS
     while True:
         digits = size + 40
@@ -42,7 +42,7 @@ def exact_floor(top: int, exact: Exact, cell: int, most: int, source: Bits) -> i
         shortest, longest = _wait(top, size, digits)
         with localcontext(Context(prec=digits + 40)):
             least = min(most, int((shortest / high).next_minus())) if shortest else 0
-            # no bound at all while every bit is zero
+            # unbounded while every bit is zero
             greatest = min(most, int((longest / low).next_plus())) if longest is not None else None
         if least in (greatest, most):
             return least

@@ -1,7 +1,7 @@
-"""(K,C)_L-privacy: what somebody who knows a few visits can find out from the records that match.
+"""(K,C)_L-privacy: limits what an attacker who knows a few visits can learn from the records that match.
 
-The check is written for itself alone: it looks at every sequence of up to L visits that occurs, and
-shares nothing with the method that keeps the promise.
+The check is independent: it examines every sequence of up to L visits that occurs, and shares no code with the
+methods that keep the promise.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from hedgerow.data import Dataset, Domain, Source, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Plain
-from hedgerow.privacy.numbers import Exactly, read_number, show
+from hedgerow.privacy.numbers import NumberLike, read_number, show
 
 __all__ = ["KCL", "count_violations"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Trait: TypeAlias = tuple[str, str]
+#: a column and a value in it
+SensitiveValue: TypeAlias = tuple[str, str]
 
-#: sequences that are looked at in one go, and in all
+#: how many sequences are examined at once, and in total
 _AT_ONCE = 30_000_000
 _MOST = 20_000_000_000
-#: k and l have fewer digits than this, so that they fit where counts do
+#: k and l have at most this many digits, so that they fit int64
 _DIGITS = 18
-#: what one step of the check costs, in sequences
+#: the cost of one step of the check, in sequences
 _STEP = 1_500
 
 
@@ -44,8 +45,8 @@ _STEP = 1_500
 class KCL(Criterion):
     r"""$(K, C)_L$-privacy of trajectories [1]_.
 
-    Whoever knows up to $L$ visits of somebody in the data finds at least $K$ records that match,
-    or none; and among those that match no sensitive value is more frequent than $C$.
+    An attacker who knows up to $L$ visits of a person in the data finds at least $K$ matching records, or none; and
+    among the matching records no sensitive value is more frequent than $C$.
 
     Examples
     --------
@@ -64,20 +65,20 @@ class KCL(Criterion):
     k: int
     c: Fraction
     l: int  # noqa: E741 - the letter of the paper
-    sensitive: tuple[Trait, ...]
+    sensitive: tuple[SensitiveValue, ...]
 
     def __init__(
         self,
         *,
         k: int | str,
         l: int | str,  # noqa: E741 - the letter of the paper
-        c: Exactly | None = None,
+        c: NumberLike | None = None,
         sensitive: Any = (),
     ) -> None:
         if (c is None) != (len(sensitive) == 0):
             msg = (
-                "c and sensitive belong together: c says how frequent a sensitive value may be, "
-                "sensitive which values are; give both or neither"
+                "c and sensitive belong together: c is how frequent a sensitive value may be, and sensitive names "
+                "these values; give both or neither"
             )
             raise ParameterError(msg)
         share = Fraction(1) if c is None else read_number("c", c)
@@ -87,28 +88,28 @@ class KCL(Criterion):
         object.__setattr__(self, "k", _whole("k", k))
         object.__setattr__(self, "c", share)
         object.__setattr__(self, "l", _whole("l", l))
-        object.__setattr__(self, "sensitive", tuple(map(_trait, sensitive)))
+        object.__setattr__(self, "sensitive", tuple(map(_read_sensitive, sensitive)))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those of sensitive values."""
+        """The columns of the sensitive values."""
         return tuple(dict.fromkeys(column for column, _ in self.sensitive))
 
     def require(self, data: Dataset) -> None:
-        """Refuse, besides, several records of one person and values that nobody knows."""
+        """Also refuse several records per person, and sensitive values that are not in the domain."""
         super().require(data)
         [visits] = _trajectories({"": data})
         _require_one_record_each(visits)
-        _require_known(visits, self.sensitive)
+        _require_in_domain(visits, self.sensitive)
 
-    def effort(self, outputs: Mapping[str, Dataset]) -> int:
-        """How many sequences of up to L visits occur, once for each sensitive value.
+    def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
+        """Count the sequences of up to L visits that occur, once per sensitive value.
 
-        A step of the check, and a sensitive value, cost as much as some thousand sequences.
+        Each step of the check, and each sensitive value, counts as some thousand sequences.
         """
         sizes = [np.diff(data.arrays()[0]) for data in _trajectories(outputs)]
         sequences = sum(_count_sequences(lengths, self.l) for lengths in sizes)
-        # one step a length, a size of the sequences and a place of the first visit
+        # one step per record length, per sequence length and per position of the first visit
         steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
         return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
 
@@ -122,72 +123,71 @@ class KCL(Criterion):
                 counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
         return counts
 
-    def notice(self, data: Dataset) -> None:
-        """Warn of a sensitive value that nobody has: it may be misspelt."""
+    def warn_about(self, data: Dataset) -> None:
+        """Warn about a sensitive value that no record has: it may be misspelt."""
         [visits] = _trajectories({"": data})
         _, _, traits = visits.arrays()
         for column, value in self.sensitive:
-            if not visits.holders(traits, column, value).any():
+            if not visits.records_with(traits, column, value).any():
                 warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=3)
 
     def sentence(self) -> str:
-        """Say the promise in words."""
+        """State the promise in words."""
         visits = "one visit" if self.l == 1 else f"up to {self.l} visits"
         exact = Fraction(f"{float(100 * self.c):g}") == 100 * self.c
         share = f"{float(100 * self.c):g}%" if exact else f"{self.c}"
         protected = ", ".join(f"{column} = {value}" for column, value in self.sensitive)
-        said = (
-            f"Whoever knows {visits} (place and time) of somebody in the data finds at least "
-            f"{self.k} published records that match, or none"
+        matches = (
+            f"Anyone who knows {visits} (place and time) of a person in the data finds at least {self.k} published "
+            "records that match, or none"
         )
         if not self.sensitive or self.c == 1:
-            return f"{said} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
+            return f"{matches} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
         return (
-            f"{said}, and among those that match each of these is held by at most {share}: "
+            f"{matches}, and each of these sensitive values occurs in at most {share} of the records that match: "
             f"{protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
-        """Say what the promise does not cover, and name the columns that are carried along."""
+        """List what the promise does not cover, and name the columns that are published unchanged."""
         covered = {"time", "place", *(column for column, _ in self.sensitive if self.c < 1)}
-        carried = [name for name, _ in domain.axes if name not in covered]
-        valued = self.sensitive and self.c < 1
-        given_away = ", or too many of those who made it have a sensitive value" if valued else ""
-        missing = (
-            "Whoever knows the method and a visit that is missing may conclude from what is "
-            f"missing (the minimality attack): the visit matched too few records{given_away}."
+        unchanged = [name for name, _ in domain.axes if name not in covered]
+        bounded = self.sensitive and self.c < 1
+        too_frequent = ", or too many of those who made it have a sensitive value" if bounded else ""
+        minimality = (
+            "Conclusions from what is missing (the minimality attack): anyone who knows the method and a visit that is "
+            f"missing may conclude that the visit matched too few records{too_frequent}."
         )
-        more = f"more than {self.l} visits, or where somebody was not, or another release"
         return (
-            f"Whoever knows {more} of the same data.",
-            "How many records there are, and how frequent sensitive values are in all.",
+            f"Anyone who knows more than {self.l} visits, or where a person was not, or another release of this data.",
+            "How many records there are, and how frequent each sensitive value is in the data as a whole.",
             "Sensitive values other than those named.",
             *(
-                f"The column {name!r}: it is carried along as it was, and whoever knows it of "
-                "somebody can tell records apart by it."
-                for name in carried
+                f"The column {name!r}: it is published unchanged, and anyone who knows a person's value in it can tell "
+                "records apart by it."
+                for name in unchanged
             ),
-            "How the data was made: this is a property of what is published, not of the method.",
-            missing,
+            "How the release was made: this is a property of the published data, not of the method.",
+            minimality,
         )
 
     def fields(self) -> dict[str, Plain]:
-        """The numbers of the promise, and what is sensitive: column and value."""
+        """The numbers of the promise, and the sensitive values, each as column and value."""
         numbers: dict[str, Plain] = {"k": str(self.k), "l": str(self.l)}
         if not self.sensitive:
             return numbers
-        return {**numbers, "c": str(self.c), "sensitive": [list(trait) for trait in self.sensitive]}
+        return {**numbers, "c": str(self.c), "sensitive": [list(pair) for pair in self.sensitive]}
 
 
 def _trajectories(outputs: Mapping[str, Dataset]) -> list[Trajectories]:
-    """Take the outputs for what they are: `Guarantee.require` refuses other kinds."""
+    """Return the outputs as trajectories: `Guarantee.require` refuses other kinds."""
     return cast("list[Trajectories]", list(outputs.values()))
 
 
-def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
-    """Refuse a value that cannot occur: it is misspelt, and the right one would not be covered."""
+def _require_in_domain(data: Trajectories, sensitive: tuple[SensitiveValue, ...]) -> None:
+    """Refuse a value that cannot occur: it is misspelt, and the intended one would not be covered."""
     if data.domain.source is Source.INFERRED:
-        return  # `notice` warns: what nobody has in the data may still exist
+        return  # `warn_about` warns: a value that does not occur may still exist
     for column, value in sensitive:
         if column in data.sensitive and value not in data.domain.axis(column).by_text:
             msg = (
@@ -199,7 +199,7 @@ def _require_known(data: Trajectories, sensitive: tuple[Trait, ...]) -> None:
 
 def _require_one_record_each(data: Trajectories) -> None:
     if data.persons is not None and data.count_units("person") != len(data):
-        msg = "a person owns several records, and (K,C)_L-privacy counts records; make one record of each person"
+        msg = "a person owns several records, and (K,C)_L-privacy counts records; merge them into one record per person"
         raise DomainError(msg)
 
 
@@ -207,14 +207,15 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
     """Count, by length, the sequences in too few records, and those with too frequent values."""
     starts, pairs, traits = data.arrays()
     flags = np.stack(
-        [data.holders(traits, column, value) for column, value in promise.sensitive] or [np.zeros(len(data), np.bool_)]
+        [data.records_with(traits, column, value) for column, value in promise.sensitive]
+        or [np.zeros(len(data), np.bool_)]
     )
     sizes = np.diff(starts)
     total = _count_sequences(sizes, promise.l)
     if total > _MOST:
-        msg = f"{total:,} sequences would have to be looked at; take a smaller l or fewer visits"
+        msg = f"verifying the promise would take {total:,} sequences; choose a smaller l or fewer visits"
         raise ParameterError(msg)
-    records = np.bincount(sizes).tolist()  # how many records have so many visits
+    records = np.bincount(sizes).tolist()  # how many records have each number of visits
     numbers = {
         size: sum(number * math.comb(length, size) for length, number in enumerate(records))
         for size in range(1, min(promise.l, len(records) - 1) + 1)
@@ -227,7 +228,7 @@ def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, i
 def _count_sequences(sizes: Integers, most: int) -> int:
     """Count the sequences of up to `most` visits in records of these sizes.
 
-    Beyond what is ever looked at it stops: of a long record the numbers themselves are too long.
+    It stops beyond the number that is ever examined: for a long record the numbers themselves are too long.
     """
     total = 0
     lengths, records = np.unique(sizes, return_counts=True)
@@ -262,11 +263,11 @@ def _count(
         sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
         counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
         few += counted.filter(pl.col("len") < min(promise.k, _MOST)).height
-        # exactly: half is not more than 50 %, and no share has too many digits
+        # in exact integers, so that a share of just 50 % does not exceed 50 %
         totals = counted["len"].unique()
         most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]
-        allowed = counted["len"].replace_strict(totals, pl.Series(most, dtype=pl.Int64))
-        beyond = [counted[mark.name] > allowed for mark in marks]
+        most_marked = counted["len"].replace_strict(totals, pl.Series(most, dtype=pl.Int64))
+        beyond = [counted[mark.name] > most_marked for mark in marks]
         frequent += int(np.logical_or.reduce([flag.to_numpy() for flag in beyond]).sum())
     return few, frequent
 
@@ -288,12 +289,12 @@ def _occurrences(
 
 
 def _whole(name: str, value: int | str) -> int:
-    # a number that is too long is refused before it is read, or written
+    # a number that is too long is refused before it is converted or printed
     huge = isinstance(value, int) and value >= 10**_DIGITS
     text = "" if huge else str(value).strip()
     digits = text.isascii() and text.isdigit() and not isinstance(value, bool)
     if huge or (digits and len(text) > _DIGITS):
-        msg = f"{name} must be below 10^{_DIGITS}; no data has so many records or visits"
+        msg = f"{name} must be below 10^{_DIGITS}; no data has that many records or visits"
         raise ParameterError(msg)
     if not digits or int(text) < 1:
         msg = f"{name} must be a whole number of at least 1; got {value!r}"
@@ -301,15 +302,15 @@ def _whole(name: str, value: int | str) -> int:
     return int(text)
 
 
-def _trait(given: Any) -> Trait:
-    """Take a column and a value, or COLUMN=VALUE; values are texts, as files do not tell numbers from them."""
-    column, value = given.partition("=")[::2] if isinstance(given, str) else _pair(given)
-    if not column or not isinstance(column, str) or not isinstance(value, (str, Integral)) or given == column:
-        msg = f"what is sensitive is given as COLUMN=VALUE; got {given!r}"
+def _read_sensitive(typed: Any) -> SensitiveValue:
+    """Read a column and a value, or COLUMN=VALUE; values are texts, since files do not tell numbers from texts."""
+    column, value = typed.partition("=")[::2] if isinstance(typed, str) else _pair(typed)
+    if not column or not isinstance(column, str) or not isinstance(value, (str, Integral)) or typed == column:
+        msg = f"a sensitive value must be given as COLUMN=VALUE; got {typed!r}"
         raise ParameterError(msg)
     return column, str(value)
 
 
-def _pair(given: Any) -> tuple[Any, Any]:
-    pair = tuple(cast("list[Any]", given)) if isinstance(given, (tuple, list)) else ()
+def _pair(typed: Any) -> tuple[Any, Any]:
+    pair = tuple(cast("list[Any]", typed)) if isinstance(typed, (tuple, list)) else ()
     return pair if len(pair) == 2 else ("", "")  # noqa: PLR2004

@@ -1,22 +1,21 @@
-r"""The ledger: the only door from private data to anything random that leaves.
+r"""The ledger: the only way from private data to a random answer that may be published.
 
 Privacy
 -------
-The ledger is a filter. Every question states what it spends before it is answered, and a question
-that would bring the sum beyond the budget is refused before anything is drawn. How much is spent,
-and how often, may depend on earlier answers; for pure differential privacy the losses of
-adaptively chosen questions add up, so whatever was answered, the sum stays within the budget.
+The ledger is a privacy filter. Every question states what it spends before it is answered, and a question that would
+exceed the budget is refused before anything is drawn. How much is spent, and how often, may depend on earlier answers:
+for pure differential privacy the losses of adaptively chosen questions add up, so the sum stays within the budget
+whatever the answers are.
 
 - `ask` and `survivors` add up (sequential composition).
-- `each` hands the same share to every piece of a partition: a record is in one piece, so the
-  largest piece counts, and all have the same (parallel composition).
-- `paths` reserves a share for a forest of cells (`hedgerow.privacy.paths` has the argument).
-- `coins` never meet an exact answer and cost nothing.
+- `each` gives every piece of a partition the same share: a record is in one piece only, so the maximum over the pieces
+  counts, and it is that share (parallel composition).
+- `paths` reserves a share for a forest of cells (`hedgerow.privacy.path_budget` has the argument).
+- `coins` are independent of exact answers and cost nothing.
 
-All shares are in terms of one *record*. If the unit is a person with at most $m$ records, the
-ledger is opened with $\varepsilon / m$: taking the records away one by one costs at most
-$\varepsilon / m$ each, so a person costs at most $\varepsilon$ (group privacy). No method has to
-think of it, and none can forget it.
+All shares are per *record*. If the unit is a person with at most $m$ records, the ledger is opened with
+$\varepsilon / m$: removing the records one by one costs at most $\varepsilon / m$ each, so a person costs at most
+$\varepsilon$ (group privacy). Methods need not consider it and cannot get it wrong.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
 from hedgerow.privacy import samplers
-from hedgerow.privacy.evidence import Book, Evidence
+from hedgerow.privacy.evidence import Evidence, EvidenceLog
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
-from hedgerow.privacy.paths import Paths
-from hedgerow.privacy.questions import Answers, Cells, Coins, Thresholded
+from hedgerow.privacy.path_budget import PathBudget
+from hedgerow.privacy.questions import Answers, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, to_fraction
 from hedgerow.privacy.survivors import CandidateSets
 
@@ -45,12 +44,12 @@ Promise = TypeVar("Promise")
 
 
 class Ledger:
-    """A budget, and the questions that may be asked for it.
+    """A privacy budget, and the questions that may be asked within it.
 
     Examples
     --------
-    >>> from hedgerow.privacy.questions import Noisy
-    >>> ledger = Ledger(Fraction(1), Noisy(seed=4))
+    >>> from hedgerow.privacy.questions import NoisyAnswers
+    >>> ledger = Ledger(Fraction(1), NoisyAnswers(seed=4))
     >>> counts = np.array([40, 7, 0])
     >>> ledger.ask(counts, Laplace(l1=1), spend=Fraction(1, 3), label="cell counts").tolist()
     [38, 5, 0]
@@ -65,7 +64,7 @@ class Ledger:
         *,
         records: int = 1,
         promises: tuple[object, ...] = (),
-        book: Book | None = None,
+        log: EvidenceLog | None = None,
         under: str | None = None,
     ) -> None:
         self._budget = budget
@@ -73,29 +72,29 @@ class Ledger:
         self._answers = answers
         self._records = records
         self._promises = promises
-        self._book = Book() if book is None else book
+        self._log = EvidenceLog() if log is None else log
         self._under = under
 
     @property
     def budget(self) -> Fraction:
-        """What this ledger was opened with."""
+        """The budget that this ledger was opened with."""
         return self._budget
 
     def promised(self, kind: type[Promise]) -> Promise:
-        """The promise of this kind: public, and what a syntactic method works towards."""
+        """The promise of this class: public, and the goal of a syntactic method."""
         for promise in self._promises:
             if isinstance(promise, kind):
                 return promise
-        msg = f"nothing of the kind {kind.__name__} was promised"
+        msg = f"no promise of class {kind.__name__} was made"
         raise InternalError(msg)
 
     @property
     def left(self) -> Fraction:
-        """What is not spent yet."""
+        """The part of the budget that is not spent yet."""
         return self._budget - self._spent
 
     def ask(self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString) -> Integers:
-        """Ask one question of one or many cells; all of it costs `spend`.
+        """Ask one question about one or many cells; together they cost `spend`.
 
         Parameters
         ----------
@@ -106,11 +105,11 @@ class Ledger:
         spend
             The share of the budget.
         label
-            What the privacy statement calls it: a literal, so that no data can get into it.
+            Its name in the privacy statement: a literal, so that no data can get into it.
         """
         spend = to_fraction(spend)
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
-        question = Cells(label, mechanism, Shares.spread(spend, len(exact)), exact)
+        question = CellQuestion(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
         return self._answers.answer(question)
@@ -131,14 +130,13 @@ class Ledger:
         Parameters
         ----------
         ids
-            Which candidates occur, numbered from 0; all others are empty. They are neither
-            enumerated nor skipped.
+            Which candidates occur, numbered from 0. All others are empty; they are not enumerated, but take part.
         exact
-            The counts of those.
+            The counts of the candidates that occur.
         candidates
-            How many there are, a public number; it may exceed 2**63.
+            How many candidates there are, a public number; it may exceed 2**63.
         cutoff
-            At least 1.
+            The threshold on noisy counts, at least 1.
 
         Returns
         -------
@@ -151,21 +149,21 @@ class Ledger:
         families = CandidateSets.of(candidates, cutoff, home, ids, 1)
         families.check(exact)
         families.require_few(mechanism, Shares.spread(spend, 1))
-        question = Thresholded(label, mechanism, Shares.spread(spend, 1), exact, families)
+        question = ThresholdQuestion(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
         self._mention(label, label, mechanism)
         survivors = self._answers.answer(question)
         return survivors.codes, survivors.noisy
 
-    def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> Paths:
-        """Reserve `spend` for a forest of cells: see `Paths`.
+    def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> PathBudget:
+        """Reserve `spend` for cells that form a forest: see `PathBudget`.
 
         Parameters
         ----------
         spend
             What may be spent along any path from the root to a leaf.
         touches
-            How many tokens one record owns at most; each walks down one path.
+            The maximum number of tokens per record; each token follows one path.
         """
         if type(touches) is not int or touches < 1:
             msg = f"touches must be a whole number of at least 1; got {touches!r}"
@@ -179,52 +177,50 @@ class Ledger:
         def refund(amount: Fraction) -> None:
             self._move(-amount, label)
 
-        self._book.forests += 1
-        number = self._book.forests - 1
-        return Paths(spend, touches, self._answers, mention, refund, number)
+        self._log.path_budgets += 1
+        number = self._log.path_budgets - 1
+        return PathBudget(spend, touches, self._answers, mention, refund, number)
 
     def split(self, *weights: int) -> tuple[Ledger, ...]:
-        """Cut what is left into ledgers in these proportions, reserved at once."""
+        """Divide what is left into ledgers in these proportions; all of it is reserved at once."""
         if not weights or any(type(weight) is not int or weight < 1 for weight in weights):
             msg = f"split needs positive whole weights; got {weights!r}"
             raise ParameterError(msg)
         left = self.left
         if left == 0:
-            msg = "there is nothing left to split"
+            msg = "there is nothing left to split: the whole budget is spent"
             raise BudgetExceeded(msg)
         self._spent = self._budget
         parts = (left * weight / sum(weights) for weight in weights)
         return tuple(self._part(part, under=self._under) for part in parts)
 
     def each(self, pieces: Iterable[Piece], *, spend: Fraction, label: LiteralString) -> Iterator[tuple[Piece, Ledger]]:
-        """Give every piece of a partition a ledger of `spend`; together they cost `spend` once."""
+        """Give every piece of a partition a ledger with `spend`; all pieces together cost `spend` once."""
         spend = to_fraction(spend)
         self._charge(spend, label)
         return ((piece, self._part(spend, under=self._under or label)) for piece in pieces)
 
     def coins(self) -> np.random.Generator:
-        """Return randomness for walks, shuffles and ties: it never meets an exact answer."""
-        return samplers.coins(self._answers.answer(Coins()))
+        """Return randomness for walks, shuffles and ties, independent of any exact answer."""
+        return samplers.coins(self._answers.answer(CoinQuestion()))
 
     def note(self, label: LiteralString, value: int) -> None:
-        """Put a number made of noisy answers into the evidence, for the reader of the statement."""
+        """Add a number computed from noisy answers to the evidence, for readers of the statement."""
         if self._budget == 0:
             msg = f"note {label!r}: a ledger without a budget has no noisy answers to note"
             raise BudgetExceeded(msg)
-        self._book.notes[label] = int(value)
+        self._log.notes[label] = int(value)
 
     def evidence(self) -> Evidence:
-        """Return what was asked so far, summed by label, in terms of the unit of the promise."""
-        return self._book.evidence()
+        """Return the questions so far, summed by label, with shares per unit of the promise."""
+        return self._log.evidence()
 
     def _part(self, budget: Fraction, *, under: str | None) -> Ledger:
-        return Ledger(
-            budget, self._answers, records=self._records, promises=self._promises, book=self._book, under=under
-        )
+        return Ledger(budget, self._answers, records=self._records, promises=self._promises, log=self._log, under=under)
 
     def _charge(self, spend: Fraction, label: str) -> None:
         if spend <= 0:
-            msg = f"{label!r} must spend more than nothing; got {spend}"
+            msg = f"{label!r} must spend more than 0; got {spend}"
             raise ParameterError(msg)
         if self._spent + spend > self._budget:
             msg = f"{label!r} would spend {spend} where {self.left} of {self._budget} is left"
@@ -234,7 +230,7 @@ class Ledger:
     def _move(self, amount: Fraction, label: str) -> None:
         self._spent += amount
         if self._under is None:
-            self._book.spend(label, amount * self._records)
+            self._log.spend(label, amount * self._records)
 
     def _mention(self, label: str, question: str, mechanism: Mechanism) -> None:
-        self._book.mention(self._under or label, question, mechanism.name)
+        self._log.mention(self._under or label, question, mechanism.name)

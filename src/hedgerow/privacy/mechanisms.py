@@ -1,8 +1,7 @@
-r"""How a question is answered, and what an answer can cost.
+r"""Mechanisms: how a question is answered, and the privacy loss of an answer.
 
-A mechanism is a frozen value. `draw` answers; `loss` bounds, exactly and rationally, the
-log-ratio of the probabilities of one answer under two exact answers. The replay law sums these
-losses.
+A mechanism is a frozen value. `draw` answers; `loss` bounds the log-ratio of the probabilities of one answer under two
+exact answers, as an exact fraction. The replay law sums these losses.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ __all__ = ["Choose", "Flip", "Laplace", "Mechanism", "require_known"]
 Integers: TypeAlias = NDArray[np.int64]
 M = TypeVar("M", bound="Mechanism")
 
-#: twice the difference of two exact answers still fits int64
+#: twice the difference of two exact answers below this fits int64
 _LARGEST = 2**60
 _SMALLEST = Fraction(1, 2**50)
 
 
 class Mechanism(Protocol):
-    """A way to answer, with a proven price."""
+    """A way to answer, with a proven bound on its privacy loss."""
 
     name: ClassVar[str]
 
     def check(self, exact: Integers, shares: Shares) -> None:
-        """Refuse exact answers and shares this mechanism does not answer, before it is asked."""
+        """Refuse exact answers and shares that this mechanism cannot take, before anything is drawn."""
         ...
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
         """Answer, one share per row."""
         ...
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Answer without noise, for test vectors."""
         ...
 
@@ -52,7 +51,7 @@ class Mechanism(Protocol):
         ...
 
     def over(self, touches: int) -> Self:
-        """Return this mechanism for units that own up to `touches` of what it was stated for."""
+        """Return this mechanism scaled to units with up to `touches` tokens, if it was stated for one."""
         ...
 
 
@@ -71,7 +70,7 @@ class Laplace:
         _require_positive("Laplace.l1", self.l1)
 
     def check(self, exact: Integers, shares: Shares) -> None:
-        """Accept one int64 a cell, and noise that int64 can hold."""
+        """Accept one int64 per cell, and noise that fits into int64."""
         _require_integers(exact, axes=1)
         if any(0 < share / self.l1 < _SMALLEST for share in shares.used()):
             msg = "the scale of this noise is beyond 2**50; spend more"
@@ -86,17 +85,17 @@ class Laplace:
         """The rate of the noise for each distinct share."""
         return [RationalRate(share / self.l1) for share in shares.table]
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Return the exact counts."""
         return exact.copy()
 
     def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
-        """Sum `|moved| * share / l1` over the cells; the answer does not matter."""
+        """Sum `|moved| * share / l1` over the cells, whatever the answer is."""
         del answer
         return Shares.spread(spend, len(exact)).weigh(np.abs(exact - other)) / self.l1
 
     def over(self, touches: int) -> Self:
-        """Return this mechanism for units with up to `touches` tokens: all of them may move."""
+        """Return this mechanism for units with up to `touches` tokens, all of which may move."""
         return replace(self, l1=self.l1 * touches)
 
 
@@ -124,18 +123,18 @@ class Choose:
             raise InternalError(msg)
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
-        """Choose one column a row."""
+        """Choose one column per row."""
         shares = Shares.spread(spend, len(exact))
         if len(exact) == 0:
             return np.zeros(0, np.int64)
         return samplers.choose(exact, self._factors(shares), shares.codes, source)
 
-    def quiet(self, exact: Integers) -> Integers:
-        """Choose the best column, the first of equals."""
+    def answer_exactly(self, exact: Integers) -> Integers:
+        """Choose the column with the highest score, the first of equals."""
         return exact.argmax(axis=1).astype(np.int64)
 
     def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
-        """Sum the bound of the class over the rows."""
+        """Sum the bound in the docstring of the class over the rows."""
         shares = Shares.spread(spend, len(exact))
         rise = other - exact
         rows = np.arange(len(exact))
@@ -152,10 +151,10 @@ class Choose:
 
 @dataclass(frozen=True)
 class Flip:
-    r"""Turn each bit over with probability $1 / (1 + e^{spend / bits})$: randomised response.
+    r"""Flip each bit with probability $1 / (1 + e^{spend / bits})$: randomised response.
 
     A bit that differs costs `spend / bits`: kept and flipped have odds $e^{spend / bits}$ to 1.
-    `bits` is how many bits of the array one unit owns at most.
+    `bits` is the maximum number of bits of the array per unit.
     """
 
     name: ClassVar[str] = "randomised response"
@@ -169,21 +168,21 @@ class Flip:
         del shares
         _require_integers(exact, axes=1)
         if np.any((exact != 0) & (exact != 1)):
-            msg = "Flip answers bits; an exact answer is neither 0 nor 1"
+            msg = "Flip takes bits; an exact answer is neither 0 nor 1"
             raise InternalError(msg)
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:
-        """Turn some bits over."""
+        """Flip some bits."""
         shares = Shares.spread(spend, len(exact))
         rates = [RationalRate(share / self.bits) for share in shares.table]
         return exact ^ samplers.parity(rates, shares.codes, source)
 
-    def quiet(self, exact: Integers) -> Integers:
+    def answer_exactly(self, exact: Integers) -> Integers:
         """Return the bits as they are."""
         return exact.copy()
 
     def loss(self, exact: Integers, other: Integers, answer: Integers, spend: Spend) -> Fraction:
-        """Sum the shares of the bits that differ; an answer that agrees with `other` gains."""
+        """Sum the shares of the bits that differ, negative where the answer agrees with `other`."""
         moved = np.where(exact == other, 0, np.where(answer == exact, 1, -1)).astype(np.int64)
         return Shares.spread(spend, len(exact)).weigh(moved) / self.bits
 
@@ -193,9 +192,9 @@ class Flip:
 
 
 def require_known(mechanism: M) -> M:
-    """Refuse a mechanism that is not one of ours: its price would be its own word."""
+    """Refuse a mechanism that is not defined here: nobody has proven its privacy loss."""
     if type(mechanism) not in (Laplace, Choose, Flip):
-        msg = f"{type(mechanism).__name__} is no mechanism with a proven price"
+        msg = f"{type(mechanism).__name__} is not a mechanism with a proven price; use Laplace, Choose or Flip"
         raise InternalError(msg)
     return mechanism
 

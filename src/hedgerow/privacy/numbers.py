@@ -9,33 +9,33 @@ from typing import TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["Exactly", "is_number", "read_number", "show"]
+__all__ = ["NumberLike", "is_number", "read_number", "show"]
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
     r"|(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,2})?%?)"
 )
-#: beyond this a number is shown in full: no float holds it
+#: larger numbers are shown in full, since a float cannot represent them
 _LARGE = 10**18
 
-Exactly: TypeAlias = int | Fraction | Decimal | float | str
+NumberLike: TypeAlias = int | Fraction | Decimal | float | str
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number that is short enough to be computed."""
+    """Whether a text is a number, and short enough to compute with."""
     return bool(_NUMBER.fullmatch(text)) and set(text.partition("/")[2]) != {"0"}
 
 
 def read_number(what: str, value: object) -> Fraction:
     """Read a number of a promise as it was written: 0.1 is 1/10, "60%" is 3/5.
 
-    A float is read by its shortest text, which is what was typed, not by its binary value.
+    A float is read as its shortest text, which is what was typed, not as its binary value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, Decimal, float, str)):
         msg = f"{what} must be a number; got {value!r}"
         raise ParameterError(msg)
     text = str(value).strip()
-    # long numbers and large exponents are refused before they are computed
+    # long numbers and large exponents are refused before anything is computed
     if not is_number(text):
         msg = f"{what} must be a finite number; got {text[:40]}"
         raise ParameterError(msg)
@@ -43,7 +43,7 @@ def read_number(what: str, value: object) -> Fraction:
 
 
 def show(value: Fraction) -> str:
-    """Write a fraction as people do: a decimal where it is a short one."""
+    """Write a fraction as a decimal if that is short and exact, else as a quotient."""
     if value > _LARGE:
         return str(value)
     decimal = float(value)

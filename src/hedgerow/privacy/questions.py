@@ -1,7 +1,6 @@
-"""A question to private data: what of it is public, how it is answered, what an answer can cost.
+"""Questions to private data: their public part, how they are answered, and the privacy loss of an answer.
 
-The ledger writes questions and hands them to whoever answers: a source of noise, a recorder, a
-replay.
+The ledger builds questions and passes them to an object that answers: a source of noise, a recorder or a replayer.
 """
 
 from __future__ import annotations
@@ -23,51 +22,51 @@ from hedgerow.privacy.survivors import (
     CandidateSets,
     Survivors,
     draw_survivors,
-    quiet_survivors,
+    exact_survivors,
     survivor_loss,
 )
 
 __all__ = [
-    "Announced",
     "Answers",
-    "Cells",
-    "Coins",
-    "NoiseOff",
-    "Noisy",
+    "CellQuestion",
+    "CoinQuestion",
+    "ExactAnswers",
+    "FirstQuestionHook",
+    "NoisyAnswers",
     "Question",
-    "Thresholded",
+    "ThresholdQuestion",
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
 Q = TypeVar("Q", bound="Question")
 
 
-def _nowhere() -> Integers:
+def _no_parents() -> Integers:
     return np.zeros(0, np.int64)
 
 
 class Question(Protocol):
-    """Something asked of private data."""
+    """A question to private data."""
 
     @property
     def label(self) -> str:
-        """What the privacy statement calls it."""
+        """Its name in the privacy statement."""
         ...
 
     def public(self) -> tuple[object, ...]:
-        """What must not depend on the private data: all but the exact answers."""
+        """Everything but the exact answers: it must not depend on the private data."""
         ...
 
     def draw(self, source: Bits) -> Any:
         """Answer with noise."""
         ...
 
-    def quiet(self) -> Any:
+    def answer_exactly(self) -> Any:
         """Answer without noise."""
         ...
 
     def loss(self, other: Question, answer: Any) -> Fraction:
-        """Bound the log-ratio of this answer here and under another question's exact answers."""
+        """Bound the log-ratio of the probabilities of an answer, here and under another question's exact answers."""
         ...
 
     def moved(self, other: Question) -> bool:
@@ -76,26 +75,26 @@ class Question(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cells:
+class CellQuestion:
     """Exact answers, one per cell (or a row of scores per choice), and a share each."""
 
     label: str
     mechanism: Mechanism
     shares: Shares
     exact: Integers
-    where: Integers = field(default_factory=_nowhere)
+    under: Integers = field(default_factory=_no_parents)
 
     def public(self) -> tuple[object, ...]:
-        """Label, mechanism, shares, shape and place."""
-        return self.label, self.mechanism, self.shares, self.exact.shape, self.where.tobytes()
+        """Label, mechanism, shares, shape and parents."""
+        return self.label, self.mechanism, self.shares, self.exact.shape, self.under.tobytes()
 
     def draw(self, source: Bits) -> Integers:
         """Answer with noise."""
         return self.mechanism.draw(self.exact, self.shares, source)
 
-    def quiet(self) -> Integers:
+    def answer_exactly(self) -> Integers:
         """Answer without noise."""
-        return self.mechanism.quiet(self.exact)
+        return self.mechanism.answer_exactly(self.exact)
 
     def loss(self, other: Question, answer: Integers) -> Fraction:
         """Sum the mechanism's own bound over the cells."""
@@ -107,49 +106,49 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholded:
-    """Listed candidates of huge families, a share and a cutoff per family."""
+class ThresholdQuestion:
+    """Families of candidates, of which those that occur are listed; a share and a cutoff per family."""
 
     label: str
     mechanism: Laplace
     shares: Shares
     exact: Integers
     families: CandidateSets
-    where: Integers = field(default_factory=_nowhere)
+    under: Integers = field(default_factory=_no_parents)
 
     def public(self) -> tuple[object, ...]:
-        """Label, mechanism, shares, numbers of candidates, cutoffs and place; not who is listed."""
+        """Label, mechanism, shares, numbers of candidates, cutoffs and parents; not which candidates are listed."""
         candidates = tuple(self.families.candidates.tolist())
         cutoffs = tuple(self.families.cutoffs.tolist())
-        return self.label, self.mechanism, self.shares, candidates, cutoffs, self.where.tobytes()
+        return self.label, self.mechanism, self.shares, candidates, cutoffs, self.under.tobytes()
 
     def draw(self, source: Bits) -> Survivors:
         """Answer with noise."""
         return draw_survivors(self.mechanism, self.families, self.exact, self.shares, source)
 
-    def quiet(self) -> Survivors:
+    def answer_exactly(self) -> Survivors:
         """Answer without noise."""
-        return quiet_survivors(self.families, self.exact)
+        return exact_survivors(self.families, self.exact)
 
     def loss(self, other: Question, answer: Survivors) -> Fraction:
-        """Sum `|moved| * share / l1` over all candidates; the answer does not matter."""
+        """Sum `|moved| * share / l1` over all candidates, whatever the answer is."""
         del answer
         same = _same(self, other)
         return survivor_loss(self.mechanism, self.families, self.exact, same.families, same.exact, self.shares)
 
     def moved(self, other: Question) -> bool:
         """Say whether a count differs."""
-        return self.loss(other, quiet_survivors(self.families, self.exact)) > 0
+        return self.loss(other, exact_survivors(self.families, self.exact)) > 0
 
 
 @dataclass(frozen=True)
-class Coins:
-    """A key for randomness that never meets an exact answer."""
+class CoinQuestion:
+    """A request for the key of randomness that is independent of exact answers."""
 
     label: str = "coins"
 
     def public(self) -> tuple[object, ...]:
-        """Nothing is asked of the data."""
+        """The label: nothing is asked of the data."""
         return (self.label,)
 
     def draw(self, source: Bits) -> tuple[int, int]:
@@ -157,12 +156,12 @@ class Coins:
         first, second = source.words(2).tolist()
         return first, second
 
-    def quiet(self) -> tuple[int, int]:
+    def answer_exactly(self) -> tuple[int, int]:
         """Return one fixed key."""
         return 0, 0
 
     def loss(self, other: Question, answer: tuple[int, int]) -> Fraction:
-        """Cost nothing."""
+        """No loss."""
         del other, answer
         return Fraction(0)
 
@@ -173,11 +172,11 @@ class Coins:
 
 
 class Answers(Protocol):
-    """Whoever answers questions."""
+    """An object that answers questions."""
 
     @property
     def publishable(self) -> bool:
-        """Whether what is published from these answers keeps the promise."""
+        """Whether a release made from these answers keeps the promise."""
         ...
 
     def answer(self, question: Question) -> Any:
@@ -185,7 +184,7 @@ class Answers(Protocol):
         ...
 
 
-class Noisy:
+class NoisyAnswers:
     """Answers with noise from the operating system's entropy, or from a seed for tests."""
 
     def __init__(self, seed: int | None = None) -> None:
@@ -197,34 +196,34 @@ class Noisy:
         return question.draw(self._source)
 
 
-class Announced:
-    """Calls back before the data is asked for the first time; then answers as another does.
+class FirstQuestionHook:
+    """Calls a function before the first question to the data, then passes all questions on.
 
-    If the call fails, nothing is asked. Coins never meet the data and are not announced.
+    If the call fails, nothing is asked. Coins ask nothing of the data and do not trigger the call.
     """
 
     def __init__(self, answers: Answers, before_asking: Callable[[], None]) -> None:
         self.publishable = answers.publishable
         self._answers = answers
         self._before_asking = before_asking
-        self._announced = False
+        self._called = False
 
     def answer(self, question: Question) -> Any:
-        """Announce the first question, and pass it on."""
-        if not self._announced and not isinstance(question, Coins):
+        """Call before the first question, and pass it on."""
+        if not self._called and not isinstance(question, CoinQuestion):
             self._before_asking()
-            self._announced = True
+            self._called = True
         return self._answers.answer(question)
 
 
-class NoiseOff:
-    """Answers exactly, for test vectors; nothing that comes of it may be published."""
+class ExactAnswers:
+    """Answers without noise, for test vectors; nothing made from these answers may be published."""
 
     publishable = False
 
     def answer(self, question: Question) -> Any:
         """Return the exact answer."""
-        return question.quiet()
+        return question.answer_exactly()
 
 
 def _same(mine: Q, other: Question) -> Q:

@@ -1,7 +1,7 @@
-r"""Rates of geometric laws, known to any precision asked for.
+r"""Rates of geometric distributions, known to any precision.
 
-A sampler needs $\lambda$ twice: as a float that settles almost every draw, and as bounds that are
-as tight as a hard draw wants. Bounds come from `decimal`, whose `exp` and `ln` are correctly
+A sampler needs $\lambda$ twice: as a float that decides almost every draw, and as bounds that are as tight as a hard
+draw requires. Bounds come from `decimal`, whose `exp` and `ln` are correctly
 rounded, so one unit in the last place either way encloses the truth.
 """
 
@@ -15,7 +15,7 @@ from typing import Protocol
 
 __all__ = ["Bounds", "GapRate", "Rate", "RationalRate"]
 
-#: a law of a smaller rate is drawn in two parts, so that floats still settle the upper one
+#: draws at a smaller rate are made in two parts, so that floats still decide the upper one
 SMALLEST = -20
 
 Bounds = tuple[Decimal, Decimal]

@@ -1,21 +1,21 @@
-r"""Exact integer noise from the operating system's entropy; the only file that draws noise.
+r"""Exact integer noise from the operating system's entropy; the only module that draws noise.
 
-Everything is one law. $G = \lfloor -\ln W / \lambda \rfloor$ for a uniform $W$ is geometric,
-$P(G \ge g) = e^{-\lambda g}$, and from it follow
+Everything follows from one distribution. $G = \lfloor -\ln W / \lambda \rfloor$ for a uniform $W$ is geometric,
+$P(G \ge g) = e^{-\lambda g}$, and gives
 
-- discrete Laplace: a sign and a magnitude $G$, drawn again when they say "minus zero";
+- discrete Laplace: a sign and a magnitude $G$, drawn again for "minus zero";
 - Bernoulli($e^{-x}$): is $G \ge 1$ at rate $x$; randomised response: is $G$ odd;
 - the successes among $m$ rare trials: gaps between them are geometric;
-- a tail beyond a threshold: the threshold plus $G$, since a geometric law has no memory.
+- a tail beyond a threshold: the threshold plus $G$, since geometric distributions are memoryless.
 
-**Why floats do no harm.** $W$ is an infinite sequence of fair bits of which 52 are read, so it
+**Why floats are safe here.** $W$ is an infinite sequence of fair bits of which 52 are read, so it
 lies in a known interval. A float computation places $-\ln W / \lambda$ within an error bound
 (`_LOG_ERROR` covers the logarithm, the rate and the division together: 4,096 units in the last
 place, where NumPy's logarithm errs by at most 4; a test measures it on the machine at hand). Only
 if the whole enclosure lies between two integers does it decide. Otherwise more bits are read and
 the enclosure is computed anew in `decimal`, whose logarithm is correctly rounded, with more
-digits, without end. The draws are therefore those of the exact law, whatever the float hardware
-does within that bound.
+digits, as often as necessary. The draws therefore have the exact distribution, whatever the float hardware does
+within that bound.
 
 The time a draw takes depends on the draw: these samplers are not constant-time.
 """
@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
-from hedgerow.privacy.interval_refinement import BITS, Bits, Exact, earliest_arrival, exact_floor
+from hedgerow.privacy.interval_refinement import BITS, Bits, RateEnclosure, earliest_arrival, exact_floor
 from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
 
 __all__ = [
@@ -63,14 +63,14 @@ THINNED = Fraction(600)
 
 
 class _SystemBits:
-    """The operating system's entropy; the only source a publication may use."""
+    """The operating system's entropy: the only source for a publication."""
 
     def words(self, size: int) -> NDArray[np.uint64]:
         return np.frombuffer(os.urandom(8 * size), np.uint64)
 
 
 class _SeededBits:
-    """A repeatable source, for tests: whoever knows the seed can take the noise off again."""
+    """A repeatable source, for tests: anyone who knows the seed can remove the noise."""
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.Philox(seed)
@@ -85,13 +85,13 @@ def bits(*, seed: int | None = None) -> Bits:
 
 
 def coins(key: tuple[int, int]) -> np.random.Generator:
-    """Return a counter-based generator for randomness that never meets an exact answer."""
+    """Return a counter-based generator for randomness that is independent of exact answers."""
     return np.random.Generator(np.random.Philox(key=np.array(key, np.uint64)))
 
 
 @dataclass(frozen=True)
 class _Laws:
-    """Geometric laws: a few distinct rates, and which of them each cell has."""
+    """Geometric distributions: a few distinct rates, and which of them each cell has."""
 
     rates: Sequence[Rate]
     which: Integers
@@ -120,7 +120,7 @@ class _Laws:
 def discrete_laplace(rates: Sequence[Rate], which: Integers, source: Bits) -> Integers:
     r"""Draw two-sided geometric noise, $P(z) \propto e^{-\lambda |z|}$, one per cell.
 
-    A sign and a magnitude are drawn, and drawn again if they say "minus zero".
+    A sign and a magnitude are drawn, and drawn again for "minus zero".
 
     Parameters
     ----------
@@ -167,14 +167,14 @@ def successes(trials: int, rate: Fraction, cutoff: int, source: Bits) -> NDArray
     r"""Draw which of `trials` empty cells reach `cutoff` under discrete Laplace noise.
 
     Each does so with probability $p = e^{-\lambda t} / (1 + e^{-\lambda})$, $t \ge 1$,
-    independently: a binomial number of them, every subset of that size alike. Nothing is
-    enumerated: the gaps between successes of probability $e^{-x}$, $x = \min(\lambda t, 600)$,
-    are drawn, and each success is kept with the probability that is missing to $p$.
+    independently: a binomial number of them, every subset of that size equally likely. Cells are
+    not enumerated: the gaps between successes of probability $e^{-x}$, $x = \min(\lambda t, 600)$,
+    are drawn, and each success is kept with the remaining probability $p / e^{-x}$.
 
     Returns
     -------
     NDArray
-        Positions, ascending; Python integers where `trials` is beyond int64's comfort.
+        Positions, ascending; Python integers where `trials` does not fit int64.
     """
     exponent = min(rate * cutoff, THINNED)
     if trials == 0:
@@ -270,7 +270,7 @@ def _accepted(laws: _Laws, times: Integers, source: Bits) -> NDArray[np.bool_]:
 def _floor_log(
     words: NDArray[np.uint64],
     rate: NDArray[np.float64],
-    exact: Exact,
+    exact: RateEnclosure,
     source: Bits,
     *,
     most: float = _UNCAPPED,
@@ -328,7 +328,7 @@ def _long_gap(rate: GapRate, source: Bits) -> int:
     shift = rate.shift
     law = _Laws.of([rate], np.zeros(1, np.int64))
 
-    def exact(times: int) -> Exact:
+    def exact(times: int) -> RateEnclosure:
         return lambda cell, digits: law.enclose(cell, times, digits)
 
     high = _floor_log(source.words(1), law.upper(), exact(1 << shift), source)

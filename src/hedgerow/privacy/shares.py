@@ -19,8 +19,8 @@ __all__ = ["Shares", "Spend", "to_fraction"]
 class Shares:
     """An array of fractions, stored as a table of distinct values and a code per cell.
 
-    A budget is never a float: thirds must add up. A million Fractions would be slow, so arithmetic
-    is done once a distinct value.
+    A budget is never a float: thirds must add up. A million Fractions would be slow, so arithmetic is done once per
+    distinct value.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Shares:
 
     @classmethod
     def of(cls, values: Iterable[Fraction]) -> Shares:
-        """Hold these fractions."""
+        """Store these fractions, each distinct value once."""
         table: dict[Fraction, int] = {}
         codes = [table.setdefault(to_fraction(value), len(table)) for value in values]
         return cls(tuple(table), np.array(codes, np.int64))
@@ -57,7 +57,7 @@ class Shares:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Shares) and self.fractions() == other.fractions()
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] - arrays are no keys
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - arrays are not hashable
 
     def __getitem__(self, at: NDArray[np.int64]) -> Shares:
         """Return the shares of the cells at these positions."""
@@ -83,7 +83,7 @@ class Shares:
         return self._combine(other.codes, lambda share, code: share + other.table[code])
 
     def __sub__(self, amount: Fraction) -> Shares:
-        """Take the same amount from each share."""
+        """Subtract the same amount from each share."""
         return Shares(tuple(share - amount for share in self.table), self.codes)
 
     @classmethod
@@ -93,7 +93,7 @@ class Shares:
         return Shares((*first.table, *second.table), codes).packed()
 
     def take_from(self, whole: Fraction) -> Shares:
-        """Return what each share leaves of a whole."""
+        """Subtract each share from a whole."""
         return Shares(tuple(whole - share for share in self.table), self.codes)
 
     def rounded_down(self, step: Fraction) -> Shares:
@@ -102,7 +102,7 @@ class Shares:
         return Shares.of(rounded)[self.codes] if rounded else self
 
     def packed(self) -> Shares:
-        """Hold equal values once, and no value that no cell has."""
+        """Store each value once, and only values that some cell has."""
         codes, inverse = np.unique(self.codes, return_inverse=True)
         used: list[int] = codes.tolist()
         kept = Shares.of(self.table[code] for code in used)
@@ -131,7 +131,7 @@ class Shares:
 
     def _combine(self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]) -> Shares:
         if len(others) != len(self):
-            msg = f"shares of {len(self)} cells met numbers for {len(others)}"
+            msg = f"shares and numbers must be equally long; got {len(self)} and {len(others)}"
             raise ParameterError(msg)
         # the other numbers are coded first, so that a pair of codes fits a word
         values, coded = np.unique(others, return_inverse=True)
@@ -146,7 +146,7 @@ Spend: TypeAlias = Fraction | int | Shares | Sequence[Fraction]
 
 
 def to_fraction(value: object) -> Fraction:
-    """Accept an exact number; a float is refused, since 0.1 as a float is not a tenth."""
+    """Accept an exact number; refuse a float, since 0.1 as a float is not a tenth."""
     if isinstance(value, bool) or not isinstance(value, (Fraction, int)):
         msg = f"a share must be a Fraction or a whole number; got {value!r}"
         raise ParameterError(msg)

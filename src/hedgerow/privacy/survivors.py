@@ -1,15 +1,15 @@
-r"""Survivors of a threshold over candidate sets too large to enumerate.
+r"""Survivors of a threshold over families of candidates too large to enumerate.
 
-CandidateSets of candidates, each with a code from 0: those that occur are listed with their exact
-counts, the rest are empty. The result is distributed exactly as if noise had been added to every
-candidate, empty or not, and those below the cutoff thrown away:
+A family is a set of candidates with codes from 0. Those that occur are listed with their exact counts; the others are
+empty. The result has exactly the distribution of adding noise to every candidate, empty or not, and dropping those
+below the cutoff:
 
-- a listed candidate is noised and compared;
+- noise is added to a listed candidate, and the sum is compared with the cutoff;
 - an empty one reaches cutoff $t \ge 1$ with $P(Z \ge t) = e^{-\lambda t} / (1 + e^{-\lambda})$,
   independently of the others, so `samplers.successes` draws which do;
-- one that does shows $t + G$, $G$ geometric, since $P(Z \ge t + g \mid Z \ge t) = e^{-\lambda g}$.
+- if it does, its noisy count is $t + G$, $G$ geometric, since $P(Z \ge t + g \mid Z \ge t) = e^{-\lambda g}$.
 
-The result is sorted, so that its order cannot tell a real survivor from a spurious one.
+The result is sorted, so that its order does not distinguish survivors that occur from empty ones.
 
 The trick is Theorem 4.1 of R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou, "Differentially
 private transit data publication: a case study on the Montreal transportation system", KDD 2012.
@@ -33,7 +33,7 @@ from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.shares import Shares
 
-__all__ = ["CandidateSets", "Survivors", "draw_survivors", "quiet_survivors", "survivor_loss"]
+__all__ = ["CandidateSets", "Survivors", "draw_survivors", "exact_survivors", "survivor_loss"]
 
 Integers: TypeAlias = NDArray[np.int64]
 #: int64 codes, or Python integers where a family has more than 2**63 candidates
@@ -44,7 +44,7 @@ _MOST = 1 << 24
 
 
 class Survivors(NamedTuple):
-    """Who reached the cutoff: the family, the code within it, and the noisy count; sorted."""
+    """The candidates that reached the cutoff: family, code within it and noisy count; sorted."""
 
     at: Integers
     codes: CandidateCodes
@@ -53,7 +53,7 @@ class Survivors(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateSets:
-    """CandidateCodes in families: how many each has (public), and which ones are listed (private)."""
+    """Families of candidates: how many each has (public), and which of them are listed (private)."""
 
     candidates: CandidateCodes
     cutoffs: Integers
@@ -69,7 +69,7 @@ class CandidateSets:
         codes: CandidateCodes,
         size: int,
     ) -> CandidateSets:
-        """Describe `size` families; one number stands for all of them."""
+        """Describe `size` families; `candidates` and `cutoffs` may be one number for all."""
         counts = _spread("candidates", candidates, size)
         limits = _spread("cutoff", cutoffs, size)
         if np.any(counts < 0):
@@ -78,7 +78,7 @@ class CandidateSets:
         if np.any(limits < 1):
             msg = (
                 f"cutoff must be at least 1; got {min(limits.tolist())}: "
-                "below it, most empty candidates survive; ask for every cell instead"
+                "below it, most empty candidates reach the cutoff; ask for every cell instead"
             )
             raise ParameterError(msg)
         if limits.dtype == np.object_:
@@ -87,13 +87,13 @@ class CandidateSets:
         return cls(counts, limits, at, codes)
 
     def require_few(self, mechanism: Laplace, shares: Shares) -> None:
-        """Refuse questions whose spurious survivors would not fit in memory; public numbers only."""
+        """Refuse questions whose empty survivors would not fit in memory; it reads public numbers only."""
         rates = shares.floats() / float(mechanism.l1)
         if self.candidates.dtype == np.object_:
             logs = np.array([math.log(max(1, number)) for number in self.candidates.tolist()])
         else:
             logs = np.log(np.maximum(1, self.candidates))
-        # successes are drawn at a chance of e**-600 at least and thinned, so that counts as well
+        # successes are drawn with a probability of at least e**-600 and then thinned, so that counts
         scales = np.minimum(rates * self.cutoffs, float(samplers.THINNED))
         expected = float(np.exp(np.minimum(logs - scales, 99.0)).sum())
         if expected > _MOST:
@@ -104,7 +104,7 @@ class CandidateSets:
             raise ParameterError(msg)
 
     def check(self, exact: Integers) -> None:
-        """Refuse listings that are not what they say."""
+        """Refuse listed candidates that are out of range or listed twice."""
         if not len(self.at) == len(self.codes) == len(exact):
             msg = "survivors: ids and exact counts must be equally long"
             raise InternalError(msg)
@@ -126,7 +126,7 @@ class CandidateSets:
 def draw_survivors(
     mechanism: Laplace, families: CandidateSets, exact: Integers, shares: Shares, source: Bits
 ) -> Survivors:
-    """Draw who survives, one share and one cutoff per family."""
+    """Draw the survivors, with one share and one cutoff per family."""
     noisy = mechanism.draw(exact, shares[families.at], source)
     kept = noisy >= families.cutoffs[families.at]
     at, codes = _empty_survivors(mechanism, families, shares, source)
@@ -138,7 +138,7 @@ def draw_survivors(
     )
 
 
-def quiet_survivors(families: CandidateSets, exact: Integers) -> Survivors:
+def exact_survivors(families: CandidateSets, exact: Integers) -> Survivors:
     """Keep the listed candidates that reach the cutoff without noise."""
     kept = exact >= families.cutoffs[families.at]
     return _sorted(families.at[kept], families.codes[kept], exact[kept])
@@ -147,7 +147,7 @@ def quiet_survivors(families: CandidateSets, exact: Integers) -> Survivors:
 def _empty_survivors(
     mechanism: Laplace, families: CandidateSets, shares: Shares, source: Bits
 ) -> tuple[Integers, CandidateCodes]:
-    """Draw which empty candidates survive: one draw for all families of one share and cutoff."""
+    """Draw which empty candidates survive: one draw for all families with the same share and cutoff."""
     counts = np.bincount(families.at, minlength=len(families.candidates))
     groups = _alike(shares.codes, families.cutoffs)
     order = np.concatenate([*groups, np.zeros(0, np.int64)])

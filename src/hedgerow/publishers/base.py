@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, final
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import EngineError, InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.frontiers import LOCAL
-from hedgerow.privacy import Answers, Guarantee, Ledger, Noisy
-from hedgerow.privacy.building import require_plain
-from hedgerow.privacy.questions import Announced
+from hedgerow.privacy import Answers, Guarantee, Ledger, NoisyAnswers
+from hedgerow.privacy.parsing import require_plain
+from hedgerow.privacy.questions import FirstQuestionHook
 from hedgerow.release import Recipe, Release
 
 __all__ = ["Publisher", "param", "publish_with"]
@@ -93,9 +93,9 @@ class Publisher(ABC, Generic[Kind]):
         if seed is not None and (type(seed) is not int or seed < 0):
             msg = f"seed must be a whole number of at least 0; got {seed!r}"
             raise ParameterError(msg)
-        answers = Noisy(seed)
+        answers = NoisyAnswers(seed)
         if before_asking is not None:
-            answers = Announced(answers, before_asking)
+            answers = FirstQuestionHook(answers, before_asking)
         return publish_with(self, data, guarantee, answers)
 
 
@@ -103,7 +103,7 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
     """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
     require_support(method, data, guarantee)
     if guarantee.needs_public_domain:
-        data = data.bare()
+        data = data.without_attributes()
     for unit in guarantee.units:
         data = data.bounded(unit)
     ledger = guarantee.open(data, answers)
@@ -120,7 +120,7 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
         outputs = {name: output.narrowed() for name, output in outputs.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
-        msg = f"{method.name} did not keep {guarantee.name} ({verdict.broken}); nothing was released"
+        msg = f"{method.name} did not keep {guarantee.name} ({verdict.failures}); nothing was released"
         raise NotSatisfied(msg)
     return Release(
         outputs=outputs,

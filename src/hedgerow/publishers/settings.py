@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Guarantee
-from hedgerow.privacy.building import build
-from hedgerow.promises import PROMISES, readings
+from hedgerow.privacy.parsing import build
+from hedgerow.promises import PROMISES, interpret_options
 from hedgerow.publishers.base import Publisher
 
 __all__ = ["Parameter", "configure", "parameters_of", "promise"]
@@ -69,7 +69,7 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
         If nothing that the method keeps has just these options, or one thing as well as another.
     """
     kept = [keeps.name for keeps in method.keeps if keeps.name in PROMISES]
-    meant = readings(given, kept)
+    meant = interpret_options(given, kept)
     if len(meant) == 1:
         return build(meant[0], given)
     keeps = "; or ".join(f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in kept)

@@ -3,23 +3,23 @@
 `hedgerow.testing.strategies` has hypothesis strategies and needs the extra `testing`.
 """
 
-from hedgerow.audit import Replay, check_replay, output_law, worst_loss
+from hedgerow.audit import Replay, check_replay, output_distribution, worst_loss
 from hedgerow.testing.conformance import Conformance, check_publisher
+from hedgerow.testing.edge_cases import build_edge_cases
 from hedgerow.testing.mutants import changed, mutant
 from hedgerow.testing.sequences import sequences_of
 from hedgerow.testing.sets import sets_of
-from hedgerow.testing.shapes import awkward
 from hedgerow.testing.trajectories import trajectories_of
 
 __all__ = [
     "Conformance",
     "Replay",
-    "awkward",
+    "build_edge_cases",
     "changed",
     "check_publisher",
     "check_replay",
     "mutant",
-    "output_law",
+    "output_distribution",
     "sequences_of",
     "sets_of",
     "trajectories_of",

@@ -1,4 +1,4 @@
-"""One check for every method: what any publisher must do, on all the awkward data there is."""
+"""Conformance: one check of what every publisher must do, on all edge cases."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.privacy import Criterion, Guarantee
-from hedgerow.privacy.building import from_plain
 from hedgerow.privacy.guarantee import Plain
+from hedgerow.privacy.parsing import from_plain
 from hedgerow.publishers.base import Publisher
-from hedgerow.testing.shapes import awkward
+from hedgerow.testing.edge_cases import build_edge_cases
 
 __all__ = ["Conformance", "check_publisher"]
 
@@ -32,36 +32,36 @@ _SEED = 20_260
 
 @dataclass(frozen=True)
 class Conformance:
-    """How often the replay law was tried, and in how many of those an exact answer moved."""
+    """The number of replays, and of those in which an exact answer moved."""
 
     replays: int
     moved: int
 
 
 def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance:
-    """Check a method against everything that holds for all methods.
+    """Check everything that all methods must satisfy.
 
     Parameters
     ----------
     method
-        A publisher with the parameters to be tried.
+        A publisher with the parameters to check.
     guarantee
         A promise it keeps.
 
     Raises
     ------
     PromiseBroken
-        Or another `GuaranteeError`, with what is wrong.
+        Or another `GuaranteeError`, with the reason.
     """
     _check_description(type(method))
     replays = moved = released = 0
     for kind in method.kinds:
         if not set(guarantee.units) <= set(kind.units):
-            continue  # the promise is about units that this kind has not
-        for name, data in awkward(kind).items():
+            continue  # this kind does not have the units of the promise
+        for name, data in build_edge_cases(kind).items():
             try:
                 results = _check_data(method, data, guarantee)
-            except Exception as error:  # an error that data can cause is a release too
+            except Exception as error:  # an error that depends on the data also discloses something
                 msg = f"{method.name} on {name!r}: {error}"
                 raise PromiseBroken(msg) from error
             if results is None:
@@ -69,7 +69,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
             released += 1
             replays, moved = replays + len(results), moved + sum(results)
     if released < _LEAST_RELEASES:
-        msg = f"{method.name} released {released} of the awkward data: nothing was checked"
+        msg = f"{method.name} released {released} of the edge cases: nothing was checked"
         raise PromiseBroken(msg)
     if 2 * moved < replays:
         msg = f"only {moved} of {replays} replays moved an exact answer: nothing was checked"
@@ -78,7 +78,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
 
 
 def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> list[bool] | None:
-    """Check one data set; None if a criterion refused it, else which replays moved an answer."""
+    """Check one data set; None if a criterion refused it, else whether each replay moved an answer."""
     private = guarantee.budget is not None
     _check_refusals(method, data, guarantee)
     try:
@@ -90,7 +90,7 @@ def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> 
     if not private:
         _check_order_blind(method, data, guarantee)
         return []
-    # the same data in another order is no neighbour at all: nothing may be lost
+    # the same data in another order must give a loss of 0
     shuffle = np.random.default_rng(_SEED)
     for unit in guarantee.units:
         bounded = data.bounded(unit)
@@ -104,7 +104,7 @@ def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> 
 
 
 def _some(neighbours: int) -> list[int]:
-    """Some from either end and some between: what is rare often stands last."""
+    """Choose some from either end and some between, since rare records are often last."""
     between = np.random.default_rng(_SEED).integers(0, max(1, neighbours), _EITHER_END).tolist()
     ends = [*range(_EITHER_END), *range(neighbours - _EITHER_END, neighbours), *between]
     return sorted({index for index in ends if 0 <= index < neighbours})
@@ -123,7 +123,7 @@ def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) 
 
 
 def _check_order_blind(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
-    """A syntactic method publishes the same whatever order and numbers its input came with."""
+    """Check that a syntactic method does not depend on the order and the numbers of its input."""
     other = data.shuffled(np.random.default_rng(_SEED))
     first = method.publish(data, guarantee, seed=_SEED)
     second = method.publish(other, guarantee, seed=_SEED)
@@ -135,7 +135,7 @@ def _check_refusals(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
     inferred = dataclasses.replace(data, domain=dataclasses.replace(data.domain, source=Source.INFERRED))
     if guarantee.needs_public_domain:
         _require_refusal(method, inferred, guarantee, UndeclaredDomain)
-    _require_refusal(method, data, _Unheard(), UnsupportedGuarantee)
+    _require_refusal(method, data, _UnknownPromise(), UnsupportedGuarantee)
     for part in guarantee.parts():
         for unit in set(data.units) - set(method.units) if "unit" in part.fields() else ():
             other = from_plain({**part.to_plain(), "unit": unit})
@@ -152,7 +152,7 @@ def _require_refusal(method: Publisher[Any], data: Dataset, guarantee: Guarantee
 
 
 def _check_description(method: type[Publisher[Any]]) -> None:
-    _require(re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", method.name) is not None, "the name is no id")
+    _require(re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", method.name) is not None, "the name is not a valid id")
     _require(bool(method.kinds) and bool(method.keeps), "kinds and keeps must be stated")
     text = method.__doc__ or ""
     for section in ("Privacy", "Examples", "References"):
@@ -164,17 +164,17 @@ def _require(condition: bool, what: str) -> None:  # noqa: FBT001 - reads as a s
         raise PromiseBroken(what)
 
 
-class _Unheard(Criterion):
-    """A promise no method has heard of."""
+class _UnknownPromise(Criterion):
+    """A promise that no method supports."""
 
-    name = "Unheard"
+    name = "UnknownPromise"
 
     def violations(self, outputs: Any) -> dict[str, int]:
         del outputs
         return {}
 
     def sentence(self) -> str:
-        return "Unheard."
+        return "An unknown promise."
 
     def fields(self) -> dict[str, Plain]:
         return {}

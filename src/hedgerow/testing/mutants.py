@@ -24,7 +24,7 @@ def mutant(original: Class, old: str, new: str, **names: object) -> Class:
 
 @contextmanager
 def changed(owner: Any, name: str, old: str, new: str, **names: object) -> Generator[None]:
-    """Replace a function of a module, or a method of a class, by its mutant, for a while."""
+    """Replace a function of a module, or a method of a class, by its mutant within the context."""
     original: Callable[..., Any] = getattr(owner, name)
     setattr(owner, name, _recompiled(original, old, new, names))
     try:
@@ -36,7 +36,7 @@ def changed(owner: Any, name: str, old: str, new: str, **names: object) -> Gener
 def _recompiled(original: Any, old: str, new: str, names: dict[str, object]) -> Any:
     source = textwrap.dedent(inspect.getsource(original))
     if source.count(old) != 1:
-        msg = f"a mutant changes one place; {old!r} stands {source.count(old)} times"
+        msg = f"a mutant changes one place; {old!r} occurs {source.count(old)} times"
         raise ParameterError(msg)
     scope = {**vars(sys.modules[original.__module__]), **names}
     flags = __future__.annotations.compiler_flag

@@ -1,4 +1,4 @@
-"""Test cases of sequences: awkward shapes, random data, vectors."""
+"""Test cases of sequences: edge cases, random data, vectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hedgerow.data import Domain, Sequences
-from hedgerow.testing.shapes import RECORDS_PER_PERSON, owners
+from hedgerow.testing.edge_cases import RECORDS_PER_PERSON, owners
 
-__all__ = ["SHAPES", "from_vector", "random_data", "sequences_of", "to_vector"]
+__all__ = ["EDGE_CASES", "from_vector", "random_data", "sequences_of", "to_vector"]
 
 
 def sequences_of(records: Iterable[Sequence[int]], items: int) -> Sequences:
@@ -18,7 +18,7 @@ def sequences_of(records: Iterable[Sequence[int]], items: int) -> Sequences:
     return Sequences.from_records(listed, domain=domain, persons=owners(len(listed)))
 
 
-SHAPES: dict[str, Callable[[], Sequences]] = {
+EDGE_CASES: dict[str, Callable[[], Sequences]] = {
     "no records": lambda: sequences_of([], 3),
     "one record": lambda: sequences_of([[1]], 3),
     "one item in the universe": lambda: sequences_of([[0, 0], [0]], 1),
@@ -51,5 +51,5 @@ def from_vector(vector: Mapping[str, Any]) -> Sequences:
 
 
 def to_vector(data: Sequences) -> list[Any]:
-    """Write published data as a vector does: each distinct record and how many are so."""
-    return [[list(record), count] for record, count in data.named()]
+    """Write published data in the form of a vector: each distinct record and its number of records."""
+    return [[list(record), count] for record, count in data.distinct_records()]

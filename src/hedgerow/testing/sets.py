@@ -1,4 +1,4 @@
-"""Test cases of sets: awkward shapes, random data, vectors."""
+"""Test cases of sets: edge cases, random data, vectors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hedgerow.data import Domain, Sets
-from hedgerow.testing.shapes import RECORDS_PER_PERSON, owners
+from hedgerow.testing.edge_cases import RECORDS_PER_PERSON, owners
 
-__all__ = ["SHAPES", "from_vector", "random_data", "sets_of", "to_vector"]
+__all__ = ["EDGE_CASES", "from_vector", "random_data", "sets_of", "to_vector"]
 
 
 def sets_of(records: Iterable[Sequence[int]], items: int) -> Sets:
@@ -31,7 +31,7 @@ def _many() -> Sets:
     return sets_of((subsets[number] for number in numbers), 6)
 
 
-SHAPES: dict[str, Callable[[], Sets]] = {
+EDGE_CASES: dict[str, Callable[[], Sets]] = {
     "no records": lambda: sets_of([], 3),
     "one record": lambda: sets_of([[1]], 3),
     "one record of all items": lambda: sets_of([[0, 1, 2, 3]], 4),
@@ -67,5 +67,5 @@ def from_vector(vector: Mapping[str, Any]) -> Sets:
 
 
 def to_vector(data: Sets) -> list[Any]:
-    """Write published data as a vector does: each distinct record and how many are so."""
-    return [[list(record), count] for record, count in data.named()]
+    """Write published data in the form of a vector: each distinct record and its number of records."""
+    return [[list(record), count] for record, count in data.distinct_records()]

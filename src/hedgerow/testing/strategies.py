@@ -1,4 +1,4 @@
-"""Hypothesis strategies for data of every kind: random, and the awkward shapes."""
+"""Hypothesis strategies for data of every kind: random data and edge cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from hedgerow.data import Dataset
 from hedgerow.errors import MissingExtra
 from hedgerow.kinds import find_kind
-from hedgerow.testing.shapes import awkward
+from hedgerow.testing.edge_cases import build_edge_cases
 
 try:
     from hypothesis import strategies as st
@@ -20,16 +20,16 @@ __all__ = ["of_kind", "seeds"]
 
 
 def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStrategy[Any]:
-    """Data of a kind with at least `least` units: random four times out of five, else an awkward shape.
+    """Data of a kind with at least `least` units: random data four times out of five, else an edge case.
 
     Parameters
     ----------
     limits
-        How large random data may be, in the words of the kind: `items=5`, `most=12`.
+        The limits of random data, named as the kind names them: `items=5`, `most=12`.
     """
     random = find_kind(kind.kind).module("testing").random_data(st, least=least, **limits)
-    fitting = [shape for shape in awkward(kind).values() if shape.count_units(kind.units[0]) >= least]
-    return st.one_of(random, random, random, random, st.sampled_from(fitting))
+    large_enough = [data for data in build_edge_cases(kind).values() if data.count_units(kind.units[0]) >= least]
+    return st.one_of(random, random, random, random, st.sampled_from(large_enough))
 
 
 def seeds() -> SearchStrategy[int]:

@@ -1,4 +1,4 @@
-"""Test cases of trajectories: awkward shapes, random data, vectors."""
+"""Test cases of trajectories: edge cases, random data, vectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hedgerow.data import Domain, Trajectories
-from hedgerow.testing.shapes import RECORDS_PER_PERSON, owners
+from hedgerow.testing.edge_cases import RECORDS_PER_PERSON, owners
 
-__all__ = ["SHAPES", "from_vector", "random_data", "to_vector", "trajectories_of"]
+__all__ = ["EDGE_CASES", "from_vector", "random_data", "to_vector", "trajectories_of"]
 
 
 def trajectories_of(
@@ -19,10 +19,10 @@ def trajectories_of(
     several: bool = False,
     shared: bool = False,
 ) -> Trajectories:
-    """Make records of visits, one at each of these hours, at places in turn; some are ill.
+    """Make records with one visit at each of these hours, at places in turn; the records in `ill` have the flu.
 
-    Everybody owns one; or, if they are `shared`, as many as those of `owners`. With `several`,
-    every hour has two visits.
+    Every person owns one record or, if `shared`, as many as `owners` assigns. With `several`, every hour has two
+    visits.
     """
     visits = [[(f"p{(hour + n) % places}", hour) for hour in r] for n, r in enumerate(records)]
     if several:
@@ -45,7 +45,7 @@ def trajectories_of(
     )
 
 
-SHAPES: dict[str, Callable[[], Trajectories]] = {
+EDGE_CASES: dict[str, Callable[[], Trajectories]] = {
     "one record": lambda: trajectories_of([[1, 2]]),
     "all alike": lambda: trajectories_of([[0, 2]] * 6, places=1),
     "a record without visits": lambda: trajectories_of([[], [1], [1]], places=1),
@@ -79,5 +79,5 @@ def from_vector(vector: Mapping[str, Any]) -> Trajectories:
 
 
 def to_vector(data: Trajectories) -> list[Any]:
-    """Write published data as a vector does: the visits of every record."""
+    """Write published data in the form of a vector: the visits of every record."""
     return [[list(visit) for visit in visits] for visits, _ in data.records()]

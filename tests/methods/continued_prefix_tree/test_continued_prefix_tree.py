@@ -46,7 +46,7 @@ def test_deeper_groups_are_asked_one_after_the_other():
     domain = Domain.declare(item=range(64)).with_paths("item", paths)
     data = Sequences.from_records([[5, 60, 5]] * 4_000 + [[33]] * 2_000, domain=domain)
     method = ContinuedPrefixTree(groups="declared", height=4)
-    released = dict(method.publish(data, PureDP(epsilon=2, unit="sequence"), seed=1).data.named())
+    released = dict(method.publish(data, PureDP(epsilon=2, unit="sequence"), seed=1).data.distinct_records())
     assert released[5, 60, 5] == pytest.approx(4_000, rel=0.05)
     assert released[33,] == pytest.approx(2_000, rel=0.05)
 
@@ -107,4 +107,4 @@ def test_what_is_missing_is_begun():
     data = Sequences.from_records(rare + [[0]] * 4_000, domain=Domain.declare(item=range(1_000)))
     release = ContinuedPrefixTree(height=2).publish(data, UNIT, seed=1)
     assert len(release.data) == pytest.approx(8_000, abs=600)
-    assert dict(release.data.named())[0,] == pytest.approx(4_000, abs=300)
+    assert dict(release.data.distinct_records())[0,] == pytest.approx(4_000, abs=300)

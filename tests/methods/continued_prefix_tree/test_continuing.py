@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, Sequences
-from hedgerow.frontiers import Habit
+from hedgerow.frontiers import TransitionType
 from hedgerow.publishers.sequences.continued_prefix_tree import lookup
 from hedgerow.publishers.sequences.continued_prefix_tree.continuing import calibrate, continue_sequences
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
@@ -189,4 +189,4 @@ def test_habits_are_counted_as_by_hand(records, longest):
                 expected[number, 1] += 1
             else:
                 expected[number, 2] += 1
-    assert data.positions(longest).count(Habit(3, longest)).by_code().tolist() == expected.ravel().tolist()
+    assert data.positions(longest).count(TransitionType(3, longest)).by_code().tolist() == expected.ravel().tolist()

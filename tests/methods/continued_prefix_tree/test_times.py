@@ -167,7 +167,7 @@ def test_what_nothing_was_answered_about_is_in_the_statement(tmp_path):
         "records whose first time was spread evenly: the answer does not differ from that by more",
         "answers about durations that are nothing but noise: where a journey is not counted to its",
     ]
-    listed = statement.split("## How far the answers go")[1].split("##")[0]
+    listed = statement.split("## Notes on the answers")[1].split("##")[0]
     for text in about:
         assert text in listed
         assert text.split(": 0")[0] in (folder / "release.json").read_text()

@@ -11,7 +11,7 @@ from laws import worst
 
 from hedgerow import Domain, PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
-from hedgerow.privacy.questions import Cells, NoiseOff
+from hedgerow.privacy.questions import CellQuestion, ExactAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sequences.continued_prefix_tree import marginals, time_questions
 from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
@@ -75,14 +75,14 @@ def test_too_little_noise_is_seen_by_the_same_check(old, new):
 # ---- what one record moves, exhaustively
 
 
-class Listening(NoiseOff):
+class Listening(ExactAnswers):
     """Remembers the exact answers about times."""
 
     def __init__(self):
         self.exact = {}
 
     def answer(self, question):
-        if isinstance(question, Cells) and question.label in ABOUT_TIMES:
+        if isinstance(question, CellQuestion) and question.label in ABOUT_TIMES:
             self.exact[question.label] = question.exact
         return super().answer(question)
 

@@ -19,15 +19,15 @@ from hedgerow import Domain, PureDP, Sets
 from hedgerow.audit import Recorder
 from hedgerow.data import Taxonomy
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.privacy import NoiseOff, Shares, paths
-from hedgerow.privacy.questions import Cells
+from hedgerow.privacy import ExactAnswers, Shares, path_budget
+from hedgerow.privacy.questions import CellQuestion
 from hedgerow.privacy.survivors import Survivors
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sets.diffpart import publisher
 from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
 from hedgerow.publishers.sets.diffpart.publisher import DiffPart
 from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
-from hedgerow.testing import changed, check_publisher, mutant, output_law, sets_of
+from hedgerow.testing import changed, check_publisher, mutant, output_distribution, sets_of
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
 RECORD = PureDP(epsilon=1, unit="record")
@@ -42,7 +42,7 @@ BOTH = pytest.mark.parametrize("method", [MERGED, TWO_STAGE], ids=["merged", "tw
 # ---- the partitioning
 
 
-class Killing(NoiseOff):
+class Killing(ExactAnswers):
     """Lets every candidate survive, empty or not, with 100 more than it has, but for a few."""
 
     def __init__(self, killed):
@@ -52,7 +52,7 @@ class Killing(NoiseOff):
         self.cuts = [HierarchyCuts.whole(self.tree)]
 
     def answer(self, question):
-        if isinstance(question, Cells):
+        if isinstance(question, CellQuestion):
             return question.exact + 100
         candidates = SubPartitions.of(self.cuts[-1])
         counts = dict(
@@ -112,7 +112,7 @@ def test_the_printed_partitioning_with_scripted_noise(method):
     asked = [question for question, _ in recorder.transcript]
     if mode == "two-stage":
         assert {
-            str(share) for question in asked if isinstance(question, Cells) for share in question.shares.used()
+            str(share) for question in asked if isinstance(question, CellQuestion) for share in question.shares.used()
         } == leaf_shares
     else:
         assert leaf_shares <= {str(share) for question in asked for share in question.shares.used()}
@@ -126,7 +126,7 @@ def test_without_noise_and_thresholds_the_data_comes_back(data):
     records = data.draw(st.lists(st.sets(st.integers(0, items - 1), min_size=1, max_size=6), max_size=12))
     method = data.draw(st.sampled_from([MERGED, TWO_STAGE]))
     original = sets_of([sorted(record) for record in records], items)
-    release = publish_with(method(fanout=fanout, **OPEN), original, RECORD, NoiseOff())
+    release = publish_with(method(fanout=fanout, **OPEN), original, RECORD, ExactAnswers())
     assert release.data.itemsets() == original.itemsets()
 
 
@@ -134,7 +134,7 @@ def test_without_noise_and_thresholds_the_data_comes_back(data):
 
 
 def published_law(method, count, *, high):
-    law = output_law(method, sets_of([[0]] * count, 2), RECORD, low=1, high=high)
+    law = output_distribution(method, sets_of([[0]] * count, 2), RECORD, low=1, high=high)
     chances = Counter()
     for output, chance in law.items():
         rows = json.loads(output.splitlines()[-1])[3]
@@ -214,7 +214,7 @@ def test_e1_testing_leaves_and_counting_them_with_all_is_refused():
 
 
 def test_e1_the_mix_loses_one_and_a_half_epsilon():
-    with changed(paths.Paths, "_enter", "most > self._spend", "False"):
+    with changed(path_budget.PathBudget, "_enter", "most > self._spend", "False"):
         loss = worst(mixed()(fanout=2, c1=1.0, c2=0.5, tau_split=0.0), sets_of([[0]], 2), unit="record", low=1, high=2)
     assert loss == pytest.approx(1.5, abs=1e-6)
 
@@ -266,7 +266,7 @@ def test_e12_a_universe_of_one_item_is_noised_as_any():
     data = sets_of([[0]] * 30, 1)
     counts = {DiffPart().publish(data, RECORD, seed=seed).data.itemsets()[0][1] for seed in range(20)}
     assert len(counts) > 3
-    law = output_law(DiffPart(c1=1.0, tau_split=0.0), sets_of([[0]], 1), RECORD, low=1, high=4)
+    law = output_distribution(DiffPart(c1=1.0, tau_split=0.0), sets_of([[0]], 1), RECORD, low=1, high=4)
     assert sum(law.values()) == pytest.approx(1)
     assert len(law) == 4  # nothing, or 2, 3, 4 records: the cutoff is 2
 
@@ -275,7 +275,7 @@ def test_every_path_spends_the_whole_promise():
     """Chain accounting: what a leaf is counted with is all that is left."""
     data = sets_of([[0, 5], [1], [9, 3, 2]] * 9, 11)
     for method in (MERGED, TWO_STAGE):
-        recorder = Recorder(NoiseOff())
+        recorder = Recorder(ExactAnswers())
         release = publish_with(method(fanout=3, **OPEN), data, RECORD, recorder)
         assert release.evidence.total() == 1
         labels = {question.label for question, _ in recorder.transcript}

@@ -12,9 +12,9 @@ from project import VECTORS
 from scipy import stats
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
-from hedgerow.audit import Recorder, output_law
+from hedgerow.audit import Recorder, output_distribution
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.privacy import NoiseOff
+from hedgerow.privacy import ExactAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.testing import sets_of
 
@@ -25,7 +25,7 @@ RECORD = PureDP(epsilon=1, unit="record")
 def test_all_itemsets_of_the_printed_table_are_asked_for():
     held = VECTOR["noise off"]
     data = Sets.from_records(held["records"], domain=Domain.declare(item=held["items"]))
-    recorder = Recorder(NoiseOff())
+    recorder = Recorder(ExactAnswers())
     publish_with(FlatLaplace(threshold=0), data, RECORD, recorder)
     (question, _), *rest = recorder.transcript
     assert not rest
@@ -36,7 +36,7 @@ def test_all_itemsets_of_the_printed_table_are_asked_for():
 def test_the_closed_form_of_the_law(row):
     """The law of one itemset's published count, the other itemsets summed out."""
     data = sets_of([[0]] * row["count"], 2)
-    law = output_law(FlatLaplace(threshold=VECTOR["law"]["threshold"]), data, RECORD, low=-3, high=9)
+    law = output_distribution(FlatLaplace(threshold=VECTOR["law"]["threshold"]), data, RECORD, low=-3, high=9)
     published = Counter()
     for output, chance in law.items():
         rows = json.loads(output.splitlines()[-1])[3]

@@ -23,7 +23,7 @@ METHODS = [LocalSuppression, SuppressionWithReinsertion]
     [
         ({"k": 0, "l": 1}, "k must be a whole number of at least 1; got 0"),
         ({"k": True, "l": 1}, "k must be a whole number of at least 1; got True"),
-        ({"k": 10**18, "l": 1}, r"k must be below 10\^18; no data has so many records"),
+        ({"k": 10**18, "l": 1}, r"k must be below 10\^18; no data has that many records"),
         ({"k": 10**5000, "l": 1}, r"k must be below 10\^18"),
         ({"k": "9" * 5000, "l": 1}, r"k must be below 10\^18"),
         ({"k": 2, "l": str(2**63)}, r"l must be below 10\^18"),

@@ -78,7 +78,7 @@ def test_a_visit_is_reinserted_in_all_records_or_in_none():
     assert not at.any()
     assert not others.any()
     kept, counts = np.unique(release.data.arrays()[1], return_counts=True)
-    assert counts.tolist() == [sizes[int(place)] for place, _ in release.data.named(kept)]
+    assert counts.tolist() == [sizes[int(place)] for place, _ in release.data.decode_pairs(kept)]
 
 
 def test_leaving_out_one_holder_of_a_value_at_a_time_is_noticed(monkeypatch):
@@ -224,7 +224,7 @@ def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
     promise = KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"])
     release = SuppressionWithReinsertion().publish(data, promise)
     truth, ours = Visits.of(data, data), Visits.of(release.data, data)
-    informed, names = _Informed(truth, ours), data.named(truth.seen)
+    informed, names = _Informed(truth, ours), data.decode_pairs(truth.seen)
     (lost,), home, work = (
         [[names.index(visit)] for visit in visits] for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
     )

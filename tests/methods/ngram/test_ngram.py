@@ -17,7 +17,7 @@ from hedgerow import PureDP
 from hedgerow.data import Domain, Sequences
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import NextSymbol
-from hedgerow.privacy.questions import Cells, NoiseOff, Noisy, Thresholded
+from hedgerow.privacy.questions import CellQuestion, ExactAnswers, NoisyAnswers, ThresholdQuestion
 from hedgerow.privacy.shares import Shares
 from hedgerow.publishers.sequences.ngram import joining
 from hedgerow.publishers.sequences.ngram.exploration import Exploration, _LiveGrams
@@ -49,7 +49,7 @@ class AtThree(Exploration):
         return np.full(len(share), 3)
 
 
-class Heard(NoiseOff):
+class Heard(ExactAnswers):
     """Answers with noise that was made up, and remembers what each context spent."""
 
     def __init__(self, noise=()):
@@ -58,15 +58,15 @@ class Heard(NoiseOff):
         self.shares = {}
 
     def answer(self, question):
-        if isinstance(question, Cells):
+        if isinstance(question, CellQuestion):
             labels = list("123")
             self.shares["root"] = question.shares.fractions()[0]
             noisy = question.exact + [self.noise.get(label, 0) for label in labels]
             self.names = {int(node) + 1: label for node, label in enumerate(labels)}
             self.next = 4
             return noisy
-        assert isinstance(question, Thresholded)
-        contexts = [self.names[int(node)] for node in question.where]
+        assert isinstance(question, ThresholdQuestion)
+        contexts = [self.names[int(node)] for node in question.under]
         for name, share in zip(contexts, question.shares.fractions(), strict=True):
             self.shares[name] = share
         exact = {
@@ -82,7 +82,7 @@ class Heard(NoiseOff):
                     self.names[self.next] = name + label
                     self.next += 1
         columns = np.array(passed, np.int64).reshape(-1, 3).T
-        return type(question.quiet())(*columns)
+        return type(question.answer_exactly())(*columns)
 
 
 def explored(n_max, noise=()):
@@ -208,7 +208,7 @@ def test_what_follows_adds_up(rule, data):
     sizes = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40)
     private = data_of(data.draw(sizes), range(3))
     exploration = Exploration(4, 4, adaptive=True, fill=rule, leaf_threshold=data.draw(st.booleans()))
-    ledger = PureDP(epsilon=40, unit="sequence").open(private, Noisy(data.draw(st.integers(0, 99))))
+    ledger = PureDP(epsilon=40, unit="sequence").open(private, NoisyAnswers(data.draw(st.integers(0, 99))))
     tree = exploration.explore(private, ledger)
     assert np.all(tree.counts >= 0)
     known = np.flatnonzero(tree.known)[1:]
@@ -335,7 +335,7 @@ def test_unknown_items_are_refused_or_dropped_before_sequences_are_cut():
     with pytest.raises(DomainError, match="record 1 holds an item that is not in the domain"):
         Sequences.from_records([[1, 3, 2]], domain=domain)
     data = Sequences.from_records([[3, 1, 3, 2], [3]], domain=domain, on_unknown="drop", on_empty="drop")
-    assert data.truncated(2).named() == [((1, 2), 1)]
+    assert data.truncated(2).distinct_records() == [((1, 2), 1)]
 
 
 @given(data=st.data())

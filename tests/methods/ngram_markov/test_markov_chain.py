@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.frontiers import NextSymbol
-from hedgerow.privacy.questions import NoiseOff, Noisy
+from hedgerow.privacy.questions import ExactAnswers, NoisyAnswers
 from hedgerow.publishers.sequences.ngram.exploration import Exploration
 from hedgerow.publishers.sequences.ngram_markov.chain_states import chain_states, forward_chain
 from hedgerow.publishers.sequences.ngram_markov.flow_balance import _first_order, balanced_chain, sequence_count
@@ -37,7 +37,7 @@ def walks(records=4_000, items=4, seed=3):
 def explored(data, epsilon=50, answers=None):
     exploration = Exploration(l_max=8, n_max=3, adaptive=True, fill="backoff")
     promise = PureDP(epsilon=epsilon, unit="sequence")
-    return exploration.explore(data, promise.open(data, answers or Noisy(7)))
+    return exploration.explore(data, promise.open(data, answers or NoisyAnswers(7)))
 
 
 def test_what_goes_into_an_item_comes_out_of_it():
@@ -53,7 +53,7 @@ def test_what_goes_into_an_item_comes_out_of_it():
 
 def test_without_noise_the_grams_number_and_lengths_come_back():
     data = walks()
-    tree = explored(data, 500, NoiseOff())
+    tree = explored(data, 500, ExactAnswers())
     number = sequence_count(tree, 8)
     assert number == pytest.approx(len(data))
     chain = correct_lengths(balanced_chain(tree, 8), 8, tree.counts[0].sum() / sequence_count(tree, 8))
@@ -87,7 +87,7 @@ def test_many_items_of_which_nothing_is_known_are_one_state():
 def test_every_chain_is_a_chain(items, seed, epsilon):
     """Whatever the noise: chances add up, nothing is missing, states lead to states."""
     data = walks(40, items, seed)
-    tree = explored(data, epsilon, Noisy(seed))
+    tree = explored(data, epsilon, NoisyAnswers(seed))
     if tree.counts[0].sum() == 0:
         return
     for chain in (
@@ -104,7 +104,7 @@ def test_every_chain_is_a_chain(items, seed, epsilon):
 
 
 def test_states_lead_to_the_longest_they_end_in():
-    tree = explored(walks(), 200, NoiseOff())
+    tree = explored(walks(), 200, ExactAnswers())
     states = chain_states(tree)
     names = {0: None} | {int(states.number[context]): tree.items(int(context)) for context in states.contexts}
     known = {name: state for state, name in names.items() if name}

@@ -19,9 +19,9 @@ from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.measures.containment import itemset_index_of
 from hedgerow.measures.sets import set_errors
-from hedgerow.privacy import NoiseOff
+from hedgerow.privacy import ExactAnswers
 from hedgerow.privacy.mechanisms import Laplace
-from hedgerow.privacy.questions import Noisy, Thresholded
+from hedgerow.privacy.questions import NoisyAnswers, ThresholdQuestion
 from hedgerow.privacy.shares import Shares
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sequences.prefix_tree import growing
@@ -62,14 +62,14 @@ def growth_of(method, data):
 INSIDE = {"A": "12", "B": "34"}
 
 
-class Heard(NoiseOff):
+class Heard(ExactAnswers):
     """Answers with noise that was made up, and remembers what was asked and what passed."""
 
     def __init__(self, noise):
         self.noise, self.names, self.passed, self.questions = noise, {0: ""}, {}, []
 
     def answer(self, question):
-        if not isinstance(question, Thresholded):
+        if not isinstance(question, ThresholdQuestion):
             return super().answer(question)
         self.questions.append(question)
         exact = {
@@ -77,7 +77,7 @@ class Heard(NoiseOff):
             for at, code, n in zip(question.families.at, question.families.codes, question.exact, strict=True)
         }
         passed, names = [], []
-        for at, node in enumerate(question.where.tolist()):
+        for at, node in enumerate(question.under.tolist()):
             name = self.names[node]
             inside = INSIDE.get(name[-1:], "AB")
             for code, label in enumerate(inside):
@@ -89,7 +89,7 @@ class Heard(NoiseOff):
                     self.passed[full] = count
         first = max(self.names) + 1
         self.names |= {first + number: name for number, name in enumerate(names)}
-        return type(question.quiet())(*np.array(passed, np.int64).reshape(-1, 3).T)
+        return type(question.answer_exactly())(*np.array(passed, np.int64).reshape(-1, 3).T)
 
 
 def grown(growth, data, answers):
@@ -109,7 +109,7 @@ def named(tree, counts):
 
 
 def test_prefixes_are_counted():
-    tree = grown(growth_of(printed(groups="none", height=4, threshold=0.0), PAPER), PAPER, NoiseOff())
+    tree = grown(growth_of(printed(groups="none", height=4, threshold=0.0), PAPER), PAPER, ExactAnswers())
     assert named(tree, tree.noisy) == VECTOR["prefixes"]
 
 
@@ -155,7 +155,7 @@ def test_survivors_without_enumeration():
     survivors = []
     for seed in range(300):
         nothing = np.zeros(0, np.int64)
-        ledger = PureDP(epsilon="0.3", unit="sequence").open(PAPER, Noisy(seed))
+        ledger = PureDP(epsilon="0.3", unit="sequence").open(PAPER, NoisyAnswers(seed))
         _, noisy = ledger.survivors(
             nothing,
             nothing,
@@ -181,14 +181,14 @@ def test_survivors_without_enumeration():
 # ---- visits with times
 
 
-class Candidates(NoiseOff):
+class Candidates(ExactAnswers):
     """Remembers how many candidates there were."""
 
     def __init__(self):
         self.seen = []
 
     def answer(self, question):
-        if isinstance(question, Thresholded):
+        if isinstance(question, ThresholdQuestion):
             self.seen.append(question.families.candidates.tolist())
         return super().answer(question)
 
@@ -272,7 +272,7 @@ def test_every_prefix_keeps_its_count_to_within_one(data):
     private = Sequences.from_records(records, domain=Domain.declare(item=range(5)))
     groups = data.draw(st.sampled_from(["none", "fan-out"]))
     growth = growth_of(PrefixTree(height=4, groups=groups), private)
-    ledger = PureDP(epsilon=20, unit="sequence").open(private, Noisy(data.draw(st.integers(0, 99))))
+    ledger = PureDP(epsilon=20, unit="sequence").open(private, NoisyAnswers(data.draw(st.integers(0, 99))))
     tree = growth.grow(private.positions(4), ledger)
     counts = consistent_counts(tree, data.draw(st.sampled_from(["project", "exact"])))
     below = count_endings(tree, counts).astype(float)
@@ -285,7 +285,7 @@ def test_every_prefix_keeps_its_count_to_within_one(data):
 def test_the_count_queries_of_the_run_without_noise():
     """Of how many records hold both places: before, after, and the error over the true number."""
     parameters = VECTOR["noise off"]["parameters"]
-    release = publish_with(PrefixTree(**parameters), PAPER, PureDP(epsilon=6, unit="sequence"), NoiseOff())
+    release = publish_with(PrefixTree(**parameters), PAPER, PureDP(epsilon=6, unit="sequence"), ExactAnswers())
     before, after = itemset_index_of(PAPER), itemset_index_of(release.data)
     queries = [(0, 1), (0, 2), (1, 3)]
     assert before.supports(queries).tolist() == [6, 4, 2]

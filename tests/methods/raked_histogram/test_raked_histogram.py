@@ -10,7 +10,7 @@ from laws import worst
 
 from hedgerow import Domain, GuaranteeError, PureDP, Sets
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import NoiseOff
+from hedgerow.privacy import ExactAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.sets.raked_histogram import publisher
 from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
@@ -76,7 +76,7 @@ def test_the_cutoff_is_the_least_that_expects_little_noise(spend, total):
 
 def test_without_noise_the_data_comes_back():
     data = sets_of([[0, 1]] * 30 + [[2]] * 9 + [[0, 1, 2, 3]] * 8, 5)
-    release = publish_with(RakedHistogram(), data, RECORD, NoiseOff())
+    release = publish_with(RakedHistogram(), data, RECORD, ExactAnswers())
     assert release.data.itemsets() == data.itemsets()
     assert [entry.spend for entry in release.evidence.entries] == [1]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers import Frontier, Habit, NextSymbol
+from hedgerow.frontiers import Frontier, NextSymbol, TransitionType
 from hedgerow.privacy import Laplace, Ledger
 from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import TimeAnswers
 from hedgerow.publishers.sequences.continued_prefix_tree.time_questions import ask_times
@@ -83,7 +83,7 @@ def _ask_habits(positions: Frontier, places: int, height: int, ledger: Ledger) -
     spend = ledger.budget * _HABITS
     noisy, deviation = np.zeros((0, 4), np.int64), 0.0
     if height > 1:
-        exact = positions.count(Habit(places, height)).by_code()
+        exact = positions.count(TransitionType(places, height)).by_code()
         # a sequence does one of these after each but the last of its items
         steps = Laplace(l1=height - 1)
         noisy = ledger.ask(exact.ravel(), steps, spend=spend, label="habits").reshape(-1, 4)

@@ -57,7 +57,7 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
     >>> trips = [["airport", "centre", "airport"]] * 3000 + [["harbour"]] * 1000
     >>> data = Sequences.from_records(trips, domain=domain)
     >>> release = ContinuedPrefixTree(height=4).publish(data, PureDP(epsilon=1, unit="sequence"), seed=3)
-    >>> [(path, round(n, -2)) for path, n in release.data.named() if n > 100]
+    >>> [(path, round(n, -2)) for path, n in release.data.distinct_records() if n > 100]
     [(('harbour',), 1000), (('airport', 'centre', 'airport'), 3000)]
 
     References

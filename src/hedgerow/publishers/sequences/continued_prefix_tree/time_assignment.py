@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import nth, ranges
+from hedgerow.arrays import concatenate_ranges, number_within_groups
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink
 from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
@@ -184,13 +184,13 @@ class TimeAssignment:
         Once `gap` is taken off for every visit before, times at least `gap` apart are any times.
         """
         many = journeys.size - journeys.whole - 1
-        row = ranges(np.zeros_like(many), many)[1]
+        row = concatenate_ranges(np.zeros_like(many), many)[1]
         upto = np.append(0.0, np.cumsum(popular))
         low, high = journeys.now[row], (last - self.gap * (many + 1))[row]
         point = upto[low] + self.coins.random(len(row)) * (upto[high + 1] - upto[low])
         time = np.clip(np.searchsorted(upto, point, "right") - 1, low, high)
         time = time[np.lexsort((time, row))]
-        return row, time + self.gap * (1 + nth(row))
+        return row, time + self.gap * (1 + number_within_groups(row))
 
     def _filled(self, journeys: Journeys, rest: Floats, popular: Floats) -> LabelTable:
         """The table with times for all visits that had none."""
@@ -198,7 +198,7 @@ class TimeAssignment:
         going = journeys.only(rows)
         last = self._lasts(going, rest)
         row, time = self._between(going, last, popular)
-        at = going.whole[row] + nth(row)
+        at = going.whole[row] + number_within_groups(row)
         table[rows[row], at] += (time * journeys.places).astype(table.dtype)
         table[rows, going.size - 1] += (last * journeys.places).astype(table.dtype)
         return table

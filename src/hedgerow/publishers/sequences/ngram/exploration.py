@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Sequences
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, NextSymbol
-from hedgerow.privacy import Grown, Laplace, Ledger, Paths, Shares
+from hedgerow.privacy import Laplace, Ledger, PathBudget, Shares, SurvivingNodes
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
 
@@ -81,7 +81,7 @@ class Exploration:
         return tree
 
     def _single_items(
-        self, paths: Paths, counted: Counts, size: int, spend: Fraction
+        self, paths: PathBudget, counted: Counts, size: int, spend: Fraction
     ) -> tuple[ExplorationTree, _LiveGrams]:
         """Ask for every item, occurring or not; all of them are kept.
 
@@ -99,13 +99,13 @@ class Exploration:
 
     def _followers(
         self,
-        paths: Paths,
+        paths: PathBudget,
         counted: Counts,
         nodes: Integers,
         height: Integers,
         share: Shares,
         cutoff: Integers,
-    ) -> Grown:
+    ) -> SurvivingNodes:
         """Ask what follows contexts, any item or the end, and get what reaches the cutoff.
 
         Without `leaf_threshold`, the last level of a branch is asked for every cell.
@@ -140,10 +140,10 @@ class Exploration:
             spend=share[every[at]],
             label="grams",
         )
-        more = Grown(cells, every[at], codes, noisy)
-        return Grown(*map(np.concatenate, zip(passed, more, strict=True)))
+        more = SurvivingNodes(cells, every[at], codes, noisy)
+        return SurvivingNodes(*map(np.concatenate, zip(passed, more, strict=True)))
 
-    def _make_consistent(self, tree: ExplorationTree, contexts: Integers, passed: Grown) -> None:
+    def _make_consistent(self, tree: ExplorationTree, contexts: Integers, passed: SurvivingNodes) -> None:
         """Set the counts of what follows contexts, so that they add up."""
         counts = np.zeros((len(contexts), tree.size + 1))
         known = np.zeros(counts.shape, np.bool_)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import ranges
+from hedgerow.arrays import concatenate_ranges
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 
 __all__ = ["Grams", "extend", "peel", "whole_grams"]
@@ -78,7 +78,7 @@ def extend(levels: list[Grams], size: int, longest: int) -> list[Grams]:
         first = np.flatnonzero((last.label < size) & (last.suffix >= 0))
         starts = np.searchsorted(last.prefix, last.suffix[first])
         ends = np.searchsorted(last.prefix, last.suffix[first], "right")
-        second, of = ranges(starts, ends)
+        second, of = concatenate_ranges(starts, ends)
         left = first[of]
         whole = last.count[left] / before.count[last.suffix[left]] * last.count[second]
         count = _down(whole)

@@ -49,7 +49,7 @@ class NGramMarkov(Publisher[Sequences]):
     >>> clicks = [["home", "search", "shop"]] * 4000 + [["home"]] * 2000
     >>> data = Sequences.from_records(clicks, domain=domain)
     >>> release = NGramMarkov(l_max=3, n_max=3).publish(data, PureDP(epsilon=1, unit="sequence"), seed=3)
-    >>> [(path, round(n, -2)) for path, n in release.data.named() if n > 200]
+    >>> [(path, round(n, -2)) for path, n in release.data.distinct_records() if n > 200]
     [(('home',), 2000), (('home', 'search', 'shop'), 4000)]
 
     References

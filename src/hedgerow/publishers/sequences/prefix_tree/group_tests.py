@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers import Counts
-from hedgerow.privacy import Grown, Laplace, Paths, Shares
+from hedgerow.privacy import Laplace, PathBudget, Shares, SurvivingNodes
 from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
 
 __all__ = ["END", "GROUP", "PLACE", "CandidateFamilies", "PassedLabels", "ask_children"]
@@ -78,7 +78,7 @@ class _LabelCounts:
 
 
 def ask_children(
-    paths: Paths,
+    paths: PathBudget,
     counted: Counts,
     groups: PlaceGroups,
     under: Integers,
@@ -163,11 +163,11 @@ class _LevelQuestion:
 
     def ask(
         self,
-        paths: Paths,
+        paths: PathBudget,
         stop: tuple[Integers, Integers] | None,
         spend: Shares,
         cutoff: Integers,
-    ) -> Grown:
+    ) -> SurvivingNodes:
         """Ask for every candidate of all families; `stop` says how many sequences end where."""
         family, code = self._of_counts
         exact = self.counts.counts
@@ -191,7 +191,7 @@ class _LevelQuestion:
             label="prefixes",
         )
 
-    def labels(self, grown: Grown, spend: Shares, chosen: NDArray[np.bool_]) -> PassedLabels:
+    def labels(self, grown: SurvivingNodes, spend: Shares, chosen: NDArray[np.bool_]) -> PassedLabels:
         """The places and ends that passed, as labels."""
         nodes, at, code, noisy = (part[chosen] for part in grown)
         entry, kind = self.families.entry[at], self.families.kind[at]
@@ -203,7 +203,7 @@ class _LevelQuestion:
         label[placed] = (self.entries.early[entry] + time)[placed] * self.groups.places + place
         return PassedLabels(nodes, self.entries.at[entry], label, noisy, spend[at])
 
-    def passed(self, grown: Grown, chosen: NDArray[np.bool_]) -> tuple[_LabelCounts, _Entries]:
+    def passed(self, grown: SurvivingNodes, chosen: NDArray[np.bool_]) -> tuple[_LabelCounts, _Entries]:
         """The counts in the groups that passed, and these groups as entries."""
         nodes, at, code, _ = (part[chosen] for part in grown)
         entry = self.families.entry[at]

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import ranges
+from hedgerow.arrays import concatenate_ranges
 from hedgerow.data import Taxonomy
 
 __all__ = ["HierarchyCuts"]
@@ -70,7 +70,7 @@ class HierarchyCuts:
 
     def grow(self, at: Integers, masks: Integers) -> HierarchyCuts:
         """Replace the split node of each partition in `at` by the children in its mask."""
-        place, of_rest = ranges(self.starts[at] + 1, self.starts[at + 1])
+        place, of_rest = concatenate_ranges(self.starts[at] + 1, self.starts[at + 1])
         of_child, slot = np.nonzero(_unpack_bits(masks, self._children.shape[1]))
         children = self._children[self.split[at[of_child]] - self.tree.leaves, slot]
         cut = np.concatenate((of_rest, of_child))

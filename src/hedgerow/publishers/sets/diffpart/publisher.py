@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Domain, Sets, Taxonomy
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts
-from hedgerow.privacy import Laplace, Ledger, Paths, PureDP, Shares
+from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
 from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions, publish_leaves
@@ -115,7 +115,7 @@ class DiffPart(Publisher[Sets]):
         return publish_leaves(levels, data.domain, consistent=self.consistent)
 
     def _keep(
-        self, paths: Paths, nodes: Integers, candidates: SubPartitions, counted: Counts, alpha: Shares
+        self, paths: PathBudget, nodes: Integers, candidates: SubPartitions, counted: Counts, alpha: Shares
     ) -> KeptPartitions:
         """Ask for the count of every sub-partition, and keep those that reach their threshold.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import ranges
+from hedgerow.arrays import concatenate_ranges
 from hedgerow.data.subsequences import Level
 
 __all__ = ["Matches", "OccurrenceIndex"]
@@ -42,12 +42,12 @@ class OccurrenceIndex:
 
     def at_visits(self, visits: Integers) -> Matches:
         """The occurrences that are left at each visit."""
-        where, query = ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
+        where, query = concatenate_ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
         return self._left(self._of_visit[where], query)
 
     def of_sequences(self, sequences: Integers) -> Matches:
         """The occurrences that are left of each sequence."""
-        return self._left(*ranges(self.starts[sequences], self.starts[sequences + 1]))
+        return self._left(*concatenate_ranges(self.starts[sequences], self.starts[sequences + 1]))
 
     def touching(self, visits: Integers) -> Integers:
         """The occurrences that are left at any of the visits, once each."""

@@ -36,12 +36,12 @@ class SuppressionInput(NamedTuple):
         data = data.canonical()  # so that the order of rows decides nothing
         starts, pairs, traits = data.arrays()
         distinct, numbers = np.unique(pairs, return_inverse=True)
-        flags = [data.holders(traits, column, value) for column, value in promise.sensitive]
+        flags = [data.records_with(traits, column, value) for column, value in promise.sensitive]
         marked = np.stack(flags) if flags else np.zeros((0, len(starts) - 1), np.bool_)
         visits = VisitArrays(starts, numbers.astype(np.int64), len(distinct), marked)
-        promise.notice(data)
+        promise.warn_about(data)
         _warn_of_loss(visits, promise)
-        return cls(data, visits, data.named(distinct))
+        return cls(data, visits, data.decode_pairs(distinct))
 
 
 def mine_violations(visits: VisitArrays, promise: KCL) -> MinedSequences:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import grouped
+from hedgerow.arrays import group_equal
 from hedgerow.data import Value
 from hedgerow.data.frequent_subsequences import mine_maximal_frequent
 from hedgerow.data.subsequences import VisitArrays
@@ -93,7 +93,7 @@ class FrequentSequences:
         # only sequences that have few records to spare can be lost
         gone = np.bincount(of, minlength=operations)[operation]
         close = self._maximal.support[sequence] - gone < self._support
-        codes, at = grouped(operation[close] * len(self._maximal.sizes) + sequence[close])
+        codes, at = group_equal(operation[close] * len(self._maximal.sizes) + sequence[close])
         operation, sequence = np.divmod(codes, max(1, len(self._maximal.sizes)))
         left = self._maximal.support[sequence] - np.bincount(at, minlength=len(codes))
         return np.bincount(operation[left < self._support], minlength=operations)

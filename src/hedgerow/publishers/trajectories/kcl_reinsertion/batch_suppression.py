@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.arrays import allowed, nth
+from hedgerow.arrays import floor_multiples, number_within_groups
 from hedgerow.data.subsequences import MinedSequences, VisitArrays
 from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.kcl.occurrences import OccurrenceIndex
@@ -60,7 +60,7 @@ class BatchState:
     def __init__(self, arrays: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> None:
         visits = len(arrays.pairs)
         self.k, self.metric = promise.k, metric
-        self.allowed = allowed(promise.c, len(arrays.starts) - 1)
+        self.allowed = floor_multiples(promise.c, len(arrays.starts) - 1)
         self.arrays, self.pairs, self.record = arrays, arrays.pairs, arrays.record
         self.alive = np.ones(visits, np.bool_)
         self.clean = OccurrenceIndex(mined.clean, visits)
@@ -227,4 +227,4 @@ def _invalid_operations(state: BatchState, touched: Integers, deleted: Integers,
     at, culprit = at[here], culprit[here]
     order = np.lexsort((-culprit, at))
     at, culprit = at[order], culprit[order]
-    return np.unique(culprit[nth(at) < np.maximum(1, state.k - counts[at])])
+    return np.unique(culprit[number_within_groups(at) < np.maximum(1, state.k - counts[at])])

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.arrays import allowed, grouped, ranges
+from hedgerow.arrays import concatenate_ranges, floor_multiples, group_equal
 from hedgerow.data.subsequences import MOST_VISITS, VisitArrays
 from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.kcl.suppression_input import too_many
@@ -39,7 +39,7 @@ def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -
     `alive` says which are kept so far, and they must be private.
     """
     alive = alive.copy()
-    limits = _Limits(promise.k, allowed(promise.c, len(visits.starts) - 1))
+    limits = _Limits(promise.k, floor_multiples(promise.c, len(visits.starts) - 1))
     for done, pair in enumerate(pairs.tolist()):
         progress.tell("re-inserting visits", done, len(pairs))
         candidates = visits.of_pair(pair)
@@ -88,7 +88,7 @@ def _largest_private(sequences: _Sequences, kept: Flags, flags: Flags, limits: _
 def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest: int) -> _Sequences:
     """Every combination of the pair of a candidate with visits it has kept, up to the length known."""
     row = visits.record[candidates]
-    visit, asked = ranges(visits.starts[row], visits.starts[row + 1])
+    visit, asked = concatenate_ranges(visits.starts[row], visits.starts[row + 1])
     there = alive[visit] & (visit != candidates[asked])
     visit, asked = visit[there], asked[there]
     end = np.cumsum(np.bincount(asked, minlength=len(candidates)))
@@ -98,10 +98,10 @@ def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest:
     for _ in range(1, longest):
         if int((end[candidate] - following).sum()) > MOST_VISITS:
             raise too_many(longest)
-        index, before = ranges(following, end[candidate])
+        index, before = concatenate_ranges(following, end[candidate])
         if not len(index):
             break
-        codes, at = grouped(at[before] * visits.size + visits.pairs[visit[index]])
+        codes, at = group_equal(at[before] * visits.size + visits.pairs[visit[index]])
         candidate, following = candidate[before], index + 1
         all_candidates.append(candidate)
         all_at.append(at + sum(numbers))

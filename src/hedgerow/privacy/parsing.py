@@ -1,4 +1,4 @@
-"""Promises made of plain data: of options, as they are typed, and of what `release.json` says."""
+"""Promises parsed from options as they are typed, and from the plain data of `release.json`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.guarantee import All, Guarantee
-from hedgerow.promises import PROMISES, find_promise, readings
+from hedgerow.promises import PROMISES, find_promise, interpret_options
 
 __all__ = ["build", "from_options", "from_plain", "require_plain"]
 
-#: a promise is no longer than this, in texts, in characters of a text and in lists within lists
+#: limits of a promise: the number of texts, the characters per text and the depth of nested lists
 _MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 6
 
 
-def build(promises: Sequence[str], given: Mapping[str, Any]) -> Guarantee:
-    """Make one promise, or all of several, each of those options given that it has.
+def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
+    """Make one promise, or `All` of several; each takes its own options.
 
     Examples
     --------
@@ -24,48 +24,48 @@ def build(promises: Sequence[str], given: Mapping[str, Any]) -> Guarantee:
     PureDP(epsilon=0.5, unit='person')
     """
     parts: list[Guarantee] = [
-        find_promise(name)(**{option: given[option] for option in PROMISES[name].options if option in given})
+        find_promise(name)(**{option: options[option] for option in PROMISES[name].options if option in options})
         for name in promises
     ]
     return parts[0] if len(parts) == 1 else All(*parts)
 
 
-def from_options(given: Mapping[str, Any], promises: Sequence[str] = ()) -> Guarantee:
-    """Make the promise that has just these options.
+def from_options(options: Mapping[str, Any], promises: Sequence[str] = ()) -> Guarantee:
+    """Make the promise that has exactly these options.
 
     Parameters
     ----------
     promises
-        Which it is, if that was said: where the options may mean several, it has to be.
+        The names of the promises, if stated; required where the options fit several.
 
     Raises
     ------
     UnsupportedGuarantee
-        If the options mean nothing, or one thing as well as another.
+        If the options fit no promise, or several.
     """
     for name in promises:
         if name not in PROMISES:
             msg = f"there is no promise {name!r}; there are: {', '.join(PROMISES)}"
             raise ParameterError(msg)
-    asked = " ".join(f"--{name}" for name in given)
-    meant = readings(given, promises or list(PROMISES))
+    typed = " ".join(f"--{name}" for name in options)
+    candidates = interpret_options(options, promises or list(PROMISES))
     if promises:
-        meant = [reading for reading in meant if set(reading) == set(promises)]
-    if len(meant) > 1:
-        listed = ", or ".join(" with ".join(reading) for reading in meant)
-        msg = f"{asked} may be {listed}; say which by --promise"
+        candidates = [names for names in candidates if set(names) == set(promises)]
+    if len(candidates) > 1:
+        listed = ", or ".join(" with ".join(names) for names in candidates)
+        msg = f"{typed} may be {listed}; say which by --promise"
         raise UnsupportedGuarantee(msg)
-    if not meant:
+    if not candidates:
         listed = "; or ".join(
             f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in promises or PROMISES
         )
-        msg = f"no guarantee has just {asked}; there are {listed}"
+        msg = f"no guarantee has exactly {typed}; there are {listed}"
         raise UnsupportedGuarantee(msg)
-    return build(meant[0], given)
+    return build(candidates[0], options)
 
 
 def from_plain(plain: Mapping[str, Any]) -> Guarantee:
-    """Take back what `Guarantee.to_plain` laid out; a stranger may have written it.
+    """Read the plain data of `Guarantee.to_plain`, which may come from an untrusted file.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _part(plain: Any) -> Guarantee:
 
 
 def require_plain(plain: Any) -> None:
-    """Refuse what is no plain data, or so much of it that reading it is work."""
+    """Refuse what is not plain data, or too much of it."""
     texts, level = 0, [plain]
     for _ in range(_DEEPEST):
         below: list[Any] = []
@@ -100,7 +100,7 @@ def require_plain(plain: Any) -> None:
             if isinstance(value, str):
                 texts += 1
                 if len(value) > _LONGEST:
-                    msg = f"a number of the promise is too long, or a name: more than {_LONGEST:,} characters"
+                    msg = f"a number or a name of the promise is too long: more than {_LONGEST:,} characters"
                     raise ParameterError(msg)
             elif isinstance(value, Mapping):
                 table = cast("Mapping[Any, Any]", value)
@@ -108,7 +108,7 @@ def require_plain(plain: Any) -> None:
             elif isinstance(value, (list, tuple)):
                 below += cast("list[Any]", value)
             else:
-                msg = "a promise is written in texts, and lists and tables of them"
+                msg = "a promise consists of texts, and of lists and tables of texts"
                 raise ParameterError(msg)
         if texts + len(below) > _MOST_TEXTS:
             msg = f"a promise has at most {_MOST_TEXTS:,} numbers and names"
@@ -116,5 +116,5 @@ def require_plain(plain: Any) -> None:
         if not below:
             return
         level = below
-    msg = "a promise has lists within lists within lists; no promise has"
+    msg = f"the lists of a promise are nested too deeply; at most {_DEEPEST} levels are read"
     raise ParameterError(msg)

@@ -1,11 +1,11 @@
-r"""The exact small-case check: the whole output distribution of a run, enumerated.
+r"""Exact enumeration: the whole output distribution of a method on a small case.
 
-On a tiny universe every question has few possible answers once both tails are lumped, so a run
-can be carried out for every transcript, with its exact probability. The worst log-ratio between
-neighbours is then a fact, not a bound. Lumping answers can only hide loss in what is lumped, and
-beyond the window the loss of a count is the same at every value.
+On a tiny universe every question has few possible answers once both tails are merged, so the method can be run for
+every transcript, with its exact probability. The worst log-ratio between neighbours is then computed, not bounded.
+Merging answers can only hide loss among the merged answers, and beyond the window the loss of a count is the same at
+every value.
 
-The laws here are written down anew from their formulas; nothing is shared with the samplers.
+The distributions are implemented here from their formulas; no code is shared with the samplers.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ from hedgerow.audit.replay import release_bytes
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Choose, Flip, Guarantee, Laplace
-from hedgerow.privacy.questions import Cells, Coins, Question, Thresholded
+from hedgerow.privacy.questions import CellQuestion, CoinQuestion, Question, ThresholdQuestion
 from hedgerow.privacy.survivors import Survivors
 from hedgerow.publishers.base import Publisher, publish_with
 
-__all__ = ["output_law", "worst_loss"]
+__all__ = ["output_distribution", "worst_loss"]
 
 #: one possible answer and its probability
 Outcome = tuple[Any, float]
 
 
 def worst_loss(first: dict[bytes, float], second: dict[bytes, float]) -> float:
-    """Return the largest absolute log-ratio of two laws; infinite if one misses an output."""
+    """Return the largest absolute log-ratio of two distributions; infinite if one lacks an output."""
     if first.keys() != second.keys():
         return math.inf
     return max(abs(math.log(chance / second[output])) for output, chance in first.items())
 
 
-def output_law(
+def output_distribution(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, *, low: int, high: int
 ) -> dict[bytes, float]:
-    """Enumerate what a method can publish, with probabilities.
+    """Enumerate what a method can publish, with exact probabilities.
 
     Parameters
     ----------
     method, data, guarantee
-        What is run. Coins have one fixed key.
+        What is run. The key of the coins is fixed.
     low, high
-        Counts at or below `low` are lumped, and counts at or above `high`.
+        Counts at or below `low` are merged, and counts at or above `high`.
     """
-    law: dict[bytes, float] = {}
-    open_: list[tuple[list[Any], float]] = [([], 1.0)]
-    while open_:
-        answers, chance = open_.pop()
+    distribution: dict[bytes, float] = {}
+    pending: list[tuple[list[Any], float]] = [([], 1.0)]
+    while pending:
+        answers, chance = pending.pop()
         script = _Script(answers, low, high)
         try:
             release = publish_with(method, data, guarantee, script)
         except _Branch as branch:
-            open_ += [([*answers, answer], chance * p) for answer, p in branch.outcomes if p > 0]
+            pending += [([*answers, answer], chance * p) for answer, p in branch.outcomes if p > 0]
             continue
         output = release_bytes(release)
-        law[output] = law.get(output, 0.0) + chance
-    return law
+        distribution[output] = distribution.get(output, 0.0) + chance
+    return distribution
 
 
 class _Branch(Exception):
@@ -76,7 +76,7 @@ class _Branch(Exception):
 
 @dataclass
 class _Script:
-    """Gives scripted answers, and stops at the first question beyond them."""
+    """Returns scripted answers, and branches at the first question without one."""
 
     answers: list[Any]
     low: int
@@ -93,11 +93,11 @@ class _Script:
 
 
 def _outcomes(question: Question, low: int, high: int) -> Iterator[Outcome]:
-    if isinstance(question, Coins):
+    if isinstance(question, CoinQuestion):
         return iter([((0, 0), 1.0)])
-    if isinstance(question, Thresholded):
+    if isinstance(question, ThresholdQuestion):
         return _survivor_outcomes(question, high)
-    if isinstance(question, Cells):
+    if isinstance(question, CellQuestion):
         rates = zip(question.exact.tolist(), question.shares.floats().tolist(), strict=True)
         cells = [_cell_outcomes(question.mechanism, exact, s, low, high) for exact, s in rates]
         return (
@@ -124,8 +124,8 @@ def _cell_outcomes(mechanism: object, exact: Any, share: float, low: int, high: 
     raise ParameterError(msg)
 
 
-def _survivor_outcomes(question: Thresholded, high: int) -> Iterator[Outcome]:
-    """Ask every candidate one by one, empty or not: the definition that survivors must equal."""
+def _survivor_outcomes(question: ThresholdQuestion, high: int) -> Iterator[Outcome]:
+    """Ask about every candidate one by one, empty or not: the definition of survivors."""
     families = question.families
     listed = zip(families.at.tolist(), families.codes.tolist(), strict=True)
     counts = dict(zip(listed, question.exact.tolist(), strict=True))
@@ -135,10 +135,10 @@ def _survivor_outcomes(question: Thresholded, high: int) -> Iterator[Outcome]:
         cutoff = int(families.cutoffs[at])
         for code in range(size):
             exact = counts.get((at, code), 0)
-            top = max(high, cutoff)  # at a cutoff beyond the window, who survives is all there is
+            top = max(high, cutoff)  # with a cutoff beyond the window, only the fact of survival is enumerated
             values = [((at, code, v), _point(v - exact, rate)) for v in range(cutoff, top)]
-            gone = (None, _tail(exact - cutoff + 1, rate))
-            options.append([gone, *values, ((at, code, top), _tail(top - exact, rate))])
+            dropped = (None, _tail(exact - cutoff + 1, rate))
+            options.append([dropped, *values, ((at, code, top), _tail(top - exact, rate))])
     for row in itertools.product(*options):
         kept = [cell for cell, _ in row if cell is not None]
         columns = np.array(kept, np.int64).reshape(-1, 3).T

@@ -1,22 +1,20 @@
-r"""A forest of cells for one reserved share.
+r"""A budget along the paths of a forest of cells, within one reserved share.
 
 Privacy
 -------
-A record owns at most $T$ tokens (`touches`), and a token walks down one path of the forest:
-whatever was asked below a node, the token is in at most one of the cells. A cell with share $s$
-is answered by its mechanism stretched to $T$ tokens, so a count loses $|moved| \cdot s / (T \,
-l_1)$. Taking one record away moves each cell by at most $l_1$ a token that passes it, so the
+A record owns at most $T$ tokens (`touches`), and each token follows one path of the forest: among the cells below a
+node, it is in at most one. A cell with share $s$ is answered by its mechanism scaled to $T$ tokens, so a count loses
+$|moved| \cdot s / (T \, l_1)$. Removing one record moves each cell by at most $l_1$ per token that passes it, so the
 losses of all cells are at most
 
 $$\sum_{tokens} \sum_{cells\ on\ its\ path} s / T \le T \cdot spend / T = spend,$$
 
-because the shares along every path from the root stay within `spend`: each node remembers what
-was spent above it, and a question that would bring a path beyond is refused before anything is
-drawn. Siblings cost nothing extra. Which nodes are asked about, and with which shares, may depend
-on answers only.
+because the shares along every path from the root stay within `spend`: the amount spent above each node is recorded, and
+a question that would exceed the budget of a path is refused before anything is drawn. Siblings cost nothing extra.
+Which nodes are asked about, and with which shares, may depend on answers only.
 
-The children of a node are asked for once. A second question below it would see the same tokens
-again at the price of siblings, so it is refused: put both in one call, or ask below the new nodes.
+The children of a node are asked for once. A second question below the same node would see the same tokens at the price
+of siblings, so it is refused: put both questions in one call, or ask below the new nodes.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
-from hedgerow.privacy.questions import Answers, Cells, Thresholded
+from hedgerow.privacy.questions import Answers, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
 from hedgerow.privacy.survivors import CandidateSets
 
-__all__ = ["Grown", "Paths"]
+__all__ = ["PathBudget", "SurvivingNodes"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 #: nodes of different forests of one ledger have different numbers
-_FOREST = 1 << 40
+_NODES_PER_FOREST = 1 << 40
 
 
-class Grown(NamedTuple):
-    """Survivors as nodes: the node, its parent's position in `under`, its code, its noisy count."""
+class SurvivingNodes(NamedTuple):
+    """Candidates that reached the cutoff, as nodes: node, position of its parent in `under`, code and noisy count."""
 
     nodes: Integers
     at: Integers
@@ -51,8 +49,8 @@ class Grown(NamedTuple):
     noisy: Integers
 
 
-class Paths:
-    """A forest of cells; opened by `Ledger.paths`."""
+class PathBudget:
+    """A budget along the paths of a forest of cells, opened by `Ledger.paths`."""
 
     def __init__(
         self,
@@ -71,12 +69,12 @@ class Paths:
         self._spent = Shares.of([Fraction(0)])
         self._asked = np.zeros(1, np.bool_)
         self._most = Fraction(0)
-        self._first = number * _FOREST
+        self._first = number * _NODES_PER_FOREST
         self._open = True
 
     @property
     def root(self) -> Integers:
-        """The node every path starts from."""
+        """The node that every path starts from."""
         return np.full(1, self._first, np.int64)
 
     def ask(
@@ -109,7 +107,7 @@ class Paths:
         stretched.check(exact, shares)
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
-        answer = self._answers.answer(Cells(label, stretched, shares, exact, under))
+        answer = self._answers.answer(CellQuestion(label, stretched, shares, exact, under))
         return self._add(total), answer
 
     def survivors(
@@ -124,8 +122,8 @@ class Paths:
         cutoff: int | Integers,
         spend: Spend,
         label: LiteralString,
-    ) -> Grown:
-        """Ask about huge families of children and get those that reach the cutoff, as nodes.
+    ) -> SurvivingNodes:
+        """Ask about families of children, however many, and get those that reach the cutoff, as nodes.
 
         Parameters
         ----------
@@ -133,10 +131,10 @@ class Paths:
             The children that occur: their family, as a position in `under`; their code within it,
             from 0; their count. All other children are empty.
         mechanism
-            With the sensitivity to *one token*.
+            How to answer, with the sensitivity to *one token*.
         under
-            The parent of each family. All parents belong here, also those with no child that
-            occurs. A parent may have several families that share no token.
+            The parent of each family. All parents belong here, also those none of whose children occurs. A parent may
+            have several families, which share no token.
         candidates, cutoff, spend
             One for all, or one per family.
         """
@@ -148,18 +146,18 @@ class Paths:
         families.require_few(stretched, shares)
         total = self._enter(under, shares, label)
         self._mention(label, mechanism)
-        question = Thresholded(label, stretched, shares, exact, families, under)
+        question = ThresholdQuestion(label, stretched, shares, exact, families, under)
         survivors = self._answers.answer(question)
-        return Grown(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
+        return SurvivingNodes(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
 
     def left(self, nodes: Integers) -> Shares:
-        """Return what may still be spent below each node; it depends on answers only."""
+        """Return the share that is left below each node; it depends on answers only."""
         return self._spent[nodes - self._first].take_from(self._spend)
 
     def close(self) -> Fraction:
-        """End the forest and give back what no path has spent.
+        """Close the forest and return to the ledger what no path has spent.
 
-        A path counts by what was asked along it, whether or not anything survived.
+        What counts is what was asked along a path, whether or not any candidate reached the cutoff.
         """
         self._require_open()
         self._open = False
@@ -169,11 +167,11 @@ class Paths:
         return unspent
 
     def _enter(self, under: Integers, shares: Shares, label: str) -> Shares:
-        """Refuse what is not allowed; return what each new cell's path has then spent."""
+        """Refuse a question that is not allowed; return what the path of each new cell will have spent."""
         self._require_open()
         under = under - self._first
         if len(under) and (under.min() < 0 or under.max() >= len(self._asked)):
-            msg = f"{label!r} asks below a node that is not of this forest"
+            msg = f"{label!r} asks below a node that is not in this forest"
             raise InternalError(msg)
         if np.any(self._asked[under]):
             msg = (
@@ -182,7 +180,7 @@ class Paths:
             )
             raise BudgetExceeded(msg)
         if any(share <= 0 for share in shares.used()):
-            msg = f"{label!r} must spend more than nothing in every cell"
+            msg = f"{label!r} must spend more than 0 in every cell"
             raise BudgetExceeded(msg)
         total = self._spent[under] + shares
         most = max(total.used(), default=Fraction(0))
@@ -203,5 +201,5 @@ class Paths:
 
     def _require_open(self) -> None:
         if not self._open:
-            msg = "this forest is closed"
+            msg = "this forest is closed; ask before `close`"
             raise BudgetExceeded(msg)

@@ -1,4 +1,4 @@
-"""Lists of different lengths in one array: where each starts, and the values of all of them."""
+"""Ragged arrays: lists of different lengths as one array of values and one of list starts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cut_lists(starts: Integers, values: NDArray[Any], longest: int) -> tuple[Int
 
 
 def read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that nobody else can write to: itself if it cannot be written to, else a copy."""
+    """Return the column if it is read-only, else a copy, which the caller cannot change."""
     return column.copy() if column.flags.writeable else column
 
 
