@@ -284,7 +284,7 @@ def test_a_release_is_compared_with_its_own_data_only():
     data = Trajectories.from_records([[("a", 1)]] * 4 + [[("b", 2)]] * 4)
     other = Trajectories.from_records([[("a", 1)]] * 4 + [[("c", 2)]] * 4)
     release = find_method("kcl")().publish(data, KCL(k=2, l=1))
-    with pytest.raises(ParameterError, match="visits that the data has not"):
+    with pytest.raises(ParameterError, match="visits that are not in the data"):
         evaluate(release, other, seed=1)
 
 
