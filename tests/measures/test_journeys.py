@@ -43,7 +43,7 @@ def test_several_visits_at_one_time_keep_their_order():
 
 
 def test_kcl_needs_one_visit_at_a_time():
-    with pytest.raises(ParameterError, match="one visit at a time"):
+    with pytest.raises(ParameterError, match="one visit per record and time"):
         find_method("kcl")().publish(journeys([[("a", 1), ("b", 1)]]), KCL(k=1, l=1))
 
 
