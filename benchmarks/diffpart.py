@@ -1,7 +1,7 @@
-"""DiffPart on real and generated sets: time against the floor, and utility beside controls.
+"""DiffPart on real and generated sets: time relative to the floor, and utility compared with controls.
 
 Writes docs/results/diffpart.json, from which `pages.py` makes docs/results/diffpart.md. Each
-experiment runs in a process of its own, so that its memory is its own.
+experiment runs in a separate process, so that its peak memory can be measured.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from plans import run_plans
 from set_workloads import generate, read_sets, run_growth, run_large, run_msnbc, run_persons, run_sample
 
-#: besides the default: wider thresholds and a narrower tree keep more of fewer records
+#: lower thresholds and a smaller fan-out keep more if there are few records
 NARROW: dict[str, Any] = {"fanout": 5, "c1": 1.5, "c2": 0.5, "tau_split": 1.0}
 PLANS = {
     "msnbc 1 tree": lambda: run_msnbc("diffpart", "1"),

@@ -1,6 +1,6 @@
-"""The whole job on MSNBC as sets: read, publish, write, verify, against the floor.
+"""The whole job on MSNBC as sets (read, publish, write, verify), relative to the floor.
 
-Process start apart, as the floor has none; the commands are timed besides, with theirs.
+The job is timed without process start, as the floor is; the commands are timed separately, with process start.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def job(source: Path, out: Path) -> Job:
     )
 
 
-def timed(*words: str) -> float:
-    """Run a command, and time it."""
+def time_command(*words: str) -> float:
+    """Run a command, and return its time in seconds."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "hedgerow", *words]
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - ourselves
@@ -61,7 +61,7 @@ def main() -> None:
             "report": ["report", release, "--scores", scores, "--html", str(folder / "page.html")],
         }
         for command, words in commands.items():
-            print(f"hedgerow {command}: {timed(*words):.2f} s, process start included")
+            print(f"hedgerow {command}: {time_command(*words):.2f} s, process start included")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The floor: what no method can be faster than, and none of our code.
+"""The floor: a lower bound on the time of any method, without any of our code.
 
 Gunzip a file of lines of small whole numbers, parse it, sort its numbers once. A benchmark prints
-its time as a ratio to this, measured in the same run, because machines are noisy.
+its time as a ratio to this, measured in the same run, because timings vary between machines and runs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Result = TypeVar("Result")
 
 def data_folder() -> Path:
     """Return the folder of public data sets: HEDGEROW_DATA, or the argument after --data."""
-    given = sys.argv[sys.argv.index("--data") + 1] if "--data" in sys.argv else None
-    folder = given or os.environ.get("HEDGEROW_DATA")
+    option = sys.argv[sys.argv.index("--data") + 1] if "--data" in sys.argv else None
+    folder = option or os.environ.get("HEDGEROW_DATA")
     if not folder:
-        sys.exit("say where the data sets are: --data FOLDER, or set HEDGEROW_DATA")
+        sys.exit("the folder of the data sets is not set; give --data FOLDER, or set HEDGEROW_DATA")
     return Path(folder)
 
 
@@ -55,7 +55,7 @@ def read_numbers(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def floor(path: Path) -> None:
-    """Do the least that anybody has to do."""
+    """Do the minimum that any method has to do."""
     _, numbers = read_numbers(path)
     np.sort(numbers)
 

@@ -1,9 +1,8 @@
-"""(K,C)_L-privacy on made-up walks: mining, suppression and verification timed apart, and what is lost.
+"""(K,C)_L-privacy on synthetic walks: times of mining, suppression and verification, and the utility loss.
 
-Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are made
-up (`hedgerow.samples.walks`): the data of the paper is not public. Each experiment runs in a
-process of its own, so that its memory is its own. Times are of the processor, all threads
-together: what else the machine does is not in them.
+Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are
+synthetic (`hedgerow.samples.walks`), since the data of the paper is not public. Each experiment runs in a separate
+process, so that its peak memory can be measured. Times are processor times, summed over all threads.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ Flags = NDArray[np.bool_]
 
 
 def promise_of(k: int) -> KCL:
-    """What is promised in all experiments."""
+    """The guarantee of all experiments."""
     return KCL(k=k, c="60%", l=3, sensitive=["diagnosis=HIV"])
 
 
-def timed(run: Callable[[], Flags]) -> dict[str, Any]:
-    """Run, and say how long it took and which visits are kept."""
+def time_run(run: Callable[[], Flags]) -> dict[str, Any]:
+    """Run, and return the processor time and which visits are kept."""
     start = time.process_time()
     kept = run()
     return {"seconds": time.process_time() - start, "kept": kept}
@@ -54,47 +53,47 @@ def suppressed_globally(visits: VisitArrays, mined: MinedSequences) -> Flags:
 
 
 def reinserted(visits: VisitArrays, alive: Flags, promise: KCL) -> Flags:
-    """Re-insert, frequent pairs first and rare ones first; the better of both."""
+    """Re-insert visits in two orders, frequent pairs first and rare pairs first; return the better result."""
     kept = [reinsert(visits, alive, promise, order) for order in insertion_orders(visits)]
     return max(kept, key=np.count_nonzero)
 
 
 def run_scale(plan: Walks, k: int = 30) -> dict[str, Any]:
-    """Make private by many operations at a time, locally and everywhere; time each step."""
-    promise, made = promise_of(k), walks(plan)
+    """Suppress in batches, re-insert, and suppress globally; time each step."""
+    promise, original = promise_of(k), walks(plan)
     results: dict[str, Any] = {"records": plan.records, "pairs": plan.places * plan.hours}
     start = time.process_time()
-    data, visits, _ = SuppressionInput.of(made, promise)
+    data, visits, _ = SuppressionInput.of(original, promise)
     mined = mine_violations(visits, promise)
     results["mining"] = time.process_time() - start
     results["mvs"] = [len(level.codes) for level in mined.violating]
-    local = timed(lambda: suppress_in_batches(visits, mined, promise, Instances(visits)))
+    local = time_run(lambda: suppress_in_batches(visits, mined, promise, Instances(visits)))
     results["local"] = figures(local)
     for name, alive in (("reinserted", local["kept"]), ("grown", np.zeros(len(visits.pairs), np.bool_))):
-        run = timed(lambda alive=alive: reinserted(visits, alive, promise))
+        run = time_run(lambda alive=alive: reinserted(visits, alive, promise))
         start = time.process_time()
-        left = count_violations(data.keep_visits(run["kept"]), promise)
+        violations = count_violations(data.keep_visits(run["kept"]), promise)
         results["verification"] = time.process_time() - start
-        results[name] = {**figures(run), "violations": sum(map(sum, left.values()))}
-    results["global"] = figures(timed(lambda: suppressed_globally(visits, mined)))
+        results[name] = {**figures(run), "violations": sum(map(sum, violations.values()))}
+    results["global"] = figures(time_run(lambda: suppressed_globally(visits, mined)))
     start = time.process_time()
-    SuppressionWithReinsertion().publish(made, promise)
+    SuppressionWithReinsertion().publish(original, promise)
     results["published"] = time.process_time() - start
     results["gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return results
 
 
 def run_schedules(plan: Walks, k: int) -> dict[str, Any]:
-    """The paper's schedule, one operation at a time, beside many at a time and global suppression."""
+    """Compare the paper's schedule (one operation at a time) with batches and with global suppression."""
     promise = promise_of(k)
     _, visits, _ = SuppressionInput.of(walks(plan), promise)
     mined = mine_violations(visits, promise)
     results: dict[str, Any] = {"records": plan.records, "k": k}
     for name, suppress in (("greedy", suppress_greedily), ("batch", suppress_in_batches)):
-        run = timed(lambda suppress=suppress: suppress(visits, mined, promise, Instances(visits)))
+        run = time_run(lambda suppress=suppress: suppress(visits, mined, promise, Instances(visits)))
         results[name] = figures(run)
         results[f"{name}, reinserted"] = 1 - float(reinserted(visits, run["kept"], promise).mean())
-    results["global"] = figures(timed(lambda: suppressed_globally(visits, mined)))
+    results["global"] = figures(time_run(lambda: suppressed_globally(visits, mined)))
     return results
 
 

@@ -1,4 +1,4 @@
-"""(K,C)_L-privacy on public data: what suppression loses with re-insertion and without, and what linkage gains.
+"""(K,C)_L-privacy on public data: the utility loss with and without re-insertion, and the success of linkage.
 
 Writes docs/results/kcl-reinsertion.json, from which `pages.py` makes a part of docs/results/kcl.md.
 """
@@ -25,12 +25,12 @@ from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import s
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-reinsertion.json"
 WEEK, HOUR = 7 * 24 * 60, 60
-#: shares that are tried where something is sensitive
+#: values of C that are tried if the data has sensitive values
 SHARES = ("60%", "30%", "20%", "15%")
 
 
 class Source(NamedTuple):
-    """Data, what is sensitive in it, and its number of persons where they own several records."""
+    """A data set, its sensitive values, and the number of persons if they own several records."""
 
     data: Trajectories
     sensitive: list[str]
@@ -83,7 +83,7 @@ SOURCES: dict[str, Callable[[Path], Source]] = {
 
 
 def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
-    """Publish by suppression with re-insertion; the evaluation suppresses globally beside it."""
+    """Publish by suppression with re-insertion; global suppression is a control of the evaluation."""
     values = {"c": "60%", "sensitive": sensitive} if sensitive else {}
     promise = KCL(k=k, l=3, **values)
     start = time.process_time()
@@ -101,16 +101,16 @@ def run(data: Trajectories, sensitive: list[str], k: int) -> dict[str, Any]:
 
 
 def _local_loss(data: Trajectories, promise: KCL) -> float:
-    """What local suppression loses without re-insertion, many operations at a time."""
+    """The utility loss of local suppression in batches, without re-insertion."""
     _, visits, _ = SuppressionInput.of(data, promise)
     mined = mine_violations(visits, promise)
     return 1 - float(suppress_in_batches(visits, mined, promise, Instances(visits)).mean())
 
 
 def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[str, Any]]:
-    """Try shares C; say what is lost, and whether a visit at C tells that the truth is beyond.
+    """Try several C: the utility loss, and whether a visit at the limit C discloses that its true share exceeds C.
 
-    Beside it stands a release that keeps K alone: it never looks at a sensitive value.
+    The comparison is a release that keeps K alone and never reads a sensitive value.
     """
     blind = find_method("kcl-reinsertion")().publish(data, KCL(k=k, l=3)).data
     runs = []
@@ -118,13 +118,13 @@ def run_shares(data: Trajectories, sensitive: list[str], k: int) -> list[dict[st
         promise = KCL(k=k, l=3, c=share, sensitive=sensitive)
         ours = find_method("kcl-reinsertion")().publish(data, promise).data
         figures: dict[str, Any] = {"k": k, "c": share}
-        for name, made in (("ours", ours), ("blind", blind)):
-            visits = Visits.of(data, data), Visits.of(made, data)
-            told = truly_beyond(*visits, promise.sensitive, promise.c)
+        for name, released in (("ours", ours), ("blind", blind)):
+            visits = Visits.of(data, data), Visits.of(released, data)
+            at_limit, others = truly_beyond(*visits, promise.sensitive, promise.c)
             figures[name] = {
                 "loss": 1 - visits[1].size / visits[0].size,
-                "at the limit": [len(told[0]), int(told[0].sum())],
-                "others": [len(told[1]), int(told[1].sum())],
+                "at the limit": [len(at_limit), int(at_limit.sum())],
+                "others": [len(others), int(others.sum())],
             }
         runs.append(figures)
     return runs

@@ -10,16 +10,16 @@ from hedgerow import METHODS
 
 
 def benchmarks() -> dict[str, Path]:
-    """Where the benchmark of each method is; the file may not be there."""
+    """The file of each method's benchmark; it may not exist."""
     return {method: Path(__file__).with_name(f"{method.replace('-', '_')}.py") for method in METHODS}
 
 
 def main() -> None:
-    """Run them one after the other, with the arguments given."""
+    """Run the benchmarks one after the other, with the arguments of this command."""
     for method, path in benchmarks().items():
         if path.exists():
             print(f"== {method}", flush=True)
-            subprocess.run([sys.executable, str(path), *sys.argv[1:]], check=True)  # noqa: S603 - ourselves
+            subprocess.run([sys.executable, str(path), *sys.argv[1:]], check=True)  # noqa: S603 - our own scripts
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""ngram and ngram-markov on MSNBC and other public sequences: frequent grams, lengths, queries.
+"""ngram and ngram-markov on MSNBC and other public sequences: frequent n-grams, lengths, queries.
 
-Writes docs/results/ngram.json, from which `pages.py` makes docs/results/ngram.md. Sequences are written in three
-ways from the same noisy grams. Every experiment runs in a process of its own.
+Writes docs/results/ngram.json, from which `pages.py` makes docs/results/ngram.md. Sequences are generated in
+three ways from the same noisy n-grams. Every experiment runs in a separate process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from floor import best, data_folder, floor
-from plans import growth_plans, run_plans, summed
+from plans import growth_plans, means, run_plans
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.jobs.publish import run_job
@@ -33,7 +33,7 @@ from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 
 RUNS = 10
 TOPS = (20, 40, 60, 80, 100)
-#: ngram-markov, the same without balance, and ngram; each by what it is called with
+#: ngram-markov, the same without balance, and ngram: method and parameters of each
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "flow": ("ngram-markov", {}),
     "markov": ("ngram-markov", {"balance": False}),
@@ -44,7 +44,7 @@ MSNBC_ITEMS = range(1, 18)
 
 
 def lines(folder: Path, name: str) -> Sequences:
-    """Sequences that are lines of a file; their items are taken as public."""
+    """Sequences that are lines of a file; their items are assumed to be public."""
     return read(folder / name, kind="sequences", assert_public_domain=True)
 
 
@@ -75,7 +75,7 @@ SOURCES: dict[str, Callable[[Path], Sequences]] = {
 
 
 class Truth:
-    """The original, whole and cut, what is frequent in it, and queries with their answers."""
+    """The original, whole and truncated, its most frequent patterns, and queries with their answers."""
 
     def __init__(self, data: Sequences) -> None:
         self.whole, self.cut = SequenceIndex.of(data), SequenceIndex.of(data.truncated(LONGEST))
@@ -86,43 +86,43 @@ class Truth:
             "with gaps": top_sequential_patterns(self.cut, most),
         }
         rng = np.random.default_rng(1)
-        self.work = {
+        self.workloads = {
             **uniform_queries(self.whole, rng, 1_000, LONGEST),
             **drawn_queries(self.whole, rng, 4_000),
         }
-        self.asked = [query for queries in self.work.values() for query in queries]
-        self.exact = self.whole.counted(self.asked)[0]
+        self.queries = [query for queries in self.workloads.values() for query in queries]
+        self.exact = self.whole.count(self.queries)[0]
         self.lengths = self.cut.lengths(LONGEST) / max(1, self.cut.records)
 
     def score(self, data: Sequences) -> dict[str, Any]:
         """Compare one release."""
-        held = SequenceIndex.of(data)
-        grams = list(held.top(max(TOPS)))
-        mine = {"whole": grams, "cut": grams, "with gaps": list(top_sequential_patterns(held, max(TOPS)))}
-        errors = relative_errors(self.exact, held.counted(self.asked)[0], self.whole.records)
-        ends = np.cumsum([len(queries) for queries in self.work.values()])[:-1]
-        parts = dict(zip(self.work, np.split(errors, ends), strict=True))
-        lengths = held.lengths(LONGEST) / max(1, held.records)
+        index = SequenceIndex.of(data)
+        grams = list(index.top(max(TOPS)))
+        released = {"whole": grams, "cut": grams, "with gaps": list(top_sequential_patterns(index, max(TOPS)))}
+        errors = relative_errors(self.exact, index.count(self.queries)[0], self.whole.records)
+        ends = np.cumsum([len(queries) for queries in self.workloads.values()])[:-1]
+        parts = dict(zip(self.workloads, np.split(errors, ends), strict=True))
+        lengths = index.lengths(LONGEST) / max(1, index.records)
         return {
             **{
-                f"top {most} {which}": len({*list(top)[:most]} & {*mine[which][:most]}) / most
+                f"top {most} {which}": len({*list(top)[:most]} & {*released[which][:most]}) / most
                 for which, top in self.top.items()
                 for most in TOPS
             },
-            "number": held.records / max(1, self.whole.records),
-            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if held.records else 1.0,
+            "number": index.records / max(1, self.whole.records),
+            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if index.records else 1.0,
             **{name: float(part.mean()) for name, part in parts.items() if len(part)},
             "error": float(np.mean([part.mean() for part in parts.values() if len(part)])),
         }
 
 
-def explored(data: Sequences, n_max: int, ledger: Ledger) -> ExplorationTree:
-    """The noisy grams that all ways write from."""
+def explore(data: Sequences, n_max: int, ledger: Ledger) -> ExplorationTree:
+    """The noisy n-grams from which sequences are generated."""
     return Exploration(LONGEST, n_max, adaptive=True, fill="backoff").explore(data, ledger)
 
 
-def written(tree: ExplorationTree, way: str, domain: Domain, coins: np.random.Generator) -> Sequences:
-    """Write sequences in one of the ways."""
+def generate(tree: ExplorationTree, way: str, domain: Domain, coins: np.random.Generator) -> Sequences:
+    """Generate sequences in one of the ways."""
     if way == "join":
         return join_grams(tree, LONGEST, domain)
     row, item = NGramMarkov(l_max=LONGEST, balance=way == "flow").write(tree, coins)
@@ -130,7 +130,7 @@ def written(tree: ExplorationTree, way: str, domain: Domain, coins: np.random.Ge
 
 
 def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
-    """Publish several times, in each way and by single items; means and standard errors."""
+    """Publish several times, in each way and from single items alone; means and standard errors."""
     data = SOURCES[name](data_folder())
     truth = Truth(data)
     promise = PureDP(epsilon=epsilon, unit="sequence")
@@ -139,12 +139,12 @@ def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
     for seed in range(runs):
         for n_max, names in ((5, tuple(WAYS)), (1, ("single items",))):
             ledger = promise.open(data, NoisyAnswers(seed))
-            tree = explored(data, n_max, ledger)
+            tree = explore(data, n_max, ledger)
             if n_max > 1:
                 contexts.append(len(tree))
             for way in names:
-                made = written(tree, way if n_max > 1 else "flow", data.domain, ledger.coins())
-                scores.setdefault(way, []).append(truth.score(made))
+                released = generate(tree, way if n_max > 1 else "flow", data.domain, ledger.coins())
+                scores.setdefault(way, []).append(truth.score(released))
     scores["original, cut"] = [truth.score(data.truncated(LONGEST))]
     nothing = np.zeros(0, np.int64)
     empty = Sequences.from_columns(row=nothing, item=nothing, domain=data.domain)
@@ -154,24 +154,24 @@ def run_source(name: str, epsilon: str, runs: int) -> dict[str, Any]:
         "items": data.domain.size("item"),
         "runs": runs,
         "contexts": statistics.mean(contexts),
-        "scores": {way: summed(several) for way, several in scores.items()},
+        "scores": {way: means(several) for way, several in scores.items()},
     }
 
 
 def run_limits() -> dict[str, Any]:
-    """What grams of five, and of eight, items can say of MSNBC at all: epsilon 1,000, one run."""
+    """The limit of n-grams of up to five and eight items on MSNBC: nearly no noise (epsilon 1,000), one run."""
     data = msnbc(data_folder())
     truth = Truth(data)
     scores: dict[str, Any] = {}
     for n_max in (5, 8):
         ledger = PureDP(epsilon=1_000, unit="sequence").open(data, NoisyAnswers(1))
-        tree = explored(data, n_max, ledger)
-        scores[str(n_max)] = truth.score(written(tree, "flow", data.domain, ledger.coins()))
+        tree = explore(data, n_max, ledger)
+        scores[str(n_max)] = truth.score(generate(tree, "flow", data.domain, ledger.coins()))
     return scores
 
 
 def run_speed() -> dict[str, Any]:
-    """Publish MSNBC, and set the time against the floor, measured in the same run."""
+    """Time publishing MSNBC, and the floor in the same run."""
     folder = data_folder()
     data, promise = msnbc(folder), PureDP(epsilon=1, unit="sequence")
     seconds = {"floor": best(lambda: floor(folder / "msnbc/msnbc990928.seq.gz"), 3)[0]}
@@ -179,12 +179,12 @@ def run_speed() -> dict[str, Any]:
         method = find_method(name)(**parameters)
         seconds[way] = best(lambda method=method: method.publish(data, promise), 3)[0]
     seconds["reading"] = best(lambda: msnbc(folder), 3)[0]
-    seconds["whole"] = _whole(folder / "msnbc/msnbc990928.seq.gz")
+    seconds["whole"] = _time_job(folder / "msnbc/msnbc990928.seq.gz")
     return seconds
 
 
-def _whole(source: Path) -> float:
-    """The whole job: read, publish, compress, write, read again, check."""
+def _time_job(source: Path) -> float:
+    """Time the whole job: read, publish, compress, write, read back, check."""
     with tempfile.TemporaryDirectory() as name:
         job = Job(
             data=str(source),

@@ -16,7 +16,7 @@ ORACLE_DRAWS = 20_000
 
 
 def main() -> None:
-    """Print one line a scale."""
+    """Print one line per scale."""
     dp.enable_features("contrib")
     zeros = np.zeros(DRAWS, np.int64)
     rng = np.random.default_rng()

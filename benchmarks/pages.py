@@ -9,19 +9,22 @@ from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
 from pages_prefix import prefix_pages, times_page
 from pages_sets import sets_page
+from score_names import with_current_names
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def pages() -> dict[str, str]:
-    """Every page and picture by its name, from what was measured."""
-    held = {path.stem: json.loads(path.read_text()) for path in RESULTS.glob("*.json")}
+    """Every page and chart by file name, from the stored results."""
+    results = {
+        path.stem: json.loads(path.read_text(), object_pairs_hook=with_current_names) for path in RESULTS.glob("*.json")
+    }
     return {
-        **{f"{method}.md": sets_page(method, held[method]) for method in ("diffpart", "raked-histogram")},
-        **kcl_pages(held["kcl"], held["kcl-reinsertion"]),
-        **ngram_pages(held["ngram"]),
-        **prefix_pages(held["prefix-tree"]),
-        "prefix-tree-times.md": times_page(held["prefix-tree-times"]),
+        **{f"{method}.md": sets_page(method, results[method]) for method in ("diffpart", "raked-histogram")},
+        **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
+        **ngram_pages(results["ngram"]),
+        **prefix_pages(results["prefix-tree"]),
+        "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
     }
 
 

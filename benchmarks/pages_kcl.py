@@ -8,35 +8,35 @@ from plots import growth
 from tables import table
 
 
-def kcl_pages(made_up: dict[str, Any], real: dict[str, Any]) -> dict[str, str]:
-    """Write the page, and the pictures it shows."""
+def kcl_pages(synthetic: dict[str, Any], real: dict[str, Any]) -> dict[str, str]:
+    """Write the page, and its charts."""
     head = (
         "# Results: kcl and kcl-reinsertion\n\nMade by `benchmarks/pages.py` from `kcl.json` and "
         "`kcl-reinsertion.json`; do not edit. C = 60 %, L = 3, metric instances; a visit is a pair of place and "
-        "time, and the loss is the share of visits that is suppressed.\n\n"
-        "*Local* and *global* are the paper's operations (`kcl`; here many local ones at a time, where not said "
-        "otherwise). *Re-inserted* is what stays suppressed after local suppression and re-insertion "
-        "(`kcl-reinsertion`); *grown* starts from nothing instead (its `schedule = grow`).\n\n"
-        "Seconds are processor time, all threads together. "
-        "*Identity* and *attribute* are how sure somebody who knows three visits is of a record "
-        "and of a sensitive value: by guessing, from the original, from the release, and from the "
-        "release if they also know how many records lost each visit (*informed*)."
+        "time, and the loss is the share of visits that are suppressed.\n\n"
+        "*Local* and *global* are the paper's operations (`kcl`; here local ones in batches, unless stated "
+        "otherwise). *Re-inserted* is the loss after local suppression and re-insertion "
+        "(`kcl-reinsertion`); *grown* is re-insertion that starts from no visits (its `schedule = grow`).\n\n"
+        "Seconds are processor time, summed over all threads. "
+        "*Identity* and *attribute* are the confidence of an attacker who knows three visits, in a record "
+        "and in a sensitive value: by guessing, from the original, from the release, and from the "
+        "release if the attacker also knows how many records lost each visit (*informed*)."
     )
-    pictures = "\n\n".join(f"![growth with {axis}](kcl-{axis}.svg)" for axis in AXES)
-    parts = [head, _schedules(made_up), _scale(made_up), pictures, *_real(real)]
-    drawn = {f"kcl-{axis}.svg": _drawn(axis, made_up) for axis in AXES}
-    return {"kcl.md": "\n\n".join(parts) + "\n", **drawn}
+    charts = "\n\n".join(f"![growth with {axis}](kcl-{axis}.svg)" for axis in AXES)
+    parts = [head, _schedules(synthetic), _scale(synthetic), charts, *_real(real)]
+    drawings = {f"kcl-{axis}.svg": _growth_chart(axis, synthetic) for axis in AXES}
+    return {"kcl.md": "\n\n".join(parts) + "\n", **drawings}
 
 
 AXES = ("records", "pairs")
 
 
-def _drawn(axis: str, held: dict[str, Any]) -> str:
+def _growth_chart(axis: str, results: dict[str, Any]) -> str:
     """Draw how the times grow with the records, or with the pairs."""
     other = {"records": "pairs", "pairs": "records"}[axis]
     chosen = {"pairs": 3_264, "records": 120_000}[other]
     runs = sorted(
-        (run for run in held.values() if "mvs" in run and run[other] == chosen),
+        (run for run in results.values() if "mvs" in run and run[other] == chosen),
         key=lambda run: run[axis],
     )
     series = {
@@ -61,7 +61,7 @@ def _schedules(results: dict[str, Any]) -> str:
     ]
     head = ["data", "loss, global", "loss, one at a time", "loss, batch", "one at a time, re-inserted"]
     head += ["batch, re-inserted", "seconds, global", "seconds, one at a time", "seconds, batch"]
-    return f"## One local operation at a time (kcl), or many\n\n{table(head, rows)}"
+    return f"## One local operation at a time (kcl), or batches\n\n{table(head, rows)}"
 
 
 def _scale(results: dict[str, Any]) -> str:
@@ -87,33 +87,33 @@ def _scale(results: dict[str, Any]) -> str:
     head += ["re-insertion, s", "verification, s", "growing, s", "kcl-reinsertion, s", "GB"]
     head += ["loss, global", "loss, local", "loss, re-inserted", "loss, grown"]
     return (
-        "## Made-up walks, K = 30, many operations at a time\n\nMean length 6, a fifth of the "
-        "records sensitive (`hedgerow.samples.walks`). Re-insertion and growing are timed for two "
-        "orders of the pairs, of which the better is taken. *kcl-reinsertion* is one run of "
-        "`publish` with its check: nothing is mined there where growing alone is tried."
+        "## Synthetic walks, K = 30, operations in batches\n\nMean length 6; a fifth of the "
+        "records are sensitive (`hedgerow.samples.walks`). Re-insertion and growing are timed for two "
+        "orders of the pairs, and the better result is taken. *kcl-reinsertion* is one run of "
+        "`publish`, including the check of its result; if it only grows, nothing is mined."
         f"\n\n{table(head, rows)}"
     )
 
 
-def _real(held: dict[str, Any]) -> list[str]:
+def _real(results: dict[str, Any]) -> list[str]:
     parts = []
-    for name, data in held.items():
+    for name, data in results.items():
         facts = f"{data['records']:,} records, {data['visits']:,} visits, {data['pairs']:,} pairs"
-        whose = (
+        owners = (
             f" **These are the records of {data['persons']:,} persons.** K counts records: the "
-            "promise here is about weeks, and says less about a person, who owns "
-            f"{data['records'] / data['persons']:.0f} of them."
+            "guarantee here is about weeks, and is weaker for a person, who owns "
+            f"{data['records'] / data['persons']:.0f} of them on average."
             if data["persons"]
             else ""
         )
-        text = f"{data['what']} {facts}.{whose}"
+        text = f"{data['what']} {facts}.{owners}"
         parts.append(f"## {name}\n\n{text}\n\n{_runs(data['runs'])}")
         if data["shares"]:
             parts.append(_shares(data["shares"]))
     return parts
 
 
-INFORMED = ", knowing of suppression"
+INFORMED = ", aware of suppression"
 #: below this more digits are shown
 _SMALL = 0.01
 
@@ -121,18 +121,18 @@ _SMALL = 0.01
 def _runs(runs: list[dict[str, Any]]) -> str:
     rows = []
     for run in runs:
-        lost, beside = run["visits that were suppressed"]
-        row = [str(run["k"]), f"{beside['global suppression']:.3f}", f"{run['local']:.3f}"]
-        row += [f"**{lost:.3f}**", f"{run['grown']:.3f}", f"{beside['one visit a record']:.3f}"]
+        lost, controls = run["share of visits suppressed"]
+        row = [str(run["k"]), f"{controls['global suppression']:.3f}", f"{run['local']:.3f}"]
+        row += [f"**{lost:.3f}**", f"{run['grown']:.3f}", f"{controls['one visit per record']:.3f}"]
         row.append(f"{run['seconds']:.1f}")
-        for what in ("identity linkage by 3 visits", "attribute linkage by 3 visits"):
+        for what in ("identity linkage, 3 known visits", "attribute linkage, 3 known visits"):
             after, controls = run.get(what, [None, {}])
             informed, _ = run.get(what + INFORMED, [None, {}])
             figures = (controls.get("guessing"), controls.get("original"), after, informed)
             row += ["" if figure is None else _small(figure) for figure in figures]
         rows.append(row)
     head = ["K", "loss, global", "loss, local", "loss, re-inserted", "loss, grown"]
-    head += ["one visit a record", "seconds"]
+    head += ["one visit per record", "seconds"]
     for what in ("identity", "attribute"):
         head += [f"{what}: guessing", "original", "release", "informed"]
     return table(head, rows)
@@ -157,11 +157,12 @@ def _shares(runs: list[dict[str, Any]]) -> str:
         ]
         for run in runs
     ]
-    head = ["K", "C", "loss, K alone", "loss, K and C", "at the limit, truly beyond C"]
+    head = ["K", "C", "loss, K alone", "loss, K and C", "at the limit, truly above C"]
     head += ["others", "K alone: at the limit", "K alone: others"]
     return (
         "### Smaller shares of a sensitive value\n\nA visit is *at the limit* if one more record "
-        "with a sensitive value would be too many, and *truly beyond* if it is over C in the "
-        "original. Some get there by chance, as they do where sensitive values are never looked at "
-        "(*K alone*); more than that would tell who was taken out for their value.\n\n" + table(head, rows)
+        "with a sensitive value would be too many, and *truly above* C if its share exceeds C in the "
+        "original. Some are there by chance, also if sensitive values are never read "
+        "(*K alone*); more than that would disclose that records were selected by their sensitive value.\n\n"
+        + table(head, rows)
     )

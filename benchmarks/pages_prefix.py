@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plots import growth_along
-from tables import figure, made_up, table
+from tables import figure, growth_table, table
 
 TOPS = (100, 150, 200, 250, 300)
 QUERIES = (3, 6, 9, 12)
@@ -41,41 +41,41 @@ PAPER_HEIGHT = {
 
 
 def prefix_pages(results: dict[str, Any]) -> dict[str, str]:
-    """Write the page, and the pictures it shows."""
+    """Write the page, and its charts."""
     head = (
         "# Results: prefix-tree and continued-prefix-tree\n\nMade by `benchmarks/pages.py` from "
-        "`prefix-tree.json`; do not edit. *Printed* is the paper's method, `prefix-tree`: sequences end "
-        "where the tree does, every level has the same budget, its thresholds, its split between groups "
-        "and places (noise is whole numbers). These figures were measured with the printed inference "
-        "as well, which `prefix-tree` corrects. The printed simple tree breeds empty prefixes beyond any memory "
-        "on these data, so their number is bounded. *Hybrid* and *simple* are ours, `continued-prefix-tree`, "
-        "with groups and without; *ngram* is `ngram-markov`. *Original, cut* has no noise, only as many "
-        "items of each sequence as the method uses; *single items* are counts of items alone.\n\nMetro and Bus are "
-        "made up "
-        "(`benchmarks/transit.py`): homes, work, and one time in five elsewhere, with the number "
-        "of records, places and the mean length of the paper's two data sets, which are not "
-        "public. The paper's figures stand beside as they are, and cannot be compared as such."
+        "`prefix-tree.json`; do not edit. *Printed* is the method of the paper, `prefix-tree`: sequences end "
+        "where the tree does, every level has the same budget, and the thresholds and the split between groups "
+        "and places are those of the paper (noise is integer). These figures were measured with the printed inference "
+        "as well, which `prefix-tree` corrects. The printed simple tree grows so many empty prefixes on these data "
+        "that they do not fit in memory, so their number is bounded. *Hybrid* and *simple* are our method, "
+        "`continued-prefix-tree`, with and without groups; *ngram* is `ngram-markov`. *Original, cut* has no noise, "
+        "but only as many items per sequence as the method uses; *single items* is a release from counts of single "
+        "items alone.\n\nMetro and Bus are synthetic "
+        "(`benchmarks/transit.py`): home, work, and one visit in five elsewhere, with the numbers "
+        "of records and places and the mean length of the paper's two data sets, which are not "
+        "public. The figures of the paper are shown as printed; they are on other data and not directly comparable."
     )
     parts = [head, *(_main(name, results) for name in NETWORKS)]
     parts += [_timed(name, results[f"timed {name}"]) for name in NETWORKS]
-    parts += [_real(name.removeprefix("real "), held) for name, held in results.items() if name.startswith("real ")]
+    parts += [_real(name.removeprefix("real "), run) for name, run in results.items() if name.startswith("real ")]
     parts.append(_speed(results))
     axes = {"records": 1_000, "items": 1_000_000}
     parts += [f"![growth with {axis}](prefix-tree-{axis}.svg)" for axis in axes]
-    drawn = {f"prefix-tree-{axis}.svg": growth_along("prefix-tree", axis, results) for axis in axes}
-    return {"prefix-tree.md": "\n\n".join(parts) + "\n", **drawn}
+    drawings = {f"prefix-tree-{axis}.svg": growth_along("prefix-tree", axis, results) for axis in axes}
+    return {"prefix-tree.md": "\n\n".join(parts) + "\n", **drawings}
 
 
 def _main(name: str, results: dict[str, Any]) -> str:
-    held, which = results[f"main {name}"], NETWORKS[name]
-    scores = held["scores"]
+    run, which = results[f"main {name}"], NETWORKS[name]
+    scores = run["scores"]
     top = [[way, *(f"{scores[way][f'top {most}'][0]:.0f}" for most in TOPS)] for way in (*WAYS, *CONTROLS)]
-    top += [[way, *(f"{pair[which]}" for pair in found)] for way, found in PAPER_TOP.items()]
+    top += [[way, *(f"{pair[which]}" for pair in figures)] for way, figures in PAPER_TOP.items()]
     return (
-        f"## {name.capitalize()}, made up: {held['records']:,} sequences over {held['places']} "
-        "places, epsilon 1, height 12\n\nMean of 3 runs. How many of the top k patterns with gaps "
-        "(PrefixSpan, two places and more) are among the top k of the release; as many as are "
-        f"missing are there by mistake.\n\n{table(['', *(f'k = {n}' for n in TOPS)], top)}\n\n"
+        f"## {name.capitalize()}, synthetic: {run['records']:,} sequences over {run['places']} "
+        "places, epsilon 1, height 12\n\nMean of 3 runs. How many of the top k sequential patterns "
+        "(PrefixSpan, at least two places) are among the top k of the release; the others are "
+        f"false positives.\n\n{table(['', *(f'k = {n}' for n in TOPS)], top)}\n\n"
         f"{_figures(scores)}\n\n{_sweeps(results[f'sweep {name}'], which)}"
     )
 
@@ -83,24 +83,24 @@ def _main(name: str, results: dict[str, Any]) -> str:
 def _figures(scores: dict[str, Any]) -> str:
     named = {f"sets up to {most}": f"error of sets of up to {most} places" for most in QUERIES}
     named |= {name: f"error of {name}" for name in scores["hybrid"] if "occurrences" in name}
-    named |= {"number": "sequences, released over original", "length": "total variation of lengths"}
+    named |= {"number": "released / original sequences", "length": "total variation of lengths"}
     ways = (*WAYS, *CONTROLS)
     rows = [[what, *(figure(*scores[way][name]) for way in ways)] for name, what in named.items()]
     return (
-        "Mean relative errors: of how many records hold all of a set of places, uniformly drawn, "
-        "in any order (the query of the paper); and of how often runs of places that were drawn "
-        f"from records occur.\n\n{table(['', *ways], rows)}"
+        "Mean relative errors of two kinds of queries: how many records contain all places of a set, drawn "
+        "uniformly, in any order (the query of the paper); and how often n-grams of places, drawn "
+        f"from records, occur.\n\n{table(['', *ways], rows)}"
     )
 
 
-def _sweeps(held: dict[str, Any], which: int) -> str:
+def _sweeps(runs: dict[str, Any], which: int) -> str:
     def rows(keys: dict[str, str], paper: dict[Any, Any]) -> list[list[str]]:
         return [
             [
                 shown,
-                *(f"{held[key][way]['top 300']:.0f}" for way in WAYS),
+                *(f"{runs[key][way]['top 300']:.0f}" for way in WAYS),
                 *(f"{pair[which]}" for pair in paper[shown if shown in paper else int(shown)]),
-                *(f"{held[key][way]['sets up to 6']:.3f}" for way in WAYS),
+                *(f"{runs[key][way]['sets up to 6']:.3f}" for way in WAYS),
             ]
             for key, shown in keys.items()
         ]
@@ -120,69 +120,69 @@ def _sweeps(held: dict[str, Any], which: int) -> str:
     )
 
 
-def _timed(name: str, held: dict[str, Any]) -> str:
-    scores = held["scores"]
+def _timed(name: str, run: dict[str, Any]) -> str:
+    scores = run["scores"]
     ways = [way for way in next(iter(scores.values())) if way != "original"]
     rows = [
-        [what, *(f"{found[way]:.3f}" for way in ways)]
-        for what, found in scores.items()
-        if "variation" in what or "over original" in what
+        [what, *(f"{values[way]:.3f}" for way in ways)]
+        for what, values in scores.items()
+        if "variation" in what or "ratio" in what
     ]
     return (
-        f"## {name.capitalize()}, made up, with hours: {held['records']:,} trajectories, "
-        "epsilon 1, height 12\n\nSeveral visits may be in one hour. One run; *first visits* is a "
+        f"## {name.capitalize()}, synthetic, with hours: {run['records']:,} trajectories, "
+        "epsilon 1, height 12\n\nAn hour may have several visits. One run; *first visits* is a "
         f"tree of height 1.\n\n{table(['', *ways], rows)}"
     )
 
 
-def _real(name: str, held: dict[str, Any]) -> str:
-    scores = held["scores"]
+def _real(name: str, run: dict[str, Any]) -> str:
+    scores = run["scores"]
     ways = (*WAYS, *CONTROLS)
     top = [[way, *(f"{scores[way][f'top {most}'][0]:.0f}" for most in TOPS)] for way in ways]
     return (
-        f"## {name}: {held['records']:,} sequences over {held['places']:,} items, epsilon 1\n\n"
-        f"Mean of 3 runs. Top k patterns with gaps that are kept:\n\n"
+        f"## {name}: {run['records']:,} sequences over {run['places']:,} items, epsilon 1\n\n"
+        f"Mean of 3 runs. Top k sequential patterns that are kept:\n\n"
         f"{table(['', *(f'k = {n}' for n in TOPS)], top)}\n\n{_figures(scores)}"
     )
 
 
 def _speed(results: dict[str, Any]) -> str:
     rows = [
-        [source, step, f"{held[step]:.2f}", f"{held[step] / held['floor']:.1f}"]
-        for source, held in results["speed"].items()
+        [source, step, f"{seconds[step]:.2f}", f"{seconds[step] / seconds['floor']:.1f}"]
+        for source, seconds in results["speed"].items()
         for step in ("reading", "as printed", "publishing")
     ]
     return (
-        "## Speed\n\nEpsilon 1, default parameters; *as printed*: the simple tree without going "
-        "on. The floor: gunzip, parse and sort the same file.\n\n"
+        "## Speed\n\nEpsilon 1, default parameters; *as printed*: the simple tree, whose "
+        "sequences are not continued. The floor: gunzip, parse and sort the same file.\n\n"
         f"{table(['data', 'step', 'seconds', 'times the floor'], rows)}\n\n"
-        f"Made-up walks of mean length 5, epsilon 1:\n\n{made_up(results)}"
+        f"Synthetic walks of mean length 5, epsilon 1:\n\n{growth_table(results)}"
     )
 
 
 def times_page(results: dict[str, Any]) -> str:
-    """Write the page about times: before and after first times and durations were asked for."""
+    """Write the page about times: before and after the questions on first times and durations."""
     head = (
         "# Results: continued-prefix-tree with times\n\nMade by `benchmarks/pages.py` from "
         "`prefix-tree-times.json`, which `benchmarks/prefix_times.py` wrote; do not edit. Total "
-        "variation between the original and the release, 0 to 1, lower is better; mean and "
-        "standard deviation of a run, over 10 runs (seeds 100 to 109). *Before*: first times were "
-        "drawn from the prefixes that were frequent enough to be counted, and later times by how "
-        "popular times are. *Now*: first times and durations are asked for, three hundredths of "
-        "the budget each. *Even hours* is a day on which every hour has as many first visits, "
+        "variation distance between the original and the release, 0 to 1, lower is better; mean and "
+        "standard deviation over 10 runs (seeds 100 to 109). *Before*: first times were "
+        "drawn from the prefixes that passed the threshold, and later times by the popularity of "
+        "times. *Now*: first times and durations are asked for, with three hundredths of "
+        "the budget each. *Even hours* is the uniform distribution of first visits over hours, "
         "which needs no data; *first hours alone* is a noisy histogram of first hours with the "
-        "whole budget, which publishes nothing else. Records are those of smart cards, made-up "
-        "passengers, persons on one day, and trips; the unit is one record, so that whoever owns "
-        "several is protected less.\n\nConstants were chosen on `sube-smartcard` and on made-up "
+        "whole budget, which publishes nothing else. Records are those of smart cards, synthetic "
+        "passengers, persons on one day, and trips; the unit is one record, so that a person who owns "
+        "several records is protected less.\n\nConstants were chosen on `sube-smartcard` and on synthetic "
         "metro journeys (seeds 0 to 4). Nothing was chosen on `gowalla-nyc` and "
-        "`foursquare-nyc`. On `singapore-bikes` a fault was seen and mended: journeys that met a "
+        "`foursquare-nyc`. On `singapore-bikes` a bug was discovered and fixed: journeys that met a "
         "counted visit were cut short."
     )
-    return "\n\n".join([head, *(_times(name, held) for name, held in results.items())]) + "\n"
+    return "\n\n".join([head, *(_times(name, runs) for name, runs in results.items())]) + "\n"
 
 
-def _times(name: str, held: dict[str, Any]) -> str:
-    now, before = held["now"], held["before"]
+def _times(name: str, runs: dict[str, Any]) -> str:
+    now, before = runs["now"], runs["before"]
     start = [
         [
             epsilon,
@@ -210,6 +210,6 @@ def _times(name: str, held: dict[str, Any]) -> str:
     )
 
 
-def _spread(found: list[float]) -> str:
-    mean, deviation = found
+def _spread(mean_and_deviation: list[float]) -> str:
+    mean, deviation = mean_and_deviation
     return f"{mean:.3f} +- {deviation:.3f}"

@@ -11,7 +11,7 @@ CONTROLS = ("empty release", "noisy singletons")
 
 
 def utility(method: str, scores: dict[str, dict[str, float]]) -> str:
-    """Write the scores of one experiment, controls beside them."""
+    """Write the scores of one experiment, and those of the controls."""
     rows = [
         [
             name,
@@ -51,12 +51,12 @@ def sample(method: str, name: str, run: dict[str, Any]) -> str:
 
 
 def large(method: str, name: str, run: dict[str, Any]) -> str:
-    """Write a large universe."""
+    """Write the figures for a large item universe."""
     return (
         f"## {name.capitalize()}, epsilon 1\n\n"
         f"{run['records']:,} records, {run['items']:,} items; "
-        f"published in {run['seconds']:.1f} s with {run['gigabytes']:.2f} GB. Of the records "
-        f"{run['released'] / run['records']:.1%} come out, as {run['itemsets']:,} itemsets.\n\n"
+        f"published in {run['seconds']:.1f} s with {run['gigabytes']:.2f} GB. The release has "
+        f"{run['released'] / run['records']:.1%} of the number of records, as {run['itemsets']:,} itemsets.\n\n"
         f"{utility(method, run['scores'])}"
     )
 
@@ -87,7 +87,7 @@ def persons(method: str, run: dict[str, Any]) -> str:
 def sets_page(method: str, results: dict[str, Any]) -> str:
     """Write the page of a method for sets."""
     head = f"# Results: {method}\n\nMade by `benchmarks/pages.py` from `{method}.json`; do not edit. "
-    head += "Times are of publishing alone, reading apart; the floor is to gunzip, parse and sort."
+    head += "Times are those of publishing alone, without reading; the floor is the time to gunzip, parse and sort."
     parts = [head]
     for name, run in results.items():
         if name.startswith("msnbc"):

@@ -1,4 +1,4 @@
-"""Run experiments, each in a process of its own, and keep what they measured."""
+"""Run experiments, each in a separate process, and store their results."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ def run_plans(file: str, plans: Plans, name: str) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", choices=list(plans))
     parser.add_argument("--data")
-    asked = parser.parse_args()
-    if asked.only:
-        json.dump(plans[asked.only](), sys.stdout)
+    options = parser.parse_args()
+    if options.only:
+        json.dump(plans[options.only](), sys.stdout)
         return
     results: dict[str, Any] = {}
     for plan in plans:
         command = [sys.executable, file, "--only", plan]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
         results[plan] = json.loads(done.stdout)
         print(plan, done.stdout[:300], flush=True)
         (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
-def summed(held: list[dict[str, Any]]) -> dict[str, list[float]]:
+def means(runs: list[dict[str, Any]]) -> dict[str, list[float]]:
     """The mean of each figure of several runs, and its standard error."""
     return {
         name: [
-            statistics.mean(values := [run[name] for run in held]),
+            statistics.mean(values := [run[name] for run in runs]),
             statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0,
         ]
-        for name in held[0]
+        for name in runs[0]
     }
 
 
 def growth_plans(method: str, make: Callable[[int, int], Sequences]) -> Plans:
-    """How time and memory grow with records and with items, on made-up sequences."""
+    """How time and memory grow with records and with items, on synthetic sequences."""
     sizes = {f"records {n}": (n, 1_000) for n in (100_000, 1_000_000, 10_000_000)}
     sizes |= {f"items {n}": (1_000_000, n) for n in (10, 100)}
-    return {name: lambda size=size: _timed(method, make(*size)) for name, size in sizes.items()}
+    return {name: lambda size=size: _time_publishing(method, make(*size)) for name, size in sizes.items()}
 
 
-def _timed(method: str, data: Sequences) -> dict[str, Any]:
-    """Publish made-up sequences; time and memory."""
+def _time_publishing(method: str, data: Sequences) -> dict[str, Any]:
+    """Publish synthetic sequences, and measure time and memory."""
     start = time.perf_counter()
     release = find_method(method)().publish(data, PureDP(epsilon=1, unit="sequence"))
     seconds = time.perf_counter() - start

@@ -14,7 +14,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def growth(title: str, across: str, up: str, series: Mapping[str, Points]) -> str:
-    """Draw one line a series; both axes are logarithmic."""
+    """Draw one line per series; both axes are logarithmic."""
     xs = [math.log10(x) for points in series.values() for x, _ in points]
     ys = [math.log10(y) for points in series.values() for _, y in points]
     low, high = math.floor(min(ys)), math.ceil(max(ys))
@@ -42,8 +42,8 @@ def growth(title: str, across: str, up: str, series: Mapping[str, Points]) -> st
     for number, (name, points) in enumerate(series.items()):
         parts.append(_line(name, [place(x, y) for x, y in points], number))
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    back = '<rect width="100%" height="100%" fill="#fff"/>'
-    body = "\n".join([back, *parts])
+    background = '<rect width="100%" height="100%" fill="#fff"/>'
+    body = "\n".join([background, *parts])
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">\n{body}\n</svg>\n'
 
 
@@ -58,7 +58,7 @@ def _line(name: str, points: Points, number: int) -> str:
 
 
 def growth_along(name: str, axis: str, results: Mapping[str, Any]) -> str:
-    """Draw how the time of runs on made-up data grows with their records, or items."""
+    """Draw how the time of runs on synthetic data grows with their records, or items."""
     other, chosen = ("items", 1_000) if axis == "records" else ("records", 1_000_000)
     runs = [run for run in results.values() if "gigabytes" in run and run[other] == chosen]
     points = sorted({(run[axis], run["seconds"]) for run in runs})
@@ -67,6 +67,6 @@ def growth_along(name: str, axis: str, results: Mapping[str, Any]) -> str:
 
 
 def _text(x: float, y: float, text: str, anchor: str, weight: str = "normal") -> str:
-    held = text.replace("&", "&amp;").replace("<", "&lt;")
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
     style = f'font-size="12" fill="#444" text-anchor="{anchor}" font-weight="{weight}"'
-    return f'<text x="{x:g}" y="{y:g}" {style}>{held}</text>'
+    return f'<text x="{x:g}" y="{y:g}" {style}>{escaped}</text>'

@@ -1,14 +1,13 @@
-"""continued-prefix-tree on visits with hours: when journeys begin, when they end, how long they take.
+"""continued-prefix-tree on visits with hours: start times, end times and durations of journeys.
 
 Writes docs/results/prefix-tree-times.json, from which `pages.py` makes
-docs/results/prefix-tree-times.md. Constants were chosen on `sube-smartcard` and on made-up metro
-journeys, with the seeds 0 to 4; the seeds here are others. Nothing was chosen on `gowalla-nyc` and
-`foursquare-nyc`; on `singapore-bikes` a fault was seen (journeys cut short) and mended. Beside the
-method stand a day of even hours, and the simplest rival: a noisy histogram of first hours that has
-the whole budget.
+docs/results/prefix-tree-times.md. Constants were chosen on `sube-smartcard` and on synthetic metro
+journeys, with the seeds 0 to 4; the seeds here are different. Nothing was chosen on `gowalla-nyc` and
+`foursquare-nyc`; on `singapore-bikes` a bug (journeys cut short) was discovered and fixed. The method is compared
+with a uniform distribution of hours, and with the simplest rival: a noisy histogram of first hours that gets the
+whole budget.
 
-`--before NAME` measures whatever version is installed and keeps it beside what was measured
-before, under that name.
+`--before NAME` measures the installed version and stores its results under that name, next to the others.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Integers: TypeAlias = NDArray[np.int64]
 HOURS = 24
 EPSILONS = ("0.1", "1", "10")
 SEEDS = range(100, 110)
-#: longer records are counted together
+#: longer records are counted as this long
 LONG = 100
 #: a cell of a grid over a city, in degrees
 CELL = 0.02
@@ -42,7 +41,7 @@ OUTPUT = RESULTS / "prefix-tree-times.json"
 
 
 def journeys(table: pl.DataFrame) -> Trajectories:
-    """Hold a table of `record`, `hour` and `place`, its lines in order of time."""
+    """Encode a table of `record`, `hour` and `place`, whose rows are in order of time."""
     places = table["place"].unique().sort()
     codes = {name: code for code, name in enumerate(places.to_list())}
     record = table["record"].rank("dense").to_numpy().astype(np.int64) - 1
@@ -74,7 +73,7 @@ def sube(folder: Path) -> Trajectories:
 
 
 def metro(_: Path) -> Trajectories:
-    """Made-up journeys; as many as the smart cards are."""
+    """Synthetic journeys, as many as there are smart cards."""
     return transit.trajectories(transit.METRO, 20_000)
 
 
@@ -94,7 +93,7 @@ def foursquare(folder: Path) -> Trajectories:
 
 
 def by_day(table: pl.DataFrame) -> Trajectories:
-    """Make a record of what one person does on one day."""
+    """Make one record per person and day."""
     day = pl.struct("user", pl.col("time").dt.date()).rank("dense").alias("record")
     table = table.sort("user", "time", maintain_order=True)
     return journeys(table.select(day, pl.col("time").dt.hour().alias("hour"), "place"))
@@ -119,48 +118,48 @@ def bikes(folder: Path) -> Trajectories:
     return journeys(table.select("record", pl.col("time").dt.hour().alias("hour"), "place"))
 
 
-#: how a data set is read, how many visits of a record are used, and what it is here for
+#: how a data set is read, how many visits per record are used, and its role
 SOURCES: dict[str, tuple[Callable[[Path], Trajectories], int, str]] = {
     "sube-smartcard": (sube, 8, "constants were chosen on it"),
     "metro, made up": (metro, 8, "constants were chosen on it"),
     "gowalla-nyc, days": (gowalla, 8, "held out"),
     "foursquare-nyc, days": (foursquare, 8, "held out"),
-    "singapore-bikes, trips": (bikes, 2, "one fault was found on it and mended"),
+    "singapore-bikes, trips": (bikes, 2, "one bug was discovered on it and fixed"),
 }
 
 
 def profiles(data: Trajectories) -> dict[str, Integers]:
-    """Count records and visits by what is compared."""
+    """Histograms of the compared properties of records and visits."""
     starts, pairs, _ = data.arrays()
     hour, place = np.divmod(pairs, data.domain.size("place"))
-    some = np.flatnonzero(np.diff(starts))
-    first, last = hour[starts[some]], hour[starts[some + 1] - 1]
+    filled = np.flatnonzero(np.diff(starts))
+    first, last = hour[starts[filled]], hour[starts[filled + 1] - 1]
     return {
         "start hour": np.bincount(first, minlength=HOURS),
         "end hour": np.bincount(last, minlength=HOURS),
         "hour of visits": np.bincount(hour, minlength=HOURS),
         "duration": np.bincount(last - first, minlength=HOURS),
-        "number of visits": np.bincount(np.minimum(np.diff(starts)[some], LONG), minlength=LONG + 1),
+        "number of visits": np.bincount(np.minimum(np.diff(starts)[filled], LONG), minlength=LONG + 1),
         "place of visits": np.bincount(place, minlength=data.domain.size("place")),
     }
 
 
-def apart(one: Integers, other: Integers) -> float:
-    """The total variation of two histograms; an empty one is as far away as can be."""
+def total_variation(one: Integers, other: Integers) -> float:
+    """The total variation distance between two histograms; 1 if one of them is empty."""
     if not one.sum() or not other.sum():
         return 1.0
     return 0.5 * float(np.abs(one / one.sum() - other / other.sum()).sum())
 
 
 def rival(first: Integers, epsilon: str, seed: int) -> Integers:
-    """First hours alone, with the whole budget; what is below 0 is 0."""
+    """The rival: a noisy histogram of first hours with the whole budget, clipped at 0."""
     chance = -np.expm1(-float(epsilon))
     rng = np.random.default_rng(seed)
     noise = rng.geometric(chance, len(first)) - rng.geometric(chance, len(first))
     return np.maximum(0, first + noise)
 
 
-def measured(name: str) -> dict[str, Any]:
+def measure(name: str) -> dict[str, Any]:
     """Publish a data set with every epsilon, several times."""
     load, height, used = SOURCES[name]
     data = load(data_folder())
@@ -171,9 +170,9 @@ def measured(name: str) -> dict[str, Any]:
         runs = []
         for seed in SEEDS:
             promise = PureDP(epsilon=epsilon, unit="trajectory")
-            made = profiles(method.publish(data, promise, seed=seed).data)
-            runs.append({what: apart(truth[what], made[what]) for what in truth})
-        hours = [apart(truth["start hour"], rival(truth["start hour"], epsilon, s)) for s in SEEDS]
+            released = profiles(method.publish(data, promise, seed=seed).data)
+            runs.append({what: total_variation(truth[what], released[what]) for what in truth})
+        hours = [total_variation(truth["start hour"], rival(truth["start hour"], epsilon, s)) for s in SEEDS]
         scores[epsilon] = {
             **{what: spread([run[what] for run in runs]) for what in truth},
             "rival": spread(hours),
@@ -185,27 +184,27 @@ def measured(name: str) -> dict[str, Any]:
         "height": height,
         "used": used,
         "runs": len(SEEDS),
-        "even hours": apart(truth["start hour"], np.ones(HOURS, np.int64)),
+        "even hours": total_variation(truth["start hour"], np.ones(HOURS, np.int64)),
         "scores": scores,
     }
 
 
 def spread(values: list[float]) -> list[float]:
-    """The mean, and the standard deviation of a run."""
+    """The mean and the standard deviation over runs."""
     return [statistics.mean(values), statistics.stdev(values)]
 
 
 def main() -> None:
-    """Measure, and keep what was measured under another name."""
+    """Measure all data sets, and add the results to the stored ones."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--before")
     parser.add_argument("--data")
     parser.add_argument("--only", choices=list(SOURCES))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     results = json.loads(OUTPUT.read_text()) if OUTPUT.exists() else {}
-    for name in [asked.only] if asked.only else SOURCES:
-        results.setdefault(name, {})[asked.before or "now"] = measured(name)
-        print(name, json.dumps(results[name][asked.before or "now"]["scores"]), flush=True)
+    for name in [options.only] if options.only else SOURCES:
+        results.setdefault(name, {})[options.before or "now"] = measure(name)
+        print(name, json.dumps(results[name][options.before or "now"]["scores"]), flush=True)
         OUTPUT.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -1,8 +1,8 @@
-"""prefix-tree and continued-prefix-tree on made-up transit data and public sequences.
+"""prefix-tree and continued-prefix-tree on synthetic transit data and public sequences.
 
 Writes docs/results/prefix-tree.json, from which `pages.py` makes docs/results/prefix-tree.md. The
-transit data is made up (`transit.py`); only its sizes are those of the paper. Every experiment runs
-in a process of its own.
+transit data is synthetic (`transit.py`); only its sizes are those of the paper. Every experiment runs in a separate
+process.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ import numpy as np
 import polars as pl
 import transit
 from floor import best, data_folder, floor
-from plans import growth_plans, run_plans, summed
+from plans import growth_plans, means, run_plans
 
-from hedgerow import Domain, PureDP, Sequences, find_method, read
-from hedgerow.io.codec import codec_of
+from hedgerow import PureDP, Sequences, find_method, read
 from hedgerow.measures.containment import itemset_index_of
 from hedgerow.measures.journeys import measure_journeys
 from hedgerow.measures.ngram_index import SequenceIndex
@@ -40,7 +39,7 @@ HEIGHTS = (6, 8, 10, 12, 14, 16, 18, 20)
 NETWORKS = {"metro": transit.METRO, "bus": transit.BUS}
 #: the thresholds and the split of the paper
 PRINTED = {"threshold": 2.0, "group_share": 0.0, "false_nodes": 0.0}
-#: the printed simple tree breeds empty prefixes beyond any memory here, so their number is bounded
+#: the printed simple tree grows so many empty prefixes here that they do not fit in memory; so they are bounded
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "hybrid, printed": ("prefix-tree", {**PRINTED, "groups": "declared"}),
     "simple, printed, bounded": ("prefix-tree", {**PRINTED, "groups": "none", "false_nodes": 0.5}),
@@ -51,76 +50,76 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Truth:
-    """The original, what is frequent in it, and queries with their answers."""
+    """The original, its most frequent patterns, and queries with their answers."""
 
     def __init__(self, data: Sequences, height: int = 12) -> None:
-        self.paths, self.sets, self.height = SequenceIndex.of(data), itemset_index_of(data), height
-        self.top = list(top_sequential_patterns(self.paths, max(TOPS)))
-        self.lengths = self.paths.lengths(height) / max(1, self.paths.records)
+        self.sequences, self.sets, self.height = SequenceIndex.of(data), itemset_index_of(data), height
+        self.top = list(top_sequential_patterns(self.sequences, max(TOPS)))
+        self.lengths = self.sequences.lengths(height) / max(1, self.sequences.records)
         rng = np.random.default_rng(1)
-        self.queries = {
+        self.set_queries = {
             f"{most}": [
                 tuple(sorted(rng.permutation(self.sets.size)[:length].tolist()))
                 for length in rng.integers(1, min(most, self.sets.size) + 1, QUERIES).tolist()
             ]
             for most in LONGEST_QUERY
         }
-        self.parts = drawn_queries(self.paths, rng, 4_000)
-        self.asked = [query for queries in self.parts.values() for query in queries]
-        self.exact = self.paths.counted(self.asked)[0]
+        self.workloads = drawn_queries(self.sequences, rng, 4_000)
+        self.queries = [query for queries in self.workloads.values() for query in queries]
+        self.exact = self.sequences.count(self.queries)[0]
 
     def score(self, data: Sequences) -> dict[str, float]:
         """Compare one release."""
-        held, sets = SequenceIndex.of(data), itemset_index_of(data)
-        top = list(top_sequential_patterns(held, max(TOPS)))
-        lengths = held.lengths(self.height) / max(1, held.records)
-        errors = relative_errors(self.exact, held.counted(self.asked)[0], self.paths.records)
-        ends = np.cumsum([len(queries) for queries in self.parts.values()])[:-1]
-        parts = dict(zip(self.parts, np.split(errors, ends), strict=True))
+        sequences, sets = SequenceIndex.of(data), itemset_index_of(data)
+        top = list(top_sequential_patterns(sequences, max(TOPS)))
+        lengths = sequences.lengths(self.height) / max(1, sequences.records)
+        errors = relative_errors(self.exact, sequences.count(self.queries)[0], self.sequences.records)
+        ends = np.cumsum([len(queries) for queries in self.workloads.values()])[:-1]
+        parts = dict(zip(self.workloads, np.split(errors, ends), strict=True))
         return {
             **{f"top {most}": len({*self.top[:most]} & {*top[:most]}) for most in TOPS},
             **{
-                f"sets up to {most}": float(set_errors(self.sets, sets, asked).mean())
-                for most, asked in self.queries.items()
+                f"sets up to {most}": float(set_errors(self.sets, sets, queries).mean())
+                for most, queries in self.set_queries.items()
             },
             **{f"occurrences, {name}": float(p.mean()) for name, p in parts.items() if len(p)},
-            "number": held.records / max(1, self.paths.records),
-            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if held.records else 1.0,
+            "number": sequences.records / max(1, self.sequences.records),
+            "length": float(0.5 * np.abs(lengths - self.lengths).sum()) if sequences.records else 1.0,
         }
 
 
-def released(data: Any, way: str, epsilon: str, height: int, unit: str, seed: int) -> Any:
-    """Publish by one of the ways."""
-    name, given = WAYS[way]
-    parameters = {**given, "l_max" if name == "ngram-markov" else "height": height}
+def publish(data: Any, way: str, epsilon: str, height: int, unit: str, seed: int) -> Any:
+    """Publish in one of the ways."""
+    name, parameters = WAYS[way]
+    parameters = {**parameters, "l_max" if name == "ngram-markov" else "height": height}
     method = find_method(name)(**parameters)
     return method.publish(data, PureDP(epsilon=epsilon, unit=unit), seed=seed).data
 
 
-def scored(
+def score_ways(
     data: Sequences, unit: str, ways: list[str], epsilon: str, height: int, runs: int
 ) -> dict[str, dict[str, list[float]]]:
-    """Publish several times, each way; the mean of each figure, and its standard error."""
+    """Publish several times in each way; the mean of each figure, and its standard error."""
     truth = Truth(data, height)
-    found: dict[str, list[dict[str, float]]] = {}
+    scores: dict[str, list[dict[str, float]]] = {}
     for way in ways:
         for seed in range(runs):
-            made = released(data, way, epsilon, height, unit, seed)
-            found.setdefault(way, []).append(truth.score(made))
-    found["original, cut"] = [truth.score(data.truncated(height))]
+            released = publish(data, way, epsilon, height, unit, seed)
+            scores.setdefault(way, []).append(truth.score(released))
+    scores["original, cut"] = [truth.score(data.truncated(height))]
     nothing = np.zeros(0, np.int64)
     empty = Sequences.from_columns(row=nothing, item=nothing, domain=data.domain)
-    found["empty release"] = [truth.score(empty)]
+    scores["empty release"] = [truth.score(empty)]
     single = find_method("ngram-markov")(n_max=1, l_max=height)
     promise = PureDP(epsilon=epsilon, unit=unit)
-    found["single items"] = [truth.score(single.publish(data, promise, seed=0).data)]
-    return {way: summed(held) for way, held in found.items()}
+    scores["single items"] = [truth.score(single.publish(data, promise, seed=0).data)]
+    return {way: means(runs) for way, runs in scores.items()}
 
 
 def run_main(network: str) -> dict[str, Any]:
     """Everything at epsilon 1 and height 12."""
     data = transit.sequences(NETWORKS[network])
-    scores = scored(data, "sequence", list(WAYS), "1", 12, RUNS)
+    scores = score_ways(data, "sequence", list(WAYS), "1", 12, RUNS)
     return {"records": len(data), "places": data.domain.size("item"), "scores": scores}
 
 
@@ -131,7 +130,7 @@ def run_sweep(network: str) -> dict[str, Any]:
     ways = [way for way in WAYS if way != "ngram"]
     settings = [(eps, 12) for eps in EPSILONS] + [("1", height) for height in HEIGHTS]
     return {
-        f"{epsilon} {height}": {way: truth.score(released(data, way, epsilon, height, "sequence", 1)) for way in ways}
+        f"{epsilon} {height}": {way: truth.score(publish(data, way, epsilon, height, "sequence", 1)) for way in ways}
         for epsilon, height in dict.fromkeys(settings)
     }
 
@@ -140,13 +139,13 @@ def run_timed(network: str) -> dict[str, Any]:
     """Visits with their hours."""
     data = transit.trajectories(NETWORKS[network])
     controls = {
-        way: released(data, way, "1", 12, "trajectory", 1)
+        way: publish(data, way, "1", 12, "trajectory", 1)
         for way in ("hybrid, printed", "simple, printed, bounded", "simple")
     }
-    controls["first visits"] = released(data, "simple, printed, bounded", "1", 1, "trajectory", 1)
-    made = released(data, "hybrid", "1", 12, "trajectory", 1)
+    controls["first visits"] = publish(data, "simple, printed, bounded", "1", 1, "trajectory", 1)
+    released = publish(data, "hybrid", "1", 12, "trajectory", 1)
     rng = np.random.default_rng(1)
-    scores = measure_journeys(data, made, controls, rng, longest=12, queries=200)
+    scores = measure_journeys(data, released, controls, rng, longest=12, queries=200)
     return {
         "records": len(data),
         "scores": {
@@ -158,7 +157,7 @@ def run_timed(network: str) -> dict[str, Any]:
 
 
 def foursquare(folder: Path) -> Sequences:
-    """Cells of two hundredths of a degree where somebody checked in, one sequence a person."""
+    """Cells of 0.02 degrees in which a person checked in, one sequence per person."""
     pois = pl.read_csv(folder / "foursquare-nyc/pois.csv.gz")
     cell = (
         (pl.col("lat") / 0.02).floor().cast(pl.Int64).cast(pl.String)
@@ -179,39 +178,41 @@ REAL: dict[str, tuple[Callable[[Path], Sequences], int]] = {
 
 
 def run_real(name: str) -> dict[str, Any]:
-    """The same on public data, without groups of items to declare."""
+    """The same on public data, which has no declared groups of items."""
     load, height = REAL[name]
     data = load(data_folder())
     WAYS["hybrid, printed"][1]["groups"] = "fan-out"
     WAYS["hybrid"][1]["groups"] = "fan-out"
-    scores = scored(data, "sequence", list(WAYS), "1", height, RUNS)
+    scores = score_ways(data, "sequence", list(WAYS), "1", height, RUNS)
     return {"records": len(data), "places": data.domain.size("item"), "scores": scores}
 
 
 def run_speed() -> dict[str, Any]:
-    """Publish, and set the time against the floor on the same file, measured in the same run."""
-    held: dict[str, Any] = {}
+    """Time publishing, and the floor on the same file in the same run."""
+    seconds: dict[str, Any] = {}
     method, promise = find_method("continued-prefix-tree")(), PureDP(epsilon=1, unit="sequence")
     with tempfile.TemporaryDirectory() as name:
         files = {"msnbc": data_folder() / "msnbc/msnbc990928.seq.gz"}
         for network, size in NETWORKS.items():
             row, place, _ = transit.journeys(size, size.records, 2012)
-            domain = Domain.declare(item=range(size.places))
-            data = Sequences.from_columns(row=row, item=place, domain=domain)
+            records = np.split(place, np.flatnonzero(np.diff(row)) + 1)
+            lines = "\n".join(" ".join(map(str, record.tolist())) for record in records)
             files[network] = Path(name) / f"{network}.seq.gz"
-            files[network].write_bytes(gzip.compress(codec_of("sequences").write(data, "lines", {}), 6))
+            files[network].write_bytes(gzip.compress(lines.encode(), 6))
         for source, path in files.items():
             head = {"skip_lines": "7"} if source == "msnbc" else {}
             load = partial(read, path, kind="sequences", assert_public_domain=True, options=head)
             data = load()
-            held[source] = {
+            seconds[source] = {
                 "floor": best(lambda path=path: floor(path), 3)[0],
                 "reading": best(load, 3)[0],
                 "publishing": best(lambda data=data: method.publish(data, promise), 3)[0],
             }
             printed = find_method("prefix-tree")(groups="none")
-            held[source]["as printed"] = best(lambda data=data, printed=printed: printed.publish(data, promise), 3)[0]
-    return held
+            seconds[source]["as printed"] = best(lambda data=data, printed=printed: printed.publish(data, promise), 3)[
+                0
+            ]
+    return seconds
 
 
 PLANS: dict[str, Callable[[], dict[str, Any]]] = {

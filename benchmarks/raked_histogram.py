@@ -1,4 +1,4 @@
-"""The raked histogram on MSNBC and samples of it: time against the floor, and utility beside controls.
+"""The raked histogram on MSNBC and samples of it: time relative to the floor, and utility compared with controls.
 
 Writes docs/results/raked-histogram.json, from which `pages.py` makes docs/results/raked-histogram.md.
 """

@@ -1,4 +1,4 @@
-"""Real and generated sets, and how a method is run on them: published, timed, and scored beside controls."""
+"""Real and synthetic sets, and experiments on them: publish, time, and evaluate with controls."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from floor import best, data_folder, floor, read_numbers
 from hedgerow import Domain, PureDP, Sets, find_method
 from hedgerow.evaluate import evaluate
 
-#: every figure of a sample is the mean of so many runs
+#: runs per experiment; figures are means over them
 RUNS = 10
 #: file and number of items, numbered from 1, as the documentation of each data set says
 FILES = {"msnbc": ("msnbc/msnbc990928.seq.gz", 17), "retail": ("retail/retail.dat.gz", 16_470)}
 
 
-def publish(method: str, data: Sets, *, epsilon: str = "1", unit: str = "record", **given: Any) -> tuple[Any, float]:
-    """Publish, and time it."""
+def publish(
+    method: str, data: Sets, *, epsilon: str = "1", unit: str = "record", **parameters: Any
+) -> tuple[Any, float]:
+    """Publish; return the release, and the time in seconds."""
     start = time.perf_counter()
-    release = find_method(method)(**given).publish(data, PureDP(epsilon=epsilon, unit=unit))
+    release = find_method(method)(**parameters).publish(data, PureDP(epsilon=epsilon, unit=unit))
     return release, time.perf_counter() - start
 
 
@@ -34,7 +36,7 @@ def scores(release: Any, data: Sets, seed: int) -> dict[str, dict[str, float]]:
     return {
         score.name: {"value": score.value, **dict(score.controls)}
         for score in evaluate(release, data, seed=seed)
-        if "original" not in dict(score.controls)  # itemset by itemset: for a picture, not a table
+        if "original" not in dict(score.controls)  # one score per itemset: for a chart, not for a table
     }
 
 
@@ -58,7 +60,7 @@ def read_sets(name: str) -> Sets:
 
 
 def generate(records: int, items: int) -> Sets:
-    """Make skewed sets of mean size about 4.8: items by a Zipf-like law in a fixed random order."""
+    """Generate skewed sets of mean size about 4.8: items by a Zipf-like law, in a fixed random order."""
     draw = np.random.default_rng(20_111)
     sizes = 1 + draw.poisson(3.9, records)
     chances = 1 / (np.arange(items) + 5.0)
@@ -83,35 +85,35 @@ def _text(path: Path) -> io.TextIOWrapper:
     return io.TextIOWrapper(gzip.open(path), encoding="utf-8")
 
 
-def run_msnbc(method: str, epsilon: str, **given: Any) -> dict[str, Any]:
-    """MSNBC as sets: the figures of the paper, beside controls."""
+def run_msnbc(method: str, epsilon: str, **parameters: Any) -> dict[str, Any]:
+    """MSNBC as sets: the figures of the paper, with controls."""
     least, _ = best(lambda: floor(data_folder() / FILES["msnbc"][0]), 3)
     data = read_sets("msnbc")
     seconds, figures = [], []
     for seed in range(RUNS):
-        release, taken = publish(method, data, epsilon=epsilon, **given)
+        release, taken = publish(method, data, epsilon=epsilon, **parameters)
         seconds.append(taken)
         figures.append(scores(release, data, seed))
     ratio = min(seconds) / least
     return {"floor": least, "seconds": min(seconds), "ratio": ratio, "runs": RUNS, "scores": mean(figures)}
 
 
-def run_sample(method: str, records: int, **given: Any) -> dict[str, Any]:
-    """The same on a sample: how much of it needs a million records."""
+def run_sample(method: str, records: int, **parameters: Any) -> dict[str, Any]:
+    """The same on a sample of the records."""
     data = _sample(read_sets("msnbc"), records)
-    releases = [publish(method, data, **given)[0] for _ in range(RUNS)]
+    releases = [publish(method, data, **parameters)[0] for _ in range(RUNS)]
     return {"runs": RUNS, "scores": mean([scores(release, data, seed) for seed, release in enumerate(releases)])}
 
 
 def _sample(data: Sets, records: int) -> Sets:
-    """Draw so many records of small sets, with replacement; the same ones every time."""
+    """Draw a number of records with replacement; always the same ones."""
     masks, counts = data.histogram()
     drawn = np.random.default_rng(20_112).multinomial(records, counts / counts.sum())
     return Sets.from_masks(masks[drawn > 0], drawn[drawn > 0], data.domain)
 
 
 def run_large(method: str, data: Sets) -> dict[str, Any]:
-    """Time, memory and what survives of a large universe."""
+    """Time, memory and utility on a large item universe."""
     release, taken = publish(method, data)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return {
@@ -126,7 +128,7 @@ def run_large(method: str, data: Sets) -> dict[str, Any]:
 
 
 def run_growth(method: str, grid: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Time as records or items grow."""
+    """Time as the number of records or items grows."""
     rows = []
     for records, items in grid:
         _, taken = publish(method, generate(records, items))

@@ -12,12 +12,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def figure(value: float, error: float) -> str:
-    """Write a mean and its standard error, if there is one to speak of."""
+    """Write a mean, and its standard error unless that rounds to 0."""
     return f"{value:.3f}" + (f" +- {error:.3f}" if error >= 0.0005 else "")
 
 
-def made_up(results: dict[str, Any]) -> str:
-    """Write time and memory of runs on made-up data."""
+def growth_table(results: dict[str, Any]) -> str:
+    """Write time and memory of runs on synthetic data."""
     rows = [
         [
             f"{run['records']:,}",
@@ -29,4 +29,4 @@ def made_up(results: dict[str, Any]) -> str:
         for run in results.values()
         if "gigabytes" in run
     ]
-    return table(["records", "items", "seconds", "GB", "released over original"], rows)
+    return table(["records", "items", "seconds", "GB", "released / original"], rows)

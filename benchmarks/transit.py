@@ -1,7 +1,7 @@
-"""Made-up journeys like those of a transit agency: home, work, and now and then elsewhere.
+"""Synthetic journeys like those of a transit agency: home, work, and sometimes elsewhere.
 
-Not the agency's data: only the sizes of the two data sets of the paper are taken over (places,
-mean length, number of records). Lines are the taxonomy.
+This is not the agency's data: only the sizes of the paper's two data sets are the same (places, mean length,
+number of records). The lines are the taxonomy of the stops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HOURS = 24
 
 
 class Network(NamedTuple):
-    """So many lines of so many stops each; records; mean length of their sequences."""
+    """A network: number of lines, stops per line, records, and the mean length of their sequences."""
 
     lines: int
     stops: int
@@ -43,7 +43,7 @@ def sequences(network: Network, records: int = 0, seed: int = 2012) -> Sequences
 
 
 def trajectories(network: Network, records: int = 0, seed: int = 2012) -> Trajectories:
-    """The journeys of a day: stops with the hour; several may be in one hour."""
+    """The journeys of a day: stops with hours; an hour may have several visits."""
     records = records or network.records
     row, place, hour = journeys(network, records, seed)
     kept = hour < HOURS
@@ -67,8 +67,8 @@ def _domain(network: Network, axis: str, **others: range) -> Domain:
 def journeys(network: Network, records: int, seed: int) -> tuple[Integers, Integers, Integers]:
     """The record, the stop and the hour of every visit.
 
-    Everybody has a home and a place of work, both more often at popular stops, and work more often
-    on the first lines; from home one goes to work, from there home, and one time in five elsewhere.
+    Each person has a home and a place of work, both drawn by the popularity of stops and lines. The next visit is work
+    after home, and home otherwise; with probability 0.2 it is another stop.
     """
     rng = np.random.default_rng(seed)
     sizes = np.minimum(rng.geometric(1 / network.mean, records), 121)
@@ -80,14 +80,14 @@ def journeys(network: Network, records: int, seed: int) -> tuple[Integers, Integ
     place, hour = np.empty(int(sizes.sum()), np.int64), np.empty(int(sizes.sum()), np.int64)
     now, clock = home.copy(), np.clip(rng.normal(8, 1.5, records), 4, 20).astype(np.int64)
     for step in range(int(sizes.max())):
-        on = np.flatnonzero(sizes > step)
+        active = np.flatnonzero(sizes > step)
         if step:
-            other = rng.random(len(on)) < 0.2
-            goes = np.where(now[on] == home[on], work[on], home[on])
-            now[on] = np.where(other, _stops(rng, lines, popular, len(on)), goes)
-            clock[on] += np.where(other, rng.integers(0, 3, len(on)), rng.integers(1, 10, len(on)))
-        place[starts[on] + step] = now[on]
-        hour[starts[on] + step] = clock[on]
+            other = rng.random(len(active)) < 0.2
+            goes = np.where(now[active] == home[active], work[active], home[active])
+            now[active] = np.where(other, _stops(rng, lines, popular, len(active)), goes)
+            clock[active] += np.where(other, rng.integers(0, 3, len(active)), rng.integers(1, 10, len(active)))
+        place[starts[active] + step] = now[active]
+        hour[starts[active] + step] = clock[active]
     return np.repeat(np.arange(records), sizes), place, hour
 
 

@@ -39,7 +39,7 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     >>> release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"), seed=2)
     >>> size = evaluate(release, data, seed=2)[-1]
     >>> size.name, round(size.value, 2), size.scope
-    ('released records over original ones', 1.0, 'owner')
+    ('ratio of released to original records', 1.0, 'owner')
     """
     if release.kind != original.kind:
         msg = f"a release of {release.kind} cannot be compared with {original.kind}"

@@ -97,14 +97,14 @@ def test_grams_are_counted_as_by_hand(records, queries):
         [tuple(record[i : i + len(query)]) == query for record in records for i in range(len(record))]
         for query in asked
     ]
-    occurrences, holders = held.counted(asked)
+    occurrences, holders = held.count(asked)
     assert occurrences.tolist() == [sum(hits) for hits in found]
     text = ["".join(map(str, record)) for record in records]
     assert holders.tolist() == [sum("".join(map(str, q)) in t for t in text) for q in asked]
     every = {
         tuple(record[i:j]) for record in records for i in range(len(record)) for j in range(i + 2, len(record) + 1)
     }
-    counts = dict(zip(every, held.counted(list(every))[0].tolist(), strict=True))
+    counts = dict(zip(every, held.count(list(every))[0].tolist(), strict=True))
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:4]
     assert list(held.top(4).items()) == ranked
 
@@ -130,8 +130,8 @@ def test_the_console_of_sequences(tmp_path):
     assert grams.columns == ["item", "ends", "count"]
     assert "data.ngrams.parquet" in (tmp_path / "R" / "STATEMENT.md").read_text()
     page = (tmp_path / "p.html").read_text()
-    assert "What follows what: this release" in page
-    assert "The most frequent grams" in page
+    assert "Transitions between the most frequent items: this release" in page
+    assert "The most frequent n-grams" in page
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def test_measures_stand_beside_controls():
     data = Sequences.from_records(walks(), domain=Domain.declare(item=list("abc")))
     release = find_method("ngram-markov")(l_max=8).publish(data, PureDP(epsilon=20, unit="sequence"), seed=2)
     scores = {score.name: score for score in evaluate(release, data, seed=2)}
-    number = scores["released sequences over original ones"]
+    number = scores["ratio of released to original sequences"]
     assert number.value == pytest.approx(1, abs=0.05)
     lengths = scores["total variation of lengths, cut at 8"]
     assert lengths.value < 0.1 < dict(lengths.controls)["single items"]
-    error = scores["mean relative error of queries of records, 1% to 10% of all, occurrences"]
+    error = scores["mean relative error of queries drawn from records, frequency 1% to 10%, occurrences"]
     assert error.value < dict(error.controls)["single items"]
     assert dict(error.controls)["empty release"] == 1
-    told = scores["next symbols foretold by the symbol before"]
+    told = scores["share of next items predicted correctly from the item before"]
     assert told.value <= dict(told.controls)["original"]
     assert report([("R", release)], [list(scores.values())])
 

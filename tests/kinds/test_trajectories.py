@@ -290,7 +290,7 @@ def test_a_release_is_compared_with_its_own_data_only():
     data = Trajectories.from_records([[("a", 1)]] * 4 + [[("b", 2)]] * 4)
     other = Trajectories.from_records([[("a", 1)]] * 4 + [[("c", 2)]] * 4)
     release = find_method("kcl")().publish(data, KCL(k=2, l=1))
-    with pytest.raises(ParameterError, match="visits that the data has not"):
+    with pytest.raises(ParameterError, match="visits that are not in the data"):
         evaluate(release, other, seed=1)
 
 
@@ -326,23 +326,23 @@ def test_measures_stand_beside_controls_and_the_attack_is_bounded():
     promise = KCL(k=20, c="60%", l=2, sensitive=["diagnosis=HIV"])
     release = find_method("kcl")().publish(data, promise)
     scores = {score.name: score for score in evaluate(release, data, seed=1)}
-    lost = scores["visits that were suppressed"]
+    lost = scores["share of visits suppressed"]
     assert 0 < lost.value < 1
     assert dict(lost.controls)["empty release"] == 1
-    identity = scores["identity linkage by 2 visits"]
+    identity = scores["identity linkage, 2 known visits"]
     assert identity.value <= 1 / 20
     assert identity.value < dict(identity.controls)["original"]
-    attribute = scores["attribute linkage by 2 visits"]
+    attribute = scores["attribute linkage, 2 known visits"]
     assert attribute.value <= 0.6
     kept = [score for score in scores.values() if score.chart == "visits kept, by time"]
     assert sum(score.value for score in kept) == len(release.data.arrays()[1])
     seen = [score for score in scores.values() if score.across]
     assert sum(score.value for score in seen) == len(release.data.arrays()[1])
-    lost_sequences = scores["maximal sequences of at least 20 records that were lost"]
+    lost_sequences = scores["share of maximal frequent sequences (support at least 20) lost"]
     assert 0 <= lost_sequences.value <= dict(lost_sequences.controls)["empty release"] == 1
     share = scores["share of diagnosis = HIV among records with visits"]
     assert 0.1 < dict(share.controls)["original"] < 0.3
-    assert dict(lost.controls)["one visit a record"] >= lost.value
+    assert dict(lost.controls)["one visit per record"] >= lost.value
     page = report([("R", release)], [list(scores.values())])
     assert "Visits kept, by time" in page
     assert "Visits by time and place: original" in page
@@ -357,9 +357,9 @@ def test_values_are_compared_by_name_where_the_domain_is_not_public():
     assert small.domain.size("place") == 1
     again = type(release)(**{**vars(release), "outputs": {"": small}, "domain": small.domain})
     scores = {score.name: score.value for score in evaluate(again, data, seed=1)}
-    assert scores["visits that were suppressed"] == pytest.approx(1 / 6)
+    assert scores["share of visits suppressed"] == pytest.approx(1 / 6)
     assert scores["visits at place b"] == 5
-    assert np.isclose(scores["records without visits"], 1 / 6)
+    assert np.isclose(scores["share of records without visits"], 1 / 6)
 
 
 def test_what_was_suppressed_everywhere_is_not_in_the_release_at_all():

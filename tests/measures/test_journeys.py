@@ -43,7 +43,7 @@ def test_several_visits_at_one_time_keep_their_order():
 
 
 def test_kcl_needs_one_visit_at_a_time():
-    with pytest.raises(ParameterError, match="one visit at a time"):
+    with pytest.raises(ParameterError, match="one visit per record and time"):
         find_method("kcl")().publish(journeys([[("a", 1), ("b", 1)]]), KCL(k=1, l=1))
 
 
@@ -102,12 +102,12 @@ def test_journeys_are_measured_as_by_hand():
     assert found["total variation of times of last visits"] == 0.75
     # apart by 2 in three quarters and 0 in one; then by 1 in half and 0 in half
     assert found["total variation of durations"] == 0.75
-    assert found["total variation of origins and destinations"] == 1
+    assert found["total variation of origin-destination pairs"] == 1
     assert found["total variation of times of visits"] == pytest.approx(
         (abs(3 / 7 - 2 / 8) + abs(1 / 7 - 2 / 8) + abs(3 / 7 - 0) + abs(0 - 4 / 8)) / 2
     )
     assert found["total variation of times and places of visits"] == pytest.approx(1 - min(3 / 7, 2 / 8))
-    assert found["released sequences over original ones"] == 1
+    assert found["ratio of released to original sequences"] == 1
     same = values(measure_journeys(before, before, {}, np.random.default_rng(1), longest=3, queries=5))
     assert {n for name, n in same.items() if "variation" in name} == {0}
 
@@ -136,12 +136,12 @@ def test_a_release_of_journeys_is_evaluated_beside_controls():
     data = Trajectories.from_records(records, domain=domain)
     release = find_method("continued-prefix-tree")(height=4).publish(data, PureDP(epsilon=4, unit="trajectory"), seed=1)
     scores = {score.name: score for score in evaluate(release, data, seed=1)}
-    for what in ("durations", "origins and destinations", "times of visits"):
+    for what in ("durations", "origin-destination pairs", "times of visits"):
         score = scores[f"total variation of {what}"]
         controls = dict(score.controls)
         assert score.value < controls["first visits"]
         assert controls["original, cut at 4"] == 0
-    assert scores["released sequences over original ones"].value == pytest.approx(1, abs=0.05)
+    assert scores["ratio of released to original sequences"].value == pytest.approx(1, abs=0.05)
 
 
 def test_the_console_of_journeys(tmp_path):
@@ -160,5 +160,5 @@ def test_the_console_of_journeys(tmp_path):
         ran = run(line, tmp_path)
         assert (ran.code, ran.err) == (0, ""), line
     page = (tmp_path / "p.html").read_text()
-    assert "The most frequent origins and destinations" in page
+    assert "The most frequent origin-destination pairs" in page
     assert "keep" in (tmp_path / "R" / "release.json").read_text()

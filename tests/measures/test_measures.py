@@ -76,4 +76,4 @@ def test_scores_are_for_the_owner_and_stand_beside_controls():
     loss = scores["utility loss of the top 20 itemsets"]
     controls = dict(loss.controls)
     assert loss.value < 0.1 < controls["noisy singletons"] < controls["empty release"] == 1
-    assert scores["released records over original ones"].value == pytest.approx(1, abs=0.05)
+    assert scores["ratio of released to original records"].value == pytest.approx(1, abs=0.05)

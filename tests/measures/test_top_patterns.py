@@ -67,14 +67,14 @@ def test_the_top_100_are_100():
     data = Sequences.from_records(records, domain=domain)
     scores = measure_sequences(data, data, {}, np.random.default_rng(1), longest=3, queries=10)
     found = {score.name: score.value for score in scores}
-    for what in ("grams", "patterns with gaps"):
+    for what in ("n-grams", "sequential patterns"):
         assert found[f"share of the top 100 {what} kept"] == 1
-        assert found[f"mean relative error of the top 100 {what}, lost ones as 1"] == 0
+        assert found[f"mean relative error of the top 100 {what}, missing ones counted as 1"] == 0
     none = Sequences.from_columns(row=np.zeros(0, np.int64), item=np.zeros(0, np.int64), domain=domain)
     scores = measure_sequences(data, none, {}, np.random.default_rng(1), longest=3, queries=10)
     found = {score.name: score.value for score in scores}
-    assert found["top 100 grams no longer among them"] == 100
-    assert found["top 20 patterns with gaps no longer among them"] == 20
+    assert found["top 100 n-grams missing from the released top 100"] == 100
+    assert found["top 20 sequential patterns missing from the released top 20"] == 20
 
 
 def test_a_large_universe_is_measured_in_little_memory():
@@ -98,13 +98,13 @@ def test_one_long_record_has_too_many_patterns_to_try():
 def test_frequent_patterns_are_compared_as_by_hand():
     before = {(0, 1): 10, (0, 2): 8, (1, 2): 4, (2, 2): 1}
     after = {"": {(0, 1): 5, (1, 2): 6, (3, 3): 3}, "empty release": {}}
-    scores = {score.name: score for score in top_scores("grams", before, after, 3)}
+    scores = {score.name: score for score in top_scores("n-grams", before, after, 3)}
     found = {name: (score.value, *dict(score.controls).values()) for name, score in scores.items()}
     assert found == {
-        "share of the top 3 grams kept": (pytest.approx(2 / 3), 0),
-        "top 3 grams no longer among them": (1, 3),
-        "among the released top 3 grams by mistake": (1, 0),
-        "mean relative error of the top 3 grams, lost ones as 1": (
+        "share of the top 3 n-grams kept": (pytest.approx(2 / 3), 0),
+        "top 3 n-grams missing from the released top 3": (1, 3),
+        "false positives in the released top 3 n-grams": (1, 0),
+        "mean relative error of the top 3 n-grams, missing ones counted as 1": (
             pytest.approx((0.5 + 1 + 0.5) / 3),
             1,
         ),

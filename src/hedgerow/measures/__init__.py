@@ -1,1 +1,1 @@
-"""Utility measures, one file a kind: functions that return scores, with controls beside them."""
+"""Utility measures, one module per kind of data: functions that return scores, each compared with controls."""

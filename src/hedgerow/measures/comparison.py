@@ -1,4 +1,4 @@
-"""What measures compare: an original with a release, and both with trivial releases, the controls."""
+"""What measures compare: an original with its release, and both with trivial releases (controls)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hedgerow.privacy import Guarantee
 
 __all__ = ["Comparison", "Control"]
 
-#: no number of items or records of a workload is larger: a recipe may come from a stranger
+#: upper bound on the numbers in a workload, since a recipe may come from an untrusted source
 _LARGEST = 10**12
 
 
 class Control(NamedTuple):
-    """A release to stand beside that a method makes: named here, and run by `evaluate`.
+    """A trivial release for comparison, given by the id and parameters of its method; `evaluate` runs it.
 
-    It publishes the original, and promises what the release promises, unless others are given.
+    It publishes the original under the guarantee of the release, unless `data` or `guarantee` is given.
     """
 
     method: str
@@ -30,7 +30,7 @@ class Control(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """An original and what was released of it, under which promise, and how its method uses records."""
+    """An original, its release, the guarantee, and the workload that the method declares."""
 
     original: Any
     released: Any
@@ -38,6 +38,6 @@ class Comparison:
     workload: Mapping[str, int]
 
     def number(self, name: str, default: int) -> int:
-        """What the method says of its workload, or the default where it says nothing."""
-        said = self.workload.get(name, 0)
-        return said if 0 < said <= _LARGEST else default
+        """A number of the declared workload, or the default if the method does not declare it."""
+        declared = self.workload.get(name, 0)
+        return declared if 0 < declared <= _LARGEST else default

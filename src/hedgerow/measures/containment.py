@@ -1,4 +1,4 @@
-"""How many records visit all of a set of places, in any order: the count query of transit data."""
+"""Count queries of transit data: how many records visit all places of a set, in any order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DRAWN = 1_000
 
 
 def itemset_index_of(data: Sequences) -> ItemsetIndex:
-    """The items of each record, order and repeats forgotten."""
+    """Index the items of each record, without order and repetitions."""
     starts, items, weights = data.arrays()
     row = np.repeat(np.arange(len(weights)), np.diff(starts))
     return ItemsetIndex.of(Sets.from_counts(row=row, item=items, counts=weights, domain=data.domain))
@@ -31,7 +31,7 @@ def containment_scores(
     controls: Mapping[str, Sequences],
     rng: np.random.Generator,
 ) -> list[Score]:
-    """Ask for sets of items, uniformly drawn and drawn from records [1]_.
+    """Measure the relative error of count queries: sets of items drawn uniformly, and drawn from records [1]_.
 
     References
     ----------
@@ -39,7 +39,7 @@ def containment_scores(
        publication: a case study on the Montreal transportation system". KDD 2012.
     """
     truth, ours = itemset_index_of(original), itemset_index_of(released)
-    beside = {name: itemset_index_of(control) for name, control in controls.items()}
+    indexed_controls = {name: itemset_index_of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, _QUERIES),
         **drawn_queries(truth, rng, _DRAWN),
@@ -48,7 +48,7 @@ def containment_scores(
     for name, workload in workloads.items():
         if not workload:
             continue
-        errors = workload_errors(truth, {"": ours, **beside}, workload)
+        errors = workload_errors(truth, {"": ours, **indexed_controls}, workload)
         scores.append(
             mean_score(
                 f"mean relative error of sets of items, {name}",

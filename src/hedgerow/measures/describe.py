@@ -1,4 +1,4 @@
-"""What private data looks like, for its owner."""
+"""Describe private data, for its owner only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_lists(data: Lists) -> dict[str, Any]:
     --------
     >>> from hedgerow import Sets
     >>> data = Sets.from_records([["tea"], ["tea", "milk"]])
-    >>> describe_lists(data)["items a record"]
+    >>> describe_lists(data)["items per record"]
     {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1}
     """
     starts, items, weights = data.arrays()
@@ -34,17 +34,17 @@ def describe_lists(data: Lists) -> dict[str, Any]:
         "items of the domain": data.domain.size("item"),
         "items that occur": len(np.unique(items)),
         "domain": data.domain.source.value,
-        "items a record": spread(np.repeat(np.diff(starts), weights)),
+        "items per record": spread(np.repeat(np.diff(starts), weights)),
     }
     if data.persons is not None:
-        owned = np.unique(data.persons, return_counts=True)[1]
-        facts["persons"] = len(owned)
-        facts["records a person"] = spread(owned)
+        records = np.unique(data.persons, return_counts=True)[1]
+        facts["persons"] = len(records)
+        facts["records per person"] = spread(records)
     return facts
 
 
 def spread(values: NDArray[np.integer]) -> dict[str, float]:
-    """The least, the most, the mean and the median of some numbers."""
+    """The minimum, maximum, mean and median of some numbers."""
     if len(values) == 0:
         return {}
     return {

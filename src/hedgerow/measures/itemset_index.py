@@ -1,4 +1,4 @@
-"""Supports of itemsets, and the most frequent ones: what the measures of sets count by."""
+"""An index of itemsets, by which the measures of sets count supports and find the most frequent itemsets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Itemset: TypeAlias = tuple[int, ...]
 class ItemsetIndex:
     """Distinct itemsets with weights, by row and by item.
 
-    `items[row_starts[r] : row_starts[r + 1]]` are the items of row `r`, ascending; `rows` and
-    `item_starts` are the same the other way round.
+    `items[row_starts[r] : row_starts[r + 1]]` are the items of row `r`, ascending; the inverted
+    lists of rows per item are derived from these.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class ItemsetIndex:
         return rows[order], np.searchsorted(self.items[order], np.arange(self.size + 1))
 
     def holders(self, item: int) -> Integers:
-        """The rows that hold an item, ascending."""
+        """The rows that contain an item, ascending."""
         rows, starts = self._by_item
         return rows[starts[item] : starts[item + 1]]
 
     def supports(self, queries: Sequence[Itemset]) -> Integers:
-        """Count the records that hold all items of each query."""
+        """Count the records that contain all items of each query."""
         return np.array([int(self.weights[self._rows(query)].sum()) for query in queries], np.int64)
 
     def top(self, most: int) -> dict[Itemset, int]:
@@ -83,7 +83,7 @@ class ItemsetIndex:
 
     @cached_property
     def _ranked(self) -> list[tuple[Itemset, int]]:
-        """What `_ranking` has yielded so far."""
+        """The itemsets that `_ranking` has yielded so far."""
         return []
 
     @cached_property

@@ -1,7 +1,7 @@
-"""How much of visits with times is kept where no visit stands for one of the original's.
+"""Utility of synthetic trajectories, whose visits are not those of the original.
 
-Journeys are compared as sequences of places, by where they begin and end, by how long they take,
-and by when people are where. For the owner only: no guarantee covers these figures.
+Journeys are compared as sequences of places, by origin and destination, by duration, and by the times and places of
+visits. For the owner only: no guarantee covers these figures.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class _Journeys:
-    """Codes of what journeys are like: when they begin and end, time apart, ends, time, visit."""
+    """Journeys as codes: times of first and last visit, duration, origin and destination, time and label per visit."""
 
     starts: Integers
     finishes: Integers
     durations: Integers
-    ends: Integers
+    origin_destination: Integers
     times: Integers
     visits: Integers
 
@@ -49,7 +49,7 @@ class _Journeys:
 
 
 def as_sequences(data: Trajectories) -> Sequences:
-    """The places of each record in order; those without visits are left out."""
+    """The places of each record in order; records without visits are left out."""
     starts, pairs, _ = data.arrays()
     domain = Domain((("item", data.domain.axis("place")),), data.domain.source)
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -76,39 +76,42 @@ def measure_journeys(
     longest
         How many visits of a record were used.
     queries
-        How many queries a group of the workload has.
+        How many queries each group of the workload has.
     """
-    plain = {name: as_sequences(control) for name, control in controls.items()}
+    place_sequences = {name: as_sequences(control) for name, control in controls.items()}
     before, after = as_sequences(original), as_sequences(released)
-    scores = measure_sequences(before, after, plain, rng, longest=longest, queries=queries)
-    scores += containment_scores(before, after, plain, rng)
+    scores = measure_sequences(before, after, place_sequences, rng, longest=longest, queries=queries)
+    scores += containment_scores(before, after, place_sequences, rng)
     truth, ours = _Journeys.of(original), _Journeys.of(released)
-    beside = {name: _Journeys.of(control) for name, control in controls.items()}
-    return [*scores, *_distances(truth, ours, beside), *_pictures(original.domain, truth, ours)]
+    others = {name: _Journeys.of(control) for name, control in controls.items()}
+    return [*scores, *_distances(truth, ours, others), *_charts(original.domain, truth, ours)]
 
 
-def _distances(truth: _Journeys, ours: _Journeys, beside: Mapping[str, _Journeys]) -> list[Score]:
+def _distances(truth: _Journeys, ours: _Journeys, controls: Mapping[str, _Journeys]) -> list[Score]:
     named = {
         "starts": "times of first visits",
         "finishes": "times of last visits",
         "durations": "durations",
-        "ends": "origins and destinations",
+        "origin_destination": "origin-destination pairs",
         "times": "times of visits",
         "visits": "times and places of visits",
     }
     return [
         exact_score(
             f"total variation of {what}",
-            _apart(getattr(truth, field), getattr(ours, field)),
-            {name: _apart(getattr(truth, field), getattr(control, field)) for name, control in beside.items()},
+            _total_variation(getattr(truth, field), getattr(ours, field)),
+            {
+                name: _total_variation(getattr(truth, field), getattr(control, field))
+                for name, control in controls.items()
+            },
             better="lower",
         )
         for field, what in named.items()
     ]
 
 
-def _apart(first: Integers, second: Integers) -> float:
-    """The total variation of two lists of codes; an empty one is as far away as can be."""
+def _total_variation(first: Integers, second: Integers) -> float:
+    """The total variation distance between two lists of codes; 1 if just one of them is empty."""
     if not len(first) or not len(second):
         return float(len(first) != len(second))
     codes, place = np.unique(np.concatenate((first, second)), return_inverse=True)
@@ -117,35 +120,35 @@ def _apart(first: Integers, second: Integers) -> float:
     return 0.5 * float(np.abs(one - other).sum())
 
 
-def _pictures(domain: Domain, truth: _Journeys, ours: _Journeys) -> list[Score]:
+def _charts(domain: Domain, truth: _Journeys, ours: _Journeys) -> list[Score]:
     times, places = domain.values("time"), domain.values("place")
-    spans = list(range(min(_SHOWN, len(times))))
-    ways = _most(truth.ends, _SHOWN)
+    durations = range(min(_SHOWN, len(times)))
+    pairs = _most_frequent(truth.origin_destination, _SHOWN)
     return [
         *_bars(
-            "records by how long they take, in steps of time",
-            {code: f"{code}" for code in spans},
+            "records by duration, in time steps",
+            {code: f"{code}" for code in durations},
             truth.durations,
             ours.durations,
         ),
-        *_by_time("records by the time of their first visit", times, truth.starts, ours.starts),
+        *_by_time("records by time of first visit", times, truth.starts, ours.starts),
         *_by_time("visits by time", times, truth.times, ours.times),
         *_bars(
-            "the most frequent origins and destinations",
-            {code: _way(places, code) for code in ways},
-            truth.ends,
-            ours.ends,
+            "the most frequent origin-destination pairs",
+            {code: _pair_name(places, code) for code in pairs},
+            truth.origin_destination,
+            ours.origin_destination,
         ),
     ]
 
 
 def _by_time(chart: str, times: tuple[Value, ...], truth: Integers, ours: Integers) -> list[Score]:
-    shown = sorted(_most(truth, _SHOWN + 4))
+    shown = sorted(_most_frequent(truth, _SHOWN + 4))
     return _bars(chart, {code: f"{times[code]}" for code in shown}, truth, ours)
 
 
 def _bars(chart: str, shown: Mapping[int, str], truth: Integers, ours: Integers) -> list[Score]:
-    before, after = _counted(truth), _counted(ours)
+    before, after = _count_codes(truth), _count_codes(ours)
     return [
         exact_score(
             f"{chart}: {name}",
@@ -158,17 +161,17 @@ def _bars(chart: str, shown: Mapping[int, str], truth: Integers, ours: Integers)
     ]
 
 
-def _counted(codes: Integers) -> dict[int, int]:
-    seen, counts = np.unique(codes, return_counts=True)
-    return dict(zip(seen.tolist(), counts.tolist(), strict=True))
+def _count_codes(codes: Integers) -> dict[int, int]:
+    distinct, counts = np.unique(codes, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
-def _most(codes: Integers, many: int) -> list[int]:
+def _most_frequent(codes: Integers, many: int) -> list[int]:
     """The most frequent codes, most frequent first."""
-    ranked = sorted(_counted(codes).items(), key=lambda counted: (-counted[1], counted[0]))
+    ranked = sorted(_count_codes(codes).items(), key=lambda counted: (-counted[1], counted[0]))
     return [code for code, _ in ranked[:many]]
 
 
-def _way(places: tuple[Value, ...], pair: int) -> str:
+def _pair_name(places: tuple[Value, ...], pair: int) -> str:
     first, last = divmod(pair, len(places))
     return f"{places[first]} to {places[last]}"

@@ -1,4 +1,4 @@
-"""Occurrences of n-grams in sequences, and the most frequent ones: what measures count by."""
+"""An index of sequences, by which measures count n-grams and find the most frequent ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SequenceIndex:
     >>> from hedgerow import Domain
     >>> domain = Domain.declare(item=["a", "b"])
     >>> index = SequenceIndex.of(Sequences.from_records(map(list, ["aba", "ab", "b"]), domain=domain))
-    >>> occurrences, records = index.counted([(0, 1), (0,)])
+    >>> occurrences, records = index.count([(0, 1), (0,)])
     >>> occurrences.tolist(), records.tolist()
     ([2, 3], [2, 2])
     >>> index.top(2)
@@ -56,17 +56,16 @@ class SequenceIndex:
         sizes = np.minimum(np.diff(self.starts), longest)
         return np.bincount(sizes, self.weights, longest + 1).astype(np.int64)
 
-    def counted(self, grams: Sequence[Gram]) -> tuple[Integers, Integers]:
-        """How often each gram occurs, and in how many records.
+    def count(self, grams: Sequence[Gram]) -> tuple[Integers, Integers]:
+        """How often each n-gram occurs, and in how many records.
 
-        All positions walk down the tree of the grams at once; a position that no gram continues
-        from is left behind.
+        All positions walk down the tree of the n-grams at once; a position from which no n-gram continues is dropped.
         """
         totals = np.zeros((2, len(grams)), np.int64)
         table = _as_table(grams)
         lengths = np.array([len(gram) for gram in grams], np.int64)
         positions = self.positions()
-        # the sequence that each symbol, ends included, is of
+        # the sequence of each symbol, ends included
         row = np.repeat(np.arange(len(self.weights)), np.diff(self.starts) + 1)
         node = np.zeros(len(grams), np.int64)
         for place in range(table.shape[1]):
@@ -83,7 +82,7 @@ class SequenceIndex:
         return totals[0], totals[1]
 
     def top(self, most: int) -> dict[Gram, int]:
-        """The most frequent grams of two items and more, ties by their items."""
+        """The most frequent n-grams of at least two items; ties by their items."""
         best: dict[Gram, int] = {}
         counted = self.positions().count(NextSymbol(self.size))
         inner = counted.codes < self.size
@@ -99,7 +98,7 @@ class SequenceIndex:
             if len(best) > most:
                 least = sorted(best.values())[-most]
                 best = {gram: n for gram, n in best.items() if n >= least}
-            # a longer gram is no more frequent: what is rarer now need not go on
+            # a longer n-gram is never more frequent, so those that are too rare now are not extended
             on = counts >= least
             names = [gram for gram, kept in zip(grams, on.tolist(), strict=True) if kept]
             at, label = at[on], label[on]

@@ -1,4 +1,4 @@
-"""What somebody who knows a few visits of a person learns from a release by linking records."""
+"""Record linkage: what an attacker who knows a few visits of a person learns from a release."""
 
 from __future__ import annotations
 
@@ -32,49 +32,49 @@ def measure_linkage(
     knows: int,
     sensitive: Sequence[tuple[str, Value]],
 ) -> list[Score]:
-    """Attack by linkage.
+    """Attack by linkage: identity and attribute.
 
-    Two attackers know that somebody is in the data and know up to `knows` visits, drawn at random
-    from that person's original record. The first looks for published records that match; where
-    none does they try with fewer visits, as many as match, and where no visit does they guess. The
-    second knows that visits were suppressed, and how many of each: a record with nothing at the
-    time of a known visit may have lost it, one that is elsewhere then is not the person's.
-    Identity: how sure they are of the likeliest record. Attribute: how sure they are of the
-    likeliest sensitive value.
+    Two attackers know that a person is in the data, and know up to `knows` visits, drawn at random from that person's
+    original record. The first looks for published records that match all of them; if none does, for those that match
+    as many as possible; if no visit matches, the attacker guesses. The second also knows that visits were suppressed,
+    and how many of each: a record without a visit at the time of a known visit may have lost it; a record with a
+    visit elsewhere at that time is not the person's. Identity: the attacker's confidence in the likeliest record.
+    Attribute: the confidence in the likeliest sensitive value.
     """
     filled = np.flatnonzero(np.diff(truth.starts))
     if len(filled) == 0:
         return []
     marks = {"ours": ours.marks(sensitive), "original": truth.marks(sensitive)}
-    informed = _Informed(truth, ours)
-    learned: dict[str, list[tuple[float, float]]] = {"": [], ", knowing of suppression": []}
+    informed = _InformedAttacker(truth, ours)
+    learned: dict[str, list[tuple[float, float]]] = {"": [], ", aware of suppression": []}
     original: list[tuple[float, float]] = []
     for victim in rng.choice(filled, _VICTIMS).tolist():
         visits = truth.pairs[truth.starts[victim] : truth.starts[victim + 1]]
         known = rng.choice(visits, min(knows, len(visits)), replace=False).tolist()
-        original.append(_learned(_matching(truth, known), marks["original"]))
+        original.append(_confidences(_matching(truth, known), marks["original"]))
         attackers = (_matching(ours, known), informed.weights(known))
-        for sureness, weights in zip(learned.values(), attackers, strict=True):
-            sureness.append(_learned(weights, marks["ours"]))
-    guess = _learned(np.ones(truth.records), marks["original"])
+        for confidences, weights in zip(learned.values(), attackers, strict=True):
+            confidences.append(_confidences(weights, marks["ours"]))
+    guess = _confidences(np.ones(truth.records), marks["original"])
     return [
         mean_score(
-            f"{what} linkage by {knows} visits{how}",
-            np.array([sure[place] for sure in sureness]),
+            f"{what} linkage, {knows} known visit{'s' if knows > 1 else ''}{how}",
+            np.array([each[place] for each in confidences]),
             {
-                "original": float(np.mean([sure[place] for sure in original])),
+                "original": float(np.mean([each[place] for each in original])),
                 "guessing": guess[place],
             },
         )
-        for how, sureness in learned.items()
+        for how, confidences in learned.items()
         for place, what in enumerate(("identity", "attribute") if sensitive else ("identity",))
     ]
 
 
 def _matching(release: Visits, known: Sequence[int]) -> Weights:
-    """Weigh records that match as many as possible of the known visits; the fewest, if several do.
+    """Weight the records that match as many of the known visits as possible.
 
-    Where none matches anything, all are equally likely.
+    If several subsets of that size match, the subset with the fewest records counts. If no visit matches, all records
+    are equally likely.
     """
     for size in range(len(known), 0, -1):
         tried = (release.matching(some) for some in itertools.combinations(known, size))
@@ -86,8 +86,8 @@ def _matching(release: Visits, known: Sequence[int]) -> Weights:
     return np.ones(release.records)
 
 
-class _Informed:
-    """Who knows how many records lost each visit, and that nobody is at two places at a time."""
+class _InformedAttacker:
+    """An attacker who knows how many records lost each visit, and that nobody is at two places at a time."""
 
     def __init__(self, truth: Visits, ours: Visits) -> None:
         self._ours = ours
@@ -99,11 +99,11 @@ class _Informed:
         self._firsts = np.searchsorted(times[order], np.arange(most + 1))
         lost = _counts(truth) - _counts(ours)
         free = ours.records - np.diff(self._firsts)
-        #: the chance that a record with nothing at that time lost this visit
+        #: the probability that a record without a visit at that time lost this one
         self._chance = lost / np.maximum(1, free)[self._time]
 
     def weights(self, known: Sequence[int]) -> Weights:
-        """Weigh each record by how likely it is the one with these visits, some suppressed."""
+        """Weight each record by its likelihood of having had these visits, some of them suppressed."""
         weights = np.ones(self._ours.records)
         for pair in known:
             time = self._time[pair]
@@ -120,34 +120,34 @@ def _counts(visits: Visits) -> Integers:
     return np.diff(visits.firsts)
 
 
-def _learned(weights: Weights, marks: Sequence[Flags]) -> tuple[float, float]:
-    """How sure the attacker is of who, and of what."""
+def _confidences(weights: Weights, marks: Sequence[Flags]) -> tuple[float, float]:
+    """The attacker's confidence in the likeliest record, and in the likeliest sensitive value."""
     total = float(weights.sum())
     shares = [float(weights[flags].sum()) / total for flags in marks]
     return float(weights.max()) / total, max(shares, default=0.0)
 
 
 def measure_limit(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction) -> list[Score]:
-    """Say whether a visit at the limit C tells that its true share is beyond it.
+    """Measure whether a visit at the limit C discloses that its true share exceeds C.
 
-    It would if records were chosen by their sensitive value to get below C: then most visits at the
-    limit come from beyond, and the others do not.
+    It would if records were selected by their sensitive value to get below C: then most visits at the limit would
+    exceed C in the original, and other visits would not.
     """
     at, others = truly_beyond(truth, ours, sensitive, c)
     if not len(at):
         return []
-    beside = {"other visits": float(others.mean())} if len(others) else {}
-    name = "visits at the limit C whose true share is beyond it"
-    return [exact_score(name, float(at.mean()), beside, better="lower")]
+    controls = {"other visits": float(others.mean())} if len(others) else {}
+    name = "share of visits at the limit C that exceed C in the original"
+    return [exact_score(name, float(at.mean()), controls, better="lower")]
 
 
 def truly_beyond(
     truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Value]], c: Fraction
 ) -> tuple[Flags, Flags]:
-    """Whether the true share of a value is beyond C: for visits at the limit, and for others.
+    """Whether the true share of a sensitive value exceeds C: for visits at the limit, and for other visits.
 
-    A published visit is at the limit if one more record with the value would be too many. What is
-    beyond C in `ours` is left out, so that a release that keeps no such promise can stand beside.
+    A published visit is at the limit if one more record with the value would be too many. Visits that exceed C in
+    `ours` are left out, so that a release without this guarantee can be compared.
     """
     most = floor_multiples(c, truth.records + 1)
     before, after = _counts(truth), _counts(ours)

@@ -1,4 +1,4 @@
-"""Scores for the owner: of one exact number, or of the mean of many, with its interval."""
+"""Scores for the owner: one exact number, or the mean of a sample with its confidence interval."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Better", "exact_score", "mean_score", "relative_errors"]
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 
 _NORMAL = 1.96
-#: a query that fewer than this part of all records answer is not taken for more precise
+#: sanity bound: errors are relative to at least this share of all records
 _SANITY = 0.001
 
 
@@ -29,7 +29,7 @@ def exact_score(
     at: str = "",
     across: str = "",
 ) -> Score:
-    """Hold a number that has no error of its own."""
+    """A score that is an exact number, without sampling error."""
     return Score(
         name=name,
         value=value,
@@ -53,7 +53,7 @@ def mean_score(
     chart: str = "",
     at: str = "",
 ) -> Score:
-    """Hold the mean of a sample, with the interval that holds the true one 19 times out of 20."""
+    """A score that is the mean of a sample, with its 95 % confidence interval."""
     mean, margin = float(values.mean()), _NORMAL * float(values.std()) / np.sqrt(len(values))
     return Score(
         name=name,
@@ -68,6 +68,6 @@ def mean_score(
     )
 
 
-def relative_errors(exact: NDArray[np.int64], held: NDArray[np.int64], records: int) -> NDArray[np.float64]:
-    """The error of each query over its true count, or over a thousandth of all records if more."""
-    return np.abs(held - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))
+def relative_errors(exact: NDArray[np.int64], released: NDArray[np.int64], records: int) -> NDArray[np.float64]:
+    """The error of each query relative to its true count, or to a thousandth of all records if that is more."""
+    return np.abs(released - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))

@@ -1,7 +1,7 @@
-"""How much of sequences is kept: counting queries, frequent grams, lengths, what comes next.
+"""Utility of released sequences: count queries, frequent n-grams and sequential patterns, lengths, transitions.
 
 All of these compare with the original: they are for the owner only, and no guarantee covers them.
-Every score stands beside the same measure of trivial releases, the controls.
+Every score comes with the same measure of trivial releases, the controls.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ __all__ = [
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-UNIFORM, DRAWN = "uniform queries", "queries of records,"
+UNIFORM, DRAWN = "uniform queries", "queries drawn from records,"
 _CHARTS = {
     UNIFORM: "mean relative error of uniform queries, by their length",
-    DRAWN: "mean relative error of queries drawn from records, by how common they are",
+    DRAWN: "mean relative error of queries drawn from records, by frequency",
 }
 _QUERIES = 2_000
 _GROUPS = 5
@@ -48,14 +48,14 @@ _LONGEST = 8
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, math.inf))
 _TOPS = (20, 100)
 _SHOWN = 20
-#: lengths are compared up to so many items where the method does not say, and never beyond the second
+#: lengths are compared up to this many items if the method does not declare it, and never beyond the second
 _CUT, _MOST = 20, 1_000
 
 describe = describe_lists
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
-    """Stand beside nothing, single items, and the original cut as the method cuts it."""
+    """The controls: an empty release, single items, and the original truncated as the method truncates it."""
     original: Sequences = compared.original
     longest, nothing = longest_of(compared), np.zeros(0, np.int64)
     return {
@@ -99,22 +99,22 @@ def measure_sequences(
     longest
         How many items of a sequence were used: lengths are compared up to it.
     queries
-        How many queries a group of the uniform workload has; the drawn one has five times that.
+        How many queries each group of the uniform workload has; the drawn workload has five times as many.
     """
     truth, ours = SequenceIndex.of(original), SequenceIndex.of(released)
-    beside = {name: SequenceIndex.of(control) for name, control in controls.items()}
+    others = {name: SequenceIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries, longest),
         **drawn_queries(truth, rng, _GROUPS * queries),
     }
-    scores = _query_scores(workloads, truth, ours, beside)
-    scores += _frequent(truth, {"": ours, **beside})
+    scores = _query_scores(workloads, truth, ours, others)
+    scores += _frequent(truth, {"": ours, **others})
     values = original.domain.values("item")
     return [
         *scores,
-        *_sizes(truth, ours, beside, longest),
-        _prediction(truth, ours, beside),
-        *_shown(values, truth, ours, beside),
+        *_sizes(truth, ours, others, longest),
+        _prediction(truth, ours, others),
+        *_most_frequent(values, truth, ours, others),
         *_lengths(truth, ours, longest),
         *_transitions(values, truth, ours),
     ]
@@ -125,7 +125,7 @@ def uniform_queries(
 ) -> dict[str, list[Gram]]:
     """Draw lists of items uniformly, in five groups of growing length [1]_.
 
-    Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
+    Nearly all long ones occur in no record, so an empty release looks good here: see the controls.
 
     References
     ----------
@@ -143,7 +143,7 @@ def uniform_queries(
 
 
 def drawn_queries(truth: SequenceIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Gram]]:
-    """Draw parts of real records, of up to eight items, and sort them by how common they are."""
+    """Draw n-grams of up to eight items from records, and group them by frequency (occurrences per record)."""
     if truth.records == 0:
         return {}
     ends = np.cumsum(truth.weights)
@@ -155,9 +155,9 @@ def drawn_queries(truth: SequenceIndex, rng: np.random.Generator, queries: int) 
         tuple(truth.items[begin : begin + length].tolist())
         for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True)
     ]
-    shares = truth.counted(drawn)[0] / truth.records
+    shares = truth.count(drawn)[0] / truth.records
     return {
-        f"{DRAWN} {_share(low, high)} of all": [
+        f"{DRAWN} frequency {_share(low, high)}": [
             query for query, share in zip(drawn, shares, strict=True) if low < share <= high
         ]
         for low, high in _BUCKETS
@@ -168,31 +168,34 @@ def _share(low: float, high: float) -> str:
     return f"{100 * low:g}% to {100 * high:g}%" if high < math.inf else f"over {100 * low:g}%"
 
 
-def _frequent(truth: SequenceIndex, all_: Mapping[str, SequenceIndex]) -> list[Score]:
-    """Grams by their occurrences, and patterns with gaps by the records that hold them."""
+def _frequent(truth: SequenceIndex, releases: Mapping[str, SequenceIndex]) -> list[Score]:
+    """The most frequent n-grams by occurrences, and sequential patterns by the records that contain them."""
     scores: list[Score] = []
-    for what, top in (("grams", SequenceIndex.top), ("patterns with gaps", top_sequential_patterns)):
+    for what, top in (("n-grams", SequenceIndex.top), ("sequential patterns", top_sequential_patterns)):
         before = top(truth, max(_TOPS))
-        after = {name: top(held, max(_TOPS)) for name, held in all_.items()}
+        after = {name: top(release, max(_TOPS)) for name, release in releases.items()}
         for most in _TOPS:
             scores += top_scores(what, before, after, most)
     return scores
 
 
 def _query_scores(
-    workloads: Mapping[str, list[Gram]], truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]
+    workloads: Mapping[str, list[Gram]],
+    truth: SequenceIndex,
+    ours: SequenceIndex,
+    controls: Mapping[str, SequenceIndex],
 ) -> list[Score]:
     """Count all queries in one go, by occurrence and by record."""
-    asked = [query for workload in workloads.values() for query in workload]
+    queries = [query for workload in workloads.values() for query in workload]
     ends = np.cumsum([len(workload) for workload in workloads.values()])
-    exact = truth.counted(asked)
-    counted = {name: held.counted(asked) for name, held in {"": ours, **beside}.items()}
+    exact = truth.count(queries)
+    answers = {name: release.count(queries) for name, release in {"": ours, **controls}.items()}
     scores: list[Score] = []
     for name, begin, end in zip(workloads, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         for which, what in enumerate(("occurrences", "records")):
             errors = {
-                control: relative_errors(exact[which][begin:end], held[which][begin:end], truth.records)
-                for control, held in counted.items()
+                release: relative_errors(exact[which][begin:end], counts[which][begin:end], truth.records)
+                for release, counts in answers.items()
             }
             if end > begin:
                 scores.append(_query_score(name, what, errors))
@@ -204,51 +207,53 @@ def _query_score(name: str, what: str, errors: Mapping[str, Floats]) -> Score:
     return mean_score(
         f"mean relative error of {name}, {what}",
         errors[""],
-        {control: float(held.mean()) for control, held in errors.items() if control},
+        {control: float(each.mean()) for control, each in errors.items() if control},
         chart=f"{_CHARTS[kind]}; {what}",
         at=name.removeprefix(kind).strip(),
     )
 
 
-def _sizes(truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex], longest: int) -> list[Score]:
-    """The number of sequences, and how far their lengths are from the original, cut alike."""
-    all_ = {"": ours, **beside}
+def _sizes(
+    truth: SequenceIndex, ours: SequenceIndex, controls: Mapping[str, SequenceIndex], longest: int
+) -> list[Score]:
+    """The number of sequences, and the distance of their lengths from those of the original, truncated alike."""
+    releases = {"": ours, **controls}
     whole = max(1, truth.records)
     exact = truth.lengths(longest) / whole
-    apart = {
-        # nothing is as far from something as can be
-        name: 0.5 * float(np.abs(held.lengths(longest) / held.records - exact).sum())
-        if held.records
+    distance = {
+        # an empty release has the largest distance, 1
+        name: 0.5 * float(np.abs(release.lengths(longest) / release.records - exact).sum())
+        if release.records
         else float(truth.records > 0)
-        for name, held in all_.items()
+        for name, release in releases.items()
     }
-    ratio = {name: held.records / whole for name, held in all_.items()}
+    ratio = {name: release.records / whole for name, release in releases.items()}
     return [
-        _fact("released sequences over original ones", ratio, "neither"),
-        _fact(f"total variation of lengths, cut at {longest}", apart, "lower"),
+        _score("ratio of released to original sequences", ratio, "neither"),
+        _score(f"total variation of lengths, cut at {longest}", distance, "lower"),
     ]
 
 
-def _prediction(truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]) -> Score:
-    """How often the likeliest next symbol, as learnt from a release, is the right one."""
-    taught = {"": ours, **beside, "original": truth}
-    right = {name: _hits(truth, held) for name, held in taught.items()}
-    return _fact("next symbols foretold by the symbol before", right, "higher")
+def _prediction(truth: SequenceIndex, ours: SequenceIndex, controls: Mapping[str, SequenceIndex]) -> Score:
+    """How often the likeliest next item (or end), as learnt from a release, is the true one."""
+    sources = {"": ours, **controls, "original": truth}
+    accuracy = {name: _prediction_accuracy(truth, learnt) for name, learnt in sources.items()}
+    return _score("share of next items predicted correctly from the item before", accuracy, "higher")
 
 
-def _hits(truth: SequenceIndex, learnt: SequenceIndex) -> float:
-    """Guess the likeliest symbol after each item; item 0 where nothing was learnt."""
-    exact, held = _pairs(truth), _pairs(learnt)
+def _prediction_accuracy(truth: SequenceIndex, learnt: SequenceIndex) -> float:
+    """Predict the likeliest symbol after each item; item 0 where nothing was learnt."""
+    exact, model = _count_transitions(truth), _count_transitions(learnt)
     guess = np.zeros(truth.size, np.int64)
     # the last one written stays: the most frequent, and of those the first
-    order = np.lexsort((-held.then, held.counts))
-    guess[held.first[order]] = held.then[order]
+    order = np.lexsort((-model.then, model.counts))
+    guess[model.first[order]] = model.then[order]
     right = exact.then == guess[exact.first]
     return float(exact.counts[right].sum() / max(1, exact.counts.sum()))
 
 
-class _Pairs(NamedTuple):
-    """How often each symbol, or the end, follows each item, for those that occur."""
+class _TransitionCounts(NamedTuple):
+    """How often each item, or the end, follows each item; only transitions that occur."""
 
     first: Integers
     then: Integers
@@ -257,32 +262,32 @@ class _Pairs(NamedTuple):
     def table(self, shown: Sequence[int]) -> Integers:
         """The counts among a few items."""
         place = {code: number for number, code in enumerate(shown)}
-        held = np.zeros((len(shown), len(shown)), np.int64)
+        table = np.zeros((len(shown), len(shown)), np.int64)
         wanted = np.isin(self.first, shown) & np.isin(self.then, shown)
         for a, b, n in zip(*(part[wanted].tolist() for part in self), strict=True):
-            held[place[a], place[b]] = n
-        return held
+            table[place[a], place[b]] = n
+        return table
 
 
-def _pairs(index: SequenceIndex) -> _Pairs:
+def _count_transitions(index: SequenceIndex) -> _TransitionCounts:
     first = index.positions().count(NextSymbol(index.size))
     inner = first.codes < index.size
     pairs = first.move(first.cells[inner], first.codes[inner]).count(NextSymbol(index.size))
-    return _Pairs(first.codes[inner][pairs.cells], pairs.codes, pairs.counts)
+    return _TransitionCounts(first.codes[inner][pairs.cells], pairs.codes, pairs.counts)
 
 
-def _shown(
-    values: Sequence[Value], truth: SequenceIndex, ours: SequenceIndex, beside: Mapping[str, SequenceIndex]
+def _most_frequent(
+    values: Sequence[Value], truth: SequenceIndex, ours: SequenceIndex, controls: Mapping[str, SequenceIndex]
 ) -> list[Score]:
     top = truth.top(_SHOWN)
-    counts = ours.counted(list(top))[0]
-    others = {name: held.counted(list(top))[0] for name, held in beside.items()}
+    counts = ours.count(list(top))[0]
+    others = {name: control.count(list(top))[0] for name, control in controls.items()}
     return [
         exact_score(
             f"occurrences of {_named(values, gram)}",
             int(counts[number]),
-            {"original": n, **{name: int(held[number]) for name, held in others.items()}},
-            chart="the most frequent grams",
+            {"original": n, **{name: int(occurrences[number]) for name, occurrences in others.items()}},
+            chart="the most frequent n-grams",
             at=_named(values, gram),
         )
         for number, (gram, n) in enumerate(top.items())
@@ -304,17 +309,17 @@ def _lengths(truth: SequenceIndex, ours: SequenceIndex, longest: int) -> list[Sc
 
 
 def _transitions(values: Sequence[Value], truth: SequenceIndex, ours: SequenceIndex) -> list[Score]:
-    """What follows what, for the most frequent items."""
-    before, after = _pairs(truth), _pairs(ours)
+    """Transitions between the most frequent items."""
+    before, after = _count_transitions(truth), _count_transitions(ours)
     total = np.bincount(before.first, before.counts, truth.size)
     shown: list[int] = np.sort(np.argsort(-total, kind="stable")[:_SHOWN]).tolist()
-    exact, held = before.table(shown), after.table(shown)
+    exact, released = before.table(shown), after.table(shown)
     return [
         exact_score(
             f"{values[second]} after {values[first]}",
-            int(held[row, column]),
+            int(released[row, column]),
             {"original": int(exact[row, column])},
-            chart="what follows what",
+            chart="transitions between the most frequent items",
             at=f"{values[second]}",
             across=f"{values[first]}",
         )
@@ -327,7 +332,7 @@ def _named(values: Sequence[Value], gram: Gram) -> str:
     return " ".join(str(values[code]) for code in gram)
 
 
-def _fact(name: str, found: Mapping[str, float], better: Better) -> Score:
-    """A score of one number; the release's own stands under no name."""
-    others = {control: held for control, held in found.items() if control}
-    return exact_score(name, found[""], others, better=better)
+def _score(name: str, values: Mapping[str, float], better: Better) -> Score:
+    """An exact score; the value of the release has the empty name, the others are controls."""
+    controls = {control: value for control, value in values.items() if control}
+    return exact_score(name, values[""], controls, better=better)

@@ -1,7 +1,7 @@
-"""How much of set-valued data is kept: counting queries, frequent itemsets, size.
+"""Utility of released sets: count queries, frequent itemsets, number of records.
 
 All of these compare with the original: they are for the owner only, and no guarantee covers them.
-Every score stands beside the same measure of trivial releases, the controls.
+Every score comes with the same measure of trivial releases, the controls.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from hedgerow.score import Score
 
 __all__ = ["controls", "describe", "measure", "usefulness_bound"]
 
-UNIFORM, DRAWN = "uniform queries", "queries of records,"
+UNIFORM, DRAWN = "uniform queries", "queries drawn from records,"
 _CHARTS = {
     UNIFORM: "mean relative error of uniform queries, by their length",
-    DRAWN: "mean relative error of queries drawn from records, by how common they are",
+    DRAWN: "mean relative error of queries drawn from records, by support",
 }
 _GROUPS = 5
 _QUERIES = 2_000
@@ -38,7 +38,7 @@ describe = describe_lists
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
-    """Stand beside nothing, and beside single items."""
+    """The controls: an empty release, and noisy counts of single items."""
     nothing = np.zeros(0, np.int64)
     return {
         "empty release": Sets.from_columns(row=nothing, item=nothing, domain=compared.original.domain),
@@ -56,26 +56,26 @@ def measure(
     rng
         Draws the workloads.
     queries
-        How many queries a group of the uniform workload has; the drawn one has five times that.
+        How many queries each group of the uniform workload has; the drawn workload has five times as many.
     """
     original: Sets = compared.original
     truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(compared.released)
-    beside = {name: ItemsetIndex.of(control) for name, control in controls.items()}
+    others = {name: ItemsetIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries),
         **drawn_queries(truth, rng, _GROUPS * queries),
     }
-    scores = [_query_score(name, workload, truth, ours, beside) for name, workload in workloads.items() if workload]
+    scores = [_query_score(name, workload, truth, ours, others) for name, workload in workloads.items() if workload]
     for most in _TOPS:
-        scores += _top_scores(most, truth, ours, beside)
-    scores += _support_scores(original.domain.values("item"), truth, ours, beside)
-    return [*scores, _size_score(truth, ours, beside)]
+        scores += _top_scores(most, truth, ours, others)
+    scores += _support_scores(original.domain.values("item"), truth, ours, others)
+    return [*scores, _size_score(truth, ours, others)]
 
 
 def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
     """Draw itemsets uniformly, in five groups of growing length [1]_.
 
-    Nearly all long ones occur nowhere, so an empty release looks good here: see the controls.
+    Nearly all long ones occur in no record, so an empty release looks good here: see the controls.
 
     References
     ----------
@@ -93,7 +93,7 @@ def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int)
 
 
 def drawn_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
-    """Draw parts of real records, of up to four items, and sort them by selectivity."""
+    """Draw subsets of up to four items from records, and group them by support."""
     if truth.records == 0:
         return {}
     ends = np.cumsum(truth.weights)
@@ -105,7 +105,7 @@ def drawn_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -
         drawn.append(tuple(sorted(rng.choice(items, length, replace=False).tolist())))
     shares = truth.supports(drawn) / truth.records
     return {
-        f"{DRAWN} {100 * low:g}% to {100 * high:g}% of all": [
+        f"{DRAWN} support {100 * low:g}% to {100 * high:g}%": [
             query for query, share in zip(drawn, shares, strict=True) if low < share <= high
         ]
         for low, high in _BUCKETS
@@ -126,10 +126,10 @@ def workload_errors(
 
 
 def top_utility(truth: ItemsetIndex, released: ItemsetIndex, most: int) -> tuple[float, int]:
-    """Return how well the most frequent itemsets are kept, and how many are no longer among them.
+    """Return the utility of the most frequent itemsets, and how many are missing from the released top.
 
-    One minus the mean relative error of their supports, a set that is no longer among the most
-    frequent counting as lost. It is 1 if all are kept exactly, and can be negative.
+    The utility is one minus the mean relative error of their supports, where a missing itemset has the error 1. It is
+    1 if all are kept exactly, and can be negative.
     """
     before, after = truth.top(most), released.top(most)
     lost = [abs(n - after.get(itemset, 0)) / n for itemset, n in before.items()]
@@ -141,14 +141,13 @@ def usefulness_bound(*, epsilon: float, tree: Taxonomy, fanout: int, c2: float, 
 
     The printed bound, solved for $\delta$: $m (\gamma + \ln(m / \beta) / \varphi)$ for a query that
     covers $m$ itemsets, $\varphi = \varepsilon / 2n$ for $n$ inner nodes and
-    $\gamma = \sqrt{2} c_2 \log_f |I| / \varphi$. Very loose; it says what cannot happen, not what
-    does.
+    $\gamma = \sqrt{2} c_2 \log_f |I| / \varphi$. The bound is very loose.
 
     Examples
     --------
     >>> tree = Taxonomy.by_fanout(4, 2)
-    >>> held = {"epsilon": 1.0, "tree": tree, "fanout": 2, "c2": 1.2, "covered": 1, "beta": 0.05}
-    >>> round(usefulness_bound(**held), 4)
+    >>> settings = {"epsilon": 1.0, "tree": tree, "fanout": 2, "c2": 1.2, "covered": 1, "beta": 0.05}
+    >>> round(usefulness_bound(**settings), 4)
     38.3391
     """
     phi = epsilon / (2 * tree.inner)
@@ -161,9 +160,9 @@ def _query_score(
     workload: Sequence[Itemset],
     truth: ItemsetIndex,
     ours: ItemsetIndex,
-    beside: Mapping[str, ItemsetIndex],
+    controls: Mapping[str, ItemsetIndex],
 ) -> Score:
-    errors = workload_errors(truth, {"": ours, **beside}, workload)
+    errors = workload_errors(truth, {"": ours, **controls}, workload)
     return mean_score(
         f"mean relative error, {name}",
         errors.pop(""),
@@ -173,48 +172,49 @@ def _query_score(
     )
 
 
-def _top_scores(most: int, truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]) -> list[Score]:
-    utility, dropped = top_utility(truth, ours, most)
-    others = {name: top_utility(truth, held, most) for name, held in beside.items()}
+def _top_scores(
+    most: int, truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]
+) -> list[Score]:
+    utility, missing = top_utility(truth, ours, most)
+    others = {name: top_utility(truth, control, most) for name, control in controls.items()}
     loss = exact_score(
         f"utility loss of the top {most} itemsets",
         1 - utility,
         {name: 1 - kept for name, (kept, _) in others.items()},
         better="lower",
     )
-    false_drops = exact_score(
-        f"top {most} itemsets no longer among them",
-        dropped,
-        {name: gone for name, (_, gone) in others.items()},
+    false_negatives = exact_score(
+        f"top {most} itemsets missing from the released top {most}",
+        missing,
+        {name: absent for name, (_, absent) in others.items()},
         better="lower",
     )
-    return [loss, false_drops]
+    return [loss, false_negatives]
 
 
 def _support_scores(
-    values: Sequence[Value], truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]
+    values: Sequence[Value], truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]
 ) -> list[Score]:
-    """How many records hold each of the most frequent itemsets, before and after."""
+    """How many records contain each of the most frequent itemsets, before and after."""
     before = truth.top(_SHOWN)
     after = ours.supports(list(before)).tolist()
-    others = {name: held.supports(list(before)).tolist() for name, held in beside.items()}
+    others = {name: control.supports(list(before)).tolist() for name, control in controls.items()}
     scores: list[Score] = []
     for number, (itemset, support) in enumerate(before.items()):
         named = ", ".join(str(values[item]) for item in itemset)
-        controls = {name: held[number] for name, held in others.items()}
         scores.append(
             exact_score(
                 f"records with {named}",
                 after[number],
-                {"original": support, **controls},
-                chart="records that hold the most frequent itemsets",
+                {"original": support, **{name: supports[number] for name, supports in others.items()}},
+                chart="records that contain the most frequent itemsets",
                 at=named,
             )
         )
     return scores
 
 
-def _size_score(truth: ItemsetIndex, ours: ItemsetIndex, beside: Mapping[str, ItemsetIndex]) -> Score:
+def _size_score(truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]) -> Score:
     whole = max(1, truth.records)
-    others = {name: held.records / whole for name, held in beside.items()}
-    return exact_score("released records over original ones", ours.records / whole, others)
+    others = {name: control.records / whole for name, control in controls.items()}
+    return exact_score("ratio of released to original records", ours.records / whole, others)

@@ -1,4 +1,4 @@
-"""How much of trajectories is kept, and what somebody who knows a few visits still learns.
+"""Utility of trajectories after suppression, and what an attacker who knows a few visits still learns.
 
 All of these compare with the original: they are for the owner only, and no guarantee covers them.
 """
@@ -52,27 +52,27 @@ def measure_suppression(
     sensitive
         The values the attacker is after.
     c
-        How frequent such a value may be among records that match.
+        The largest share of such a value among the records that match.
     frequent
-        In how many records a sequence is called frequent.
+        The support from which on a sequence is frequent.
     """
     truth, ours = Visits.of(original, original), Visits.of(released, original)
-    beside = {name: Visits.of(control, original) for name, control in controls.items()}
+    others = {name: Visits.of(control, original) for name, control in controls.items()}
     whole = max(1, truth.size)
     return [
         exact_score(
-            "visits that were suppressed",
+            "share of visits suppressed",
             1 - ours.size / whole,
-            {name: 1 - control.size / whole for name, control in beside.items()},
+            {name: 1 - control.size / whole for name, control in others.items()},
             better="lower",
         ),
         exact_score(
-            "records without visits",
+            "share of records without visits",
             ours.emptied,
-            {name: control.emptied for name, control in beside.items()},
+            {name: control.emptied for name, control in others.items()},
             better="lower",
         ),
-        *_frequent(truth, ours, beside, frequent),
+        *_frequent(truth, ours, others, frequent),
         *_prevalence(truth, ours, sensitive),
         *measure_linkage(truth, ours, rng, knows, sensitive),
         *measure_limit(truth, ours, sensitive, c),
@@ -82,25 +82,25 @@ def measure_suppression(
     ]
 
 
-def _frequent(truth: Visits, ours: Visits, beside: Mapping[str, Visits], support: int) -> list[Score]:
-    """Maximal frequent sequences: how many are lost, and how many fewer are found anew.
+def _frequent(truth: Visits, ours: Visits, controls: Mapping[str, Visits], support: int) -> list[Score]:
+    """Maximal frequent sequences: the share that is lost, and the decrease in their number.
 
-    The second may be negative: a lost sequence can leave several shorter ones behind.
+    The second may be negative: if a sequence is lost, several shorter ones can become maximal.
     """
     before = truth.as_arrays()
     losses = {
         name: compare_maximal_frequent(before, visits.as_arrays(), support)
-        for name, visits in {"ours": ours, **beside}.items()
+        for name, visits in {"ours": ours, **controls}.items()
     }
     number = losses["ours"].before
     if number == 0:
         return []
     lost = {name: loss.lost / number for name, loss in losses.items()}
     fewer = {name: 1 - loss.after / number for name, loss in losses.items()}
-    what = f"sequences of at least {support} records"
+    what = f"maximal frequent sequences (support at least {support})"
     return [
-        exact_score(f"maximal {what} that were lost", lost.pop("ours"), lost, better="lower"),
-        exact_score(f"fewer maximal {what} found anew", fewer.pop("ours"), fewer),
+        exact_score(f"share of {what} lost", lost.pop("ours"), lost, better="lower"),
+        exact_score(f"decrease in the number of {what}", fewer.pop("ours"), fewer),
     ]
 
 
@@ -121,16 +121,16 @@ def _share(marked: NDArray[np.bool_], visits: Visits) -> float:
 
 
 def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
-    """How many visits were kept at each place and time, for the most frequent ones of both."""
+    """How many visits were kept at each place and time, for the most frequent places and times."""
     size = original.domain.size("place")
     time, place = truth.seen // size, truth.seen % size
     times, places = (
         np.sort(np.argsort(-np.bincount(axis[truth.pairs]), kind="stable")[:_SHOWN]) for axis in (time, place)
     )
     before, after = (np.bincount(visits.pairs, minlength=len(truth.seen)).astype(np.int64) for visits in (truth, ours))
-    there = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
+    numbers = {(int(t), int(p)): n for n, (t, p) in enumerate(zip(time, place, strict=True))}
     counts = {
-        (t, p): (int(before[there[t, p]]), int(after[there[t, p]])) if (t, p) in there else (0, 0)
+        (t, p): (int(before[numbers[t, p]]), int(after[numbers[t, p]])) if (t, p) in numbers else (0, 0)
         for t in times.tolist()
         for p in places.tolist()
     }
@@ -150,13 +150,12 @@ def _map(original: Trajectories, truth: Visits, ours: Visits) -> list[Score]:
 
 
 def _by_axis(original: Trajectories, truth: Visits, ours: Visits, axis: str) -> list[Score]:
-    """How many visits were kept at each time, or place; the most frequent ones."""
+    """How many visits were kept at each time (or place), for the most frequent ones."""
     size = original.domain.size("place")
     values = original.domain.values(axis)
     codes = truth.seen // size if axis == "time" else truth.seen % size
-    there, kept = codes[truth.pairs], codes[ours.pairs]
-    before: Integers = np.bincount(there, minlength=len(values))
-    after: Integers = np.bincount(kept, minlength=len(values))
+    before: Integers = np.bincount(codes[truth.pairs], minlength=len(values))
+    after: Integers = np.bincount(codes[ours.pairs], minlength=len(values))
     shown = np.sort(np.argsort(-before, kind="stable")[:_SHOWN])
     return [
         exact_score(

@@ -1,4 +1,4 @@
-"""How much of the most frequent patterns is kept: true and false ones, lost ones, their counts."""
+"""How well the most frequent patterns are kept: true and false positives, false negatives, and counts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
     Parameters
     ----------
     what
-        What the patterns are called.
+        The name of the patterns, such as "n-grams".
     before
-        The most frequent ones of the original, most frequent first, with their counts.
+        The most frequent patterns of the original, most frequent first, with their counts.
     after
-        Those of each control by its name; those of the release stand under no name.
+        Those of each control by its name; those of the release under the empty name.
     most
-        How many of them count.
+        How many of them are compared.
     """
     true = dict(list(before.items())[:most])
     tops = {name: dict(list(counts.items())[:most]) for name, counts in after.items()}
@@ -38,18 +38,18 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
             "higher",
         ),
         (
-            f"top {most} {what} no longer among them",
+            f"top {most} {what} missing from the released top {most}",
             {name: len(true) - n for name, n in kept.items()},
             "lower",
         ),
         (
-            f"among the released top {most} {what} by mistake",
+            f"false positives in the released top {most} {what}",
             {name: len(tops[name]) - n for name, n in kept.items()},
             "lower",
         ),
         (
-            f"mean relative error of the top {most} {what}, lost ones as 1",
-            {name: _loss(true, counts) for name, counts in tops.items()},
+            f"mean relative error of the top {most} {what}, missing ones counted as 1",
+            {name: _relative_error(true, counts) for name, counts in tops.items()},
             "lower",
         ),
     ]
@@ -64,6 +64,6 @@ def top_scores(what: str, before: Top, after: Mapping[str, Top], most: int) -> l
     ]
 
 
-def _loss(true: Top, released: Top) -> float:
+def _relative_error(true: Top, released: Top) -> float:
     errors = [abs(n - released.get(pattern, 0)) / n for pattern, n in true.items()]
     return sum(errors) / max(1, len(errors))

@@ -1,4 +1,4 @@
-"""Measures of trajectories: by what was suppressed where visits are the original's own, else as journeys."""
+"""Measures of trajectories: by suppression if visits are those of the original, else as synthetic journeys."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ def describe(data: Trajectories) -> dict[str, Any]:
         "places that occur": len(np.unique(pairs % size)),
         "pairs of place and time that occur": len(np.unique(pairs)),
         "domain": data.domain.source.value,
-        "visits a record": spread(np.diff(starts)),
+        "visits per record": spread(np.diff(starts)),
         **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
     }
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
-    """Stand beside no visits, and beside one visit per record or suppression everywhere, or first visits and a cut."""
+    """The controls: an empty release, and others that depend on the guarantee.
+
+    Against linkage: one visit per record, and global suppression. Else: first visits alone, and the truncated original.
+    """
     original: Trajectories = compared.original
     promise = _linkage(compared)
     if promise is None:
@@ -50,7 +53,7 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     single = original.keep_visits(_most_frequent(original))
     return {
         "empty release": original.truncated(0),
-        "one visit a record": Control("kcl-reinsertion", {"schedule": "grow"}, data=single, guarantee=promise),
+        "one visit per record": Control("kcl-reinsertion", {"schedule": "grow"}, data=single, guarantee=promise),
         "global suppression": Control("kcl", {"mode": "global"}, guarantee=promise),
     }
 
@@ -73,7 +76,7 @@ def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.
 
 
 def _linkage(compared: Comparison) -> Any:
-    """The promise against linkage, if it was made; visits then are the original's own. Else None."""
+    """The guarantee against linkage, if there is one (visits are then those of the original); else None."""
     return next((part for part in compared.guarantee.parts() if part.name == _LINKAGE), None)
 
 

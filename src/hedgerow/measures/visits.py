@@ -1,4 +1,4 @@
-"""The visits of a release, coded as those of the original, so that the two can be compared."""
+"""The visits of a release, with the codes of the original, so that the two can be compared."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The visits of records, coded as those of the original, by record and by visit.
+    """The visits of records, with the codes of the original, by record and by visit.
 
-    `seen` are the pairs of the original; a pair is coded by its place among them.
+    `seen` are the distinct pairs of place and time in the original; the code of a pair is its position among them.
     """
 
     records: int
@@ -36,7 +36,7 @@ class Visits:
 
     @classmethod
     def of(cls, data: Trajectories, original: Trajectories) -> Visits:
-        """Code the visits of some data as those of the original."""
+        """Encode the visits of some data by the pairs of the original."""
         starts, pairs, _ = data.arrays()
         size = original.domain.size("place")
         _, seen, _ = original.arrays()
@@ -47,7 +47,7 @@ class Visits:
         pairs = np.searchsorted(seen, codes)
         if len(codes) and (codes.min() < 0 or pairs.max() == len(seen) or np.any(seen[pairs] != codes)):
             msg = (
-                "the release has visits that the data has not; "
+                "the release has visits that are not in the data; "
                 "give the same --columns and --read options as for publishing"
             )
             raise ParameterError(msg)
@@ -59,11 +59,11 @@ class Visits:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """How many visits there are."""
         return len(self.pairs)
 
     def as_arrays(self) -> VisitArrays:
-        """The same as the arrays that sequences are counted in."""
+        """The same visits as arrays in which subsequences are counted."""
         none = np.zeros((0, self.records), np.bool_)
         return VisitArrays(self.starts, self.pairs, len(self.firsts) - 1, none)
 
@@ -73,7 +73,7 @@ class Visits:
         return [self.data.records_with(traits, column, value) for column, value in sensitive]
 
     def matching(self, known: Sequence[int]) -> Integers:
-        """The records that hold all of these visits."""
+        """The records that contain all of these visits."""
         lists = [self.rows[self.firsts[pair] : self.firsts[pair + 1]] for pair in known]
         lists.sort(key=len)
         rows = lists[0]

@@ -1,4 +1,4 @@
-"""The methods: one file each, and what they have in common."""
+"""The methods, one module or folder each, and their common base."""
 
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.registry import METHODS, find_method

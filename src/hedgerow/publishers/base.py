@@ -1,4 +1,4 @@
-"""What a method is: frozen parameters and one `run`; everything else about publishing is here."""
+"""The base of all methods: a method has frozen parameters and one `run`; everything else about publishing is here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Kind = TypeVar("Kind", bound=Dataset)
 
 def param(
     default: Any,
-    help: str,  # noqa: A002 - this is what it is called on the command line
+    help: str,  # noqa: A002 - the name on the command line
     *,
     ge: float | None = None,
     gt: float | None = None,
@@ -46,9 +46,9 @@ class Publisher(ABC, Generic[Kind]):
     kinds: ClassVar[tuple[type[Dataset], ...]]
     keeps: ClassVar[tuple[type[Guarantee], ...]]
     units: ClassVar[tuple[str, ...]]
-    #: for whom this is the method to take, in a few words; empty if another one is better for everybody
+    #: for which data this method is recommended, in a few words; empty if another method is always better
     recommended: ClassVar[str] = ""
-    #: whether it reads all records at once, so that they must be on this machine, and not only counts them
+    #: whether it reads all records at once, so that they must be on this machine, instead of only counting them
     reads_all_records: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -60,11 +60,11 @@ class Publisher(ABC, Generic[Kind]):
 
     @abstractmethod
     def run(self, data: Kind, ledger: Ledger) -> Dataset | Mapping[str, Dataset]:
-        """Turn private data into publishable data; private numbers go through the ledger only."""
+        """Turn private data into publishable data; private numbers leave through the ledger only."""
 
     @property
     def workload(self) -> Mapping[str, int]:
-        """What measures must know of the parameters: how many items of a record are used (`longest`), and the like."""
+        """What measures need to know about the parameters, such as how many items of a record are used (`longest`)."""
         return {}
 
     @final
@@ -76,19 +76,19 @@ class Publisher(ABC, Generic[Kind]):
         seed: int | None = None,
         before_asking: Callable[[], None] | None = None,
     ) -> Release[Kind]:
-        """Publish data under a promise.
+        """Publish data under a guarantee.
 
         Parameters
         ----------
         data
             The private data.
         guarantee
-            What is promised; it has no default.
+            The guarantee; it has no default.
         seed
             For tests only: it makes the run repeatable, so the statement says *not for
             publication*.
         before_asking
-            Called once, before the first question is asked of the data; if it fails, none is.
+            Called once, before the first question is asked of the data; if it fails, no question is asked.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             msg = f"seed must be a whole number of at least 0; got {seed!r}"
@@ -100,7 +100,7 @@ class Publisher(ABC, Generic[Kind]):
 
 
 def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release[Any]:
-    """Check, open the ledger, run, forget the order, verify, wrap: the one way to a release."""
+    """Check, open the ledger, run, bring into canonical order, verify, wrap: the only way to a release."""
     require_support(method, data, guarantee)
     if guarantee.needs_public_domain:
         data = data.without_attributes()
@@ -116,7 +116,7 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
     if guarantee.needs_public_domain:
         _require_domain(method, data, outputs)
     if data.domain.source is Source.INFERRED:
-        # which values occur is private: what is left of them is all that may be told
+        # which values occur is private: only those that are in the output may be published
         outputs = {name: output.narrowed() for name, output in outputs.items()}
     verdict = guarantee.verify(outputs)
     if not verdict.satisfied:
@@ -134,14 +134,14 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
 
 
 def _require_domain(method: Publisher[Any], data: Dataset, outputs: Mapping[str, Dataset]) -> None:
-    """Refuse an output over another domain: what exists is public, and only what was declared."""
+    """Refuse an output over another domain: only the declared domain is public."""
     if any(output.domain != data.domain for output in outputs.values()):
-        msg = f"{method.name} returned data over another domain than the declared one"
+        msg = f"{method.name} returned data over a domain that is not the declared one"
         raise InternalError(msg)
 
 
 def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
-    """Refuse data, promises and domains the method cannot work with, before anything is read."""
+    """Refuse data, guarantees and domains that the method does not support, before anything is read."""
     if not isinstance(guarantee, Guarantee):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"state a guarantee such as PureDP(epsilon=1, unit='record'); got {guarantee!r}"
         raise ParameterError(msg)
@@ -166,11 +166,11 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
         if unit not in method.units:
             msg = f"{method.name} protects {', '.join(method.units)}; got unit {unit!r}"
             raise UnsupportedGuarantee(msg)
-    require_plain(guarantee.to_plain())  # or whoever receives the release could not read it
+    require_plain(guarantee.to_plain())  # otherwise a recipient could not read the release
 
 
 def recipe_of(method: Publisher[Any]) -> Recipe:
-    """Write down the method and its parameters."""
+    """The recipe of a method: its id and parameters."""
     fields = dataclasses.fields(method)
     return Recipe(method.name, tuple((field.name, getattr(method, field.name)) for field in fields))
 

@@ -1,4 +1,4 @@
-"""Every method there is: one line each, its id and where its class lives."""
+"""All methods, one line each: the id, and where the class is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hedgerow.publishers.base import Publisher
 
 __all__ = ["METHODS", "find_method"]
 
-#: a method is imported when it is asked for, so that the list costs nothing
+#: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
     "diffpart": "sets.diffpart.publisher:DiffPart",

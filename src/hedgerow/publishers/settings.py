@@ -1,4 +1,4 @@
-"""Parameters as texts, and promises as options: how a method is set up from outside."""
+"""Set up a method and a guarantee from texts, such as command-line options."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def parameters_of(method: type[Publisher[Any]]) -> list[Parameter]:
 
 
 def configure(method: type[Publisher[Any]], texts: Mapping[str, Any]) -> Publisher[Any]:
-    """Make a method with parameters given as texts.
+    """Make a method from parameters that are texts.
 
     Examples
     --------
@@ -51,38 +51,38 @@ def configure(method: type[Publisher[Any]], texts: Mapping[str, Any]) -> Publish
     >>> configure(FlatLaplace, {"threshold": "3"})
     FlatLaplace(threshold=3.0)
     """
-    known = {field.name: field for field in dataclasses.fields(method)}
+    fields = {field.name: field for field in dataclasses.fields(method)}
     for name in texts:
-        if name not in known:
-            has = ", ".join(known) or "none"
-            msg = f"{method.name} has no parameter {name!r}; it has: {has}"
+        if name not in fields:
+            names = ", ".join(fields) or "none"
+            msg = f"{method.name} has no parameter {name!r}; it has: {names}"
             raise ParameterError(msg)
-    return method(**{name: _value(text, known[name].default) for name, text in texts.items()})
+    return method(**{name: _parse(text, fields[name].default) for name, text in texts.items()})
 
 
 def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee:
-    """Make the promise, or several at once, that the options given mean for this method.
+    """Make the guarantee, or a combination of several, that the options mean for this method.
 
     Raises
     ------
     UnsupportedGuarantee
-        If nothing that the method keeps has just these options, or one thing as well as another.
+        If no guarantee that the method keeps has just these options, or if several do.
     """
     kept = [keeps.name for keeps in method.keeps if keeps.name in PROMISES]
     meant = interpret_options(given, kept)
     if len(meant) == 1:
         return build(meant[0], given)
     keeps = "; or ".join(f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in kept)
-    asked = " ".join(f"--{name}" for name in given) or "nothing"
+    got = " ".join(f"--{name}" for name in given) or "nothing"
     alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
     missing = [f"--{name}" for name, option in alone if option.required and name not in given]
     lacks = f"; missing: {' '.join(missing)}" if missing else ""
-    msg = f"{method.name} keeps {keeps}; got {asked}{lacks}"
+    msg = f"{method.name} keeps {keeps}; got {got}{lacks}"
     raise UnsupportedGuarantee(msg)
 
 
-def _value(text: Any, default: object) -> Any:
-    """Read a text as the type of the default; what does not fit is refused by the method."""
+def _parse(text: Any, default: object) -> Any:
+    """Parse a text as the type of the default; the method refuses a text that does not parse."""
     if not isinstance(text, str):
         return text
     if isinstance(default, bool):

@@ -1,1 +1,1 @@
-"""Parts that methods and measures share; arrays only, neither data sets nor promises."""
+"""Parts that several methods share; arrays only, neither data sets nor guarantees."""

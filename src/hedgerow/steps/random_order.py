@@ -1,4 +1,4 @@
-"""Random order within groups: what systematic sampling begins with."""
+"""Random order within groups: the first step of systematic sampling."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def random_order_by_state(state: Integers, states: int, coins: np.random.Generator) -> Integers:
-    """Order by state, those of one state at random."""
+    """Order by state, at random within each state."""
     order = coins.permutation(len(state))
     if states == 1:
         return order
-    # numbers of 16 bits are sorted without comparing
+    # 16-bit integers are sorted by radix sort
     small = state.astype(np.uint16) if states <= np.iinfo(np.uint16).max else state
     return order[np.argsort(small[order], kind="stable")]

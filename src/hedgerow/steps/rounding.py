@@ -1,4 +1,4 @@
-"""Round many values so that their sums stay what they were."""
+"""Round values so that their cumulative sums are preserved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def round_together(values: Floats) -> Integers:
-    """Round so that every run of values keeps its sum to within one.
+    """Round so that the sum of every contiguous run of values changes by at most one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Projection of noisy rows onto the rows of numbers of at least 0 that have a given sum."""
+"""Euclidean projection of noisy rows onto scaled simplices: non-negative numbers with a given sum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def project_to_simplex(values: Floats, total: Floats) -> Floats:
-    """Project each row onto the rows of numbers of at least 0 that have this sum.
+    """Project each row onto the simplex of non-negative numbers with this total.
 
     Examples
     --------

@@ -136,15 +136,19 @@ def test_more_than_is_left_is_caught():
 
 BUGS = {
     "exact numbers of places": (
-        "** 2, places, habits",
-        "** 2, occurs, habits",
+        "** 2, places, transition_types",
+        "** 2, occurs, transition_types",
         "publishes something else of a neighbour",
     ),
     "more items than declared": ("occurs, Laplace(l1=height)", "occurs, Laplace(l1=1)", LOSES),
-    "an exact number of records": ("many = max(0, int(number[0]))", "many = int(exact[0])", "publishes something else"),
+    "an exact number of records": (
+        "records = max(0, int(number[0]))",
+        "records = int(exact[0])",
+        "publishes something else",
+    ),
     "places paid for by the exact number": (
-        "single_part(int(number[0]) *",
-        "single_part(90 * int(exact[0]) *",
+        "part_for_places(int(number[0]) *",
+        "part_for_places(90 * int(exact[0]) *",
         "asked differently of a neighbour",
     ),
 }
@@ -159,6 +163,6 @@ def test_bugs_in_questions_about_marginals_are_caught(bug):
 
 
 def test_more_steps_than_declared_are_caught():
-    with changed(marginals, "_ask_habits", "Laplace(l1=height - 1)", "Laplace(l1=1)"):
+    with changed(marginals, "_ask_transition_types", "Laplace(l1=height - 1)", "Laplace(l1=1)"):
         with pytest.raises(GuaranteeError, match=LOSES):
             check_publisher(ContinuedPrefixTree(height=120), SEQUENCE)

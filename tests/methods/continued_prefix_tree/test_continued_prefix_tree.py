@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import ParameterError
-from hedgerow.publishers.sequences.continued_prefix_tree.marginals import Marginals, single_part
+from hedgerow.publishers.sequences.continued_prefix_tree.marginals import Marginals, part_for_places
 from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
 from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import TimeAnswers
-from hedgerow.publishers.sequences.continued_prefix_tree.transitions import HabitCounts
+from hedgerow.publishers.sequences.continued_prefix_tree.transitions import TransitionTypeCounts
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 
 UNIT = PureDP(epsilon=1, unit="sequence")
@@ -81,19 +81,19 @@ def test_noise_beyond_reason_is_refused_before_anything_is_asked():
 
 
 def test_single_places_get_more_where_a_tree_cannot_grow():
-    assert single_part(1e6, 68, 12) == Fraction(9, 100)
-    assert single_part(20_000.0, 384, 12) == Fraction(50, 100)
-    assert single_part(-5.0, 10, 12) == Fraction(50, 100)
-    assert Fraction(9, 100) < single_part(100_000.0, 400, 12) < Fraction(50, 100)
+    assert part_for_places(1e6, 68, 12) == Fraction(9, 100)
+    assert part_for_places(20_000.0, 384, 12) == Fraction(50, 100)
+    assert part_for_places(-5.0, 10, 12) == Fraction(50, 100)
+    assert Fraction(9, 100) < part_for_places(100_000.0, 400, 12) < Fraction(50, 100)
 
 
 def test_the_number_of_records_by_both_counts():
     tree = NoisyTree(3)
     tree.add(np.full(2, -1), np.arange(2), np.array([600.0, 380.0]), np.array([0.02, 0.02]))
-    habits = HabitCounts(np.zeros((0, 4), np.int64), 0.0)
+    types = TransitionTypeCounts(np.zeros((0, 4), np.int64), 0.0)
 
     def total(number, variance):
-        return Marginals(number, variance, np.zeros(3, np.int64), habits, TimeAnswers.none(1)).total(tree)
+        return Marginals(number, variance, np.zeros(3, np.int64), types, TimeAnswers.none(1)).total(tree)
 
     assert total(1_000, 100.0) == pytest.approx(990)  # both have a variance of 100
     assert total(1_000, 300.0) == pytest.approx(985)

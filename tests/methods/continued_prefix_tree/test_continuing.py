@@ -14,10 +14,10 @@ from hedgerow.publishers.sequences.continued_prefix_tree.continuing import calib
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.rejection_sampling import RejectionSampler
 from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
-from hedgerow.publishers.sequences.continued_prefix_tree.transitions import HabitCounts, Transitions
+from hedgerow.publishers.sequences.continued_prefix_tree.transitions import Transitions, TransitionTypeCounts
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 
-NO_HABITS = HabitCounts(np.zeros((2, 4), np.int64), 1.0)
+NO_TYPES = TransitionTypeCounts(np.zeros((2, 4), np.int64), 1.0)
 #: there is one time only
 ONCE = np.zeros(1)
 
@@ -86,7 +86,7 @@ def known_tree():
 def test_sequences_go_on_with_nothing_that_was_counted():
     tree = known_tree()
     for left in ([0.0, 0.0, 50.0], [500.0, 500.0, 0.0]):
-        transitions = Transitions.of(tree, tree.noisy, np.array(left), ONCE, NO_HABITS)
+        transitions = Transitions.of(tree, tree.noisy, np.array(left), ONCE, NO_TYPES)
         table = continue_sequences(tree, transitions, np.repeat([0, 1], [40, 10]), 5, 3, coins())
         assert table.shape == (55, 3)
         # after 0, item 1 was counted and nothing ended: the other 40 go on with something else
@@ -104,7 +104,7 @@ def test_where_everything_was_counted_sequences_end():
     first = tree.add(np.full(2, -1), np.arange(2), np.array([50.0, 50.0]), np.ones(2))
     tree.expanded[first] = True
     tree.add(first[[0, 0]], np.arange(2), np.array([20.0, 20.0]), np.ones(2))
-    transitions = Transitions.of(tree, tree.noisy, np.ones(2), ONCE, NO_HABITS)
+    transitions = Transitions.of(tree, tree.noisy, np.ones(2), ONCE, NO_TYPES)
     table = continue_sequences(tree, transitions, np.zeros(10, np.int64), 4, 3, coins())
     assert np.all(table[:, 1] == -1)
     assert len(table) == 10  # and nothing can begin with an item that was not counted
@@ -115,12 +115,12 @@ def test_as_many_end_as_were_counted():
     tree = NoisyTree(3)
     first = tree.add(np.full(3, -1), np.arange(3), np.full(3, 100.0), np.ones(3))
     counts = np.array([[0, 0, 210, 90], [0, 0, 30, 180]])
-    transitions = Transitions.of(tree, tree.noisy, np.ones(3), ONCE, HabitCounts(counts, 1.0))
+    transitions = Transitions.of(tree, tree.noisy, np.ones(3), ONCE, TransitionTypeCounts(counts, 1.0))
     table = continue_sequences(tree, transitions, np.repeat(first, 100), 0, 3, coins())
     sizes = np.bincount(np.sum(table >= 0, axis=1), minlength=4)
     assert sizes[1:] == pytest.approx([90, 180, 30], abs=2)
     # what may be noise is not believed: 270 of 510 end after any item
-    doubted = Transitions.of(tree, tree.noisy, np.ones(3), ONCE, HabitCounts(counts, 1e6))
+    doubted = Transitions.of(tree, tree.noisy, np.ones(3), ONCE, TransitionTypeCounts(counts, 1e6))
     table = continue_sequences(tree, doubted, np.repeat(first, 100), 0, 3, coins())
     sizes = np.bincount(np.sum(table >= 0, axis=1), minlength=4)
     assert sizes[1] == pytest.approx(300 * 270 / 510, abs=2)
@@ -135,7 +135,7 @@ def test_places_are_drawn_as_often_as_they_occur():
     tree.expanded[first] = True
     tree.add(first, np.zeros(4, np.int64), np.full(4, 300.0), np.ones(4))
     wanted = np.array([0.0, 1_000.0, 1_000.0, 2_000.0])
-    usual = HabitCounts(np.array([[0, 0, 4_000, 0], [0, 0, 2_800, 0]]), 1.0)
+    usual = TransitionTypeCounts(np.array([[0, 0, 4_000, 0], [0, 0, 2_800, 0]]), 1.0)
     transitions = Transitions.of(tree, tree.noisy, wanted, ONCE, usual)
     moving = np.repeat(first, 700)
 
@@ -159,8 +159,8 @@ def test_one_goes_back_as_often_as_is_usual():
     tree.expanded[second] = True
     tree.add(second[[0, 0]], np.array([0, 4]), np.array([800.0, 100.0]), np.ones(2))
     counts = np.array([[0, 0, 1_000, 0], [0, 800 + 80, 0, 100 + 20]])
-    habits = HabitCounts(counts, 1.0)
-    transitions = Transitions.of(tree, tree.noisy, np.array([0.0, 0.0, 0.0, 100.0]), ONCE, habits)
+    types = TransitionTypeCounts(counts, 1.0)
+    transitions = Transitions.of(tree, tree.noisy, np.array([0.0, 0.0, 0.0, 100.0]), ONCE, types)
     table = continue_sequences(tree, transitions, np.repeat(first[[1]], 100), 0, 3, coins())
     went = table[table[:, 1] == 3]
     assert len(went) == 100
@@ -173,7 +173,7 @@ def test_one_goes_back_as_often_as_is_usual():
     st.integers(1, 7),
 )
 @settings(max_examples=60)
-def test_habits_are_counted_as_by_hand(records, longest):
+def test_transition_types_are_counted_as_by_hand(records, longest):
     """Three places at two times: the place of a label is what is left."""
     domain = Domain.declare(item=range(6))
     data = Sequences.from_records(records, domain=domain)

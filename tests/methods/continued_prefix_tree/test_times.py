@@ -19,7 +19,7 @@ from hedgerow.frontiers import Duration
 from hedgerow.io.files import Ending
 from hedgerow.io.release_writer import Layout, write_folder
 from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import differs_from_model, shrink
 from hedgerow.publishers.sequences.continued_prefix_tree.time_assignment import Journeys, TimeAssignment
 from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
     TimeAnswers,
@@ -128,7 +128,7 @@ def test_at_a_tiny_epsilon_hours_are_even_and_that_is_said(city):
     release = published(city, "0.005", 1)
     first = profile(release.data)[0]
     assert first.max() - first.min() <= 1
-    assert any("first time was spread evenly" in label for label, _ in release.evidence.notes)
+    assert any("first times were spread evenly" in label for label, _ in release.evidence.notes)
 
 
 @pytest.mark.slow
@@ -163,9 +163,9 @@ def test_what_nothing_was_answered_about_is_in_the_statement(tmp_path):
     folder = write_folder(release, tmp_path / "R", Layout("csv", Ending("csv", "")))
     statement = (folder / "STATEMENT.md").read_text()
     about = [
-        "first visits, a place at a time, that were frequent enough to be counted: 0",
-        "records whose first time was spread evenly: the answer does not differ from that by more",
-        "answers about durations that are nothing but noise: where a journey is not counted to its",
+        "first visits (pairs of place and time) whose noisy count reached the threshold: 0",
+        "records whose first times were spread evenly: the noisy answer does not differ",
+        "answers about durations that are not significantly different from noise: if a journey is",
     ]
     listed = statement.split("## Notes on the answers")[1].split("##")[0]
     for text in about:
@@ -175,7 +175,7 @@ def test_what_nothing_was_answered_about_is_in_the_statement(tmp_path):
 
 def test_what_was_answered_is_not_denied(city):
     said = notes_of(published(city, "1", 1))
-    assert not any("spread evenly" in label or "but noise" in label for label in said)
+    assert not any("spread evenly" in label or "different from noise" in label for label in said)
     (counted, begun) = said.values()
     # the reader is told that hardly any first visit was counted, and how many were drawn
     assert counted < 50
@@ -186,7 +186,7 @@ def test_nothing_new_is_asked_of_sequences_without_times():
     data = Sequences.from_records([[0, 1]] * 50, domain=Domain.declare(item=range(3)))
     release = ContinuedPrefixTree(height=3).publish(data, PureDP(epsilon=1, unit="sequence"), seed=1)
     labels = [entry.label for entry in release.evidence.entries]
-    assert labels == ["number of records", "habits", "places", "prefixes"]
+    assert labels == ["number of records", "transition types", "places", "prefixes"]
     assert release.evidence.notes == ()
     assert b"first time" not in release_bytes(release)
 
@@ -229,9 +229,9 @@ def test_noise_alone_is_rarely_believed():
     for cells, most in ((2, 0.03), (24, 0.02)):
         noise = rng.laplace(scale=3, size=(20_000, cells))
         zero = np.zeros(cells)
-        believed = np.mean([stands_out(row, zero, 3.0) for row in noise])
+        believed = np.mean([differs_from_model(row, zero, 3.0) for row in noise])
         assert 0.2 * most < believed < most
-    assert stands_out(np.full(24, 20.0), np.zeros(24), 3.0)
+    assert differs_from_model(np.full(24, 20.0), np.zeros(24), 3.0)
 
 
 @given(st.lists(st.floats(0, 1e4), min_size=2, max_size=30), st.floats(1e-3, 1e3))

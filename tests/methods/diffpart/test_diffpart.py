@@ -239,7 +239,7 @@ def test_e3_constants_that_let_empty_partitions_breed_are_refused():
     data = sets_of([[0]], 20)
     with pytest.raises(
         ParameterError,
-        match=r"c2 = 1.2 lets empty partitions of 10 children breed; take at least 4.41",
+        match=r"c2 = 1.2 lets empty partitions of 10 children multiply; take at least 4.41",
     ):
         DiffPart(fanout=10, c2=1.2, tau_split=0.0).publish(data, RECORD)
     DiffPart(fanout=10, c2=4.42, tau_split=0.0).publish(data, RECORD)

@@ -81,7 +81,7 @@ def test_more_than_there_are_records_suppresses_everything_and_says_so(k, method
     with pytest.warns(UserWarning, match="is more than there are records"):
         scores = {score.name: score.value for score in evaluate(release, data, seed=1)}
     assert [visits for visits, _ in release.data.records()] == [(), ()]
-    assert scores["visits that were suppressed"] == 1
+    assert scores["share of visits suppressed"] == 1
     assert count_violations(data, promise) == {1: (2, 1), 2: (1, 1)}
 
 

@@ -13,7 +13,7 @@ from kcl_cases import databases, promise_for, trajectories
 
 from hedgerow.data import Trajectories
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.record_linkage import _Informed, truly_beyond
+from hedgerow.measures.record_linkage import _InformedAttacker, truly_beyond
 from hedgerow.measures.visits import Visits
 from hedgerow.privacy.kcl import KCL
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
@@ -210,11 +210,11 @@ def test_an_attacker_without_a_match_guesses():
         [[(place, 1)] for place in range(6)], sensitive={"diagnosis": ["HIV"] * 2 + ["flu"] * 4}
     )
     scores = scored(data, KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"]))
-    for how in ("", ", knowing of suppression"):
+    for how in ("", ", aware of suppression"):
         for what, share in {"identity": 1 / 6, "attribute": 1 / 3}.items():
-            score = scores[f"{what} linkage by 1 visits{how}"]
+            score = scores[f"{what} linkage, 1 known visit{how}"]
             assert score.value == pytest.approx(share) == dict(score.controls)["guessing"]
-    assert dict(scores["identity linkage by 1 visits"].controls)["original"] == 1
+    assert dict(scores["identity linkage, 1 known visit"].controls)["original"] == 1
 
 
 def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
@@ -224,7 +224,7 @@ def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
     promise = KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"])
     release = SuppressionWithReinsertion().publish(data, promise)
     truth, ours = Visits.of(data, data), Visits.of(release.data, data)
-    informed, names = _Informed(truth, ours), data.decode_pairs(truth.seen)
+    informed, names = _InformedAttacker(truth, ours), data.decode_pairs(truth.seen)
     (lost,), home, work = (
         [[names.index(visit)] for visit in visits] for visits in ([("a", 1)], [("home", 1)], [("work", 2)])
     )
@@ -234,8 +234,8 @@ def test_an_attacker_who_knows_of_suppression_leaves_out_who_was_elsewhere():
     assert np.array_equal(informed.weights(home[0]), np.where(ill, 0, 1))
     assert informed.weights(work[0]).tolist() == [1] * 15
     scores = scored(data, promise)
-    sure = scores["attribute linkage by 1 visits, knowing of suppression"]
-    plain = scores["attribute linkage by 1 visits"]
+    sure = scores["attribute linkage, 1 known visit, aware of suppression"]
+    plain = scores["attribute linkage, 1 known visit"]
     # half of the known visits are at work; a third of the others was lost
     assert sure.value == pytest.approx(1 / 2 * 1 / 3 + 1 / 2 * 1 / 3, abs=0.05)
     assert plain.value < sure.value

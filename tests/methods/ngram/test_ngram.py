@@ -22,7 +22,7 @@ from hedgerow.privacy.shares import Shares
 from hedgerow.publishers.sequences.ngram import joining
 from hedgerow.publishers.sequences.ngram.exploration import Exploration, _LiveGrams
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
-from hedgerow.publishers.sequences.ngram.joining import Grams, extend, whole_grams
+from hedgerow.publishers.sequences.ngram.joining import Grams, extend, integer_grams
 from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
 from hedgerow.publishers.sequences.ngram.publisher import NGram
 from hedgerow.testing import changed
@@ -108,12 +108,12 @@ RULES = {"clip": "min(rest, most)", "skip": "rest if most >= rest else 0", "lite
 
 
 def peeled(levels, rule):
-    with changed(joining, "peel", "min(rest, most)", RULES[rule]):
-        return dict(joining.peel(levels, 3))
+    with changed(joining, "extract_sequences", "min(rest, most)", RULES[rule]):
+        return dict(joining.extract_sequences(levels, 3))
 
 
 def written(tree, rule, longest=5):
-    sequences = peeled(extend(whole_grams(tree), 3, longest), rule)
+    sequences = peeled(extend(integer_grams(tree), 3, longest), rule)
     return {"".join(str(item + 1) for item in gram): copies for gram, copies in sequences.items()}
 
 
@@ -256,7 +256,7 @@ def exact_grams(records, longest):
 def test_exact_grams_of_all_lengths_are_the_database(records):
     levels = exact_grams(records, 5)
     expected = Counter(map(tuple, records))
-    assert Counter(dict(joining.peel(levels, 3))) == expected
+    assert Counter(dict(joining.extract_sequences(levels, 3))) == expected
 
 
 # ---- the promise

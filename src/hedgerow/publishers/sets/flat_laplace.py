@@ -17,8 +17,9 @@ __all__ = ["FlatLaplace"]
 class FlatLaplace(Publisher[Sets]):
     r"""Publish sets by adding noise to the count of every possible itemset.
 
-    All $2^{|I|} - 1$ non-empty itemsets are asked for, those no record has as well, and those whose
-    noisy count reaches $\sqrt{2} \, threshold / \varepsilon$, and at least 1, are published [1]_.
+    Laplace noise is added to the counts of all $2^{|I|} - 1$ non-empty itemsets, also those that occur in no record.
+    Itemsets whose noisy count reaches the threshold $\sqrt{2} \, threshold / \varepsilon$, and at least 1, are
+    published [1]_.
 
     Privacy
     -------
@@ -38,7 +39,7 @@ class FlatLaplace(Publisher[Sets]):
     References
     ----------
     .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data via
-       differential privacy". PVLDB 4(11), 2011; the competitor called Basic.
+       differential privacy". PVLDB 4(11), 2011; there it is the competitor called Basic.
     """
 
     name: ClassVar[str] = "flat-laplace"
@@ -46,14 +47,14 @@ class FlatLaplace(Publisher[Sets]):
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
 
-    threshold: float = param(2.0, "noise standard deviations a count must reach", ge=0)
+    threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
-        """Ask for every itemset and publish those that reach the cutoff."""
+        """Count every itemset with noise, and publish those that reach the threshold."""
         itemsets = 2 ** data.domain.size("item") - 1
         cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold / ledger.budget))
         masks, exact = data.histogram()
-        # mask 0, no item at all, is no record: itemset number i has mask i + 1
+        # no record has mask 0 (the empty set), so itemset number i has mask i + 1
         ids, noisy = ledger.survivors(
             masks - 1,
             exact,

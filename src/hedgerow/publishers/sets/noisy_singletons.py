@@ -19,12 +19,12 @@ __all__ = ["NoisySingletons"]
 class NoisySingletons(Publisher[Sets]):
     r"""Publish sets of one item each, as many as the noisy count of the item.
 
-    A control: it keeps how often items occur, and nothing of what occurs together.
+    A baseline: it keeps the counts of single items, but not which items occur together.
 
     Privacy
     -------
-    item counts: L1 = `items`, since of each record only that many items are counted, the first in
-    the order of the domain; asked once with the whole budget, for every item of the domain.
+    item counts: L1 = `items`, since at most that many items of a record are counted, the first in the order of the
+    domain; asked once with the whole budget, for every item of the domain.
 
     Examples
     --------
@@ -48,11 +48,11 @@ class NoisySingletons(Publisher[Sets]):
     # docs/results/diffpart.md: on 1,000 and 16,000 items it lost less than diffpart by nearly every measure
     recommended: ClassVar[str] = "more than 20 items, if counts of single items are enough"
 
-    items: int = param(5, "items of a record that are counted", ge=1)
-    threshold: float = param(2.0, "noise standard deviations a count must reach", ge=0)
+    items: int = param(5, "how many items of a record are counted", ge=1)
+    threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
-        """Count items, add noise, publish what is left."""
+        """Count items with noise, and publish those that reach the threshold."""
         scale = self.items / float(ledger.budget)
         exact = data.count_items(most=self.items)
         noisy = ledger.ask(exact, Laplace(l1=self.items), spend=ledger.budget, label="item counts")

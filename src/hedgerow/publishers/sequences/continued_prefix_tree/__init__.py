@@ -1,1 +1,1 @@
-"""Noisy prefix trees whose sequences go on where the tree stops."""
+"""Noisy prefix trees whose sequences are continued by a Markov model where the tree ends."""

@@ -1,4 +1,4 @@
-"""Continue sequences where a prefix tree stops; no private data is seen here."""
+"""Continue sequences where a prefix tree ends; only noisy answers and public facts are used here."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["calibrate", "continue_sequences"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: fewer sequences say nothing of what fits
+#: fewer sequences are too few to calibrate on
 _LEAST = 100
-#: sequences of a trial, how many of them there are, and what makes a place's number sure
+#: sequences per trial, trials, and the pseudo-count of each place
 _TRIAL, _SWEEPS, _FEW = 30_000, 4, 10.0
 
 
@@ -30,19 +30,19 @@ def calibrate(
     longest: int,
     coins: np.random.Generator,
 ) -> Transitions:
-    """Go on from some nodes for a trial, and draw places more or less often, to fit.
+    """Calibrate the transitions: continue a sample of sequences, and reweight places until their counts fit.
 
-    Where a tree stops, sequences are rarer than elsewhere, and so is what follows. `wanted` is how
-    often each place should follow in all.
+    Where a tree ends, sequences are rare ones, and their next places are not distributed as elsewhere. `wanted` is how
+    often each place should follow in total.
     """
     if len(node) + missing < _LEAST:
         return transitions
     part = min(1.0, _TRIAL / (len(node) + missing))
     few = node[coins.permutation(len(node))[: int(part * len(node))]]
-    begun = int(part * missing)
-    level = np.append(tree.level[few], np.zeros(begun, np.int64))
+    started = int(part * missing)
+    level = np.append(tree.level[few], np.zeros(started, np.int64))
     for _ in range(_SWEEPS):
-        table = continue_sequences(tree, transitions, few, begun, longest, coins, part=part)
+        table = continue_sequences(tree, transitions, few, started, longest, coins, part=part)
         new = table[np.arange(longest) >= level[: len(table), None]]
         places = new[new >= 0].astype(np.int64) % transitions.places
         transitions = transitions.scaled(_ratio(wanted, places, part))
@@ -50,9 +50,9 @@ def calibrate(
 
 
 def _ratio(wanted: Floats, drawn: Integers, part: float) -> Floats:
-    """How much more often each should be drawn; a few more of each leave rare ones as they are."""
-    many = np.bincount(drawn, minlength=len(wanted)) / part
-    return np.clip((wanted + _FEW / part) / (many + _FEW / part), 0.2, 5.0)
+    """The factor by which each place should be drawn more often; pseudo-counts keep that of rare places near 1."""
+    number = np.bincount(drawn, minlength=len(wanted)) / part
+    return np.clip((wanted + _FEW / part) / (number + _FEW / part), 0.2, 5.0)
 
 
 def continue_sequences(
@@ -65,22 +65,22 @@ def continue_sequences(
     *,
     part: float = 1.0,
 ) -> LabelTable:
-    """Go on from nodes, once each: the whole sequences, filled up with -1.
+    """Continue one sequence per entry of `node`; return the whole sequences, padded with -1.
 
-    A sequence that goes on from an expanded node goes on with none of the children that passed, and does not end
-    there unless nothing else is left: these have sequences of their own. From other nodes, anything may follow. So
-    many as are `missing` begin with what was too rare to be counted. All sequences of one length go on together; they
-    are the given part of all that go on. Where visits have times, what follows is a place alone: its time depends on
-    how many visits there will be.
+    A sequence at an expanded node is not continued by one of the children that passed, and does not end there unless
+    nothing else is left: those sequences are in the tree already. At other nodes anything may follow. Another `missing`
+    sequences start with labels that did not reach the threshold. All sequences of one length are continued together;
+    they are a fraction `part` of all that are continued. If visits have times, the continuation is a place alone: its
+    time depends on how many visits there will be.
     """
-    begun = transitions.draw_first(missing, coins)
-    missing = len(begun)
+    first = transitions.draw_first(missing, coins)
+    missing = len(first)
     whole = tree.prefixes(longest)
     table = np.vstack((whole[node], np.full((missing, longest), -1, whole.dtype)))
-    table[len(node) :, 0] = begun
+    table[len(node) :, 0] = first
     size = np.append(tree.level[node], np.ones(missing, np.int64))
     none = np.full((ORDERS, missing), -1)
-    contexts = np.hstack((transitions.contexts(tree, node), transitions.extended(none, begun)))
+    contexts = np.hstack((transitions.contexts(tree, node), transitions.extended(none, first)))
     expanded = np.append(np.where(tree.expanded[node], node, -1), np.full(missing, -1))
     for items in range(1, longest):
         row = np.flatnonzero(size == items)

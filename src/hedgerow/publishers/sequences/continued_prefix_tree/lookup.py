@@ -1,4 +1,4 @@
-"""Look up keys, and pairs of an owner and a label."""
+"""Look up keys in a sorted list, and pairs of an owner and a label in a set."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["KeyIndex", "PairSet"]
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: keys below this are looked up in a table
+#: if all keys are below this, they are looked up in a table
 _TABLE = 1 << 23
 
 
 class KeyIndex(NamedTuple):
-    """Where keys stand in a sorted list, by a table if they are small numbers."""
+    """The positions of keys in a sorted list; by a table if the keys are small numbers."""
 
     keys: Integers
     table: NDArray[np.int32] | None
@@ -33,9 +33,9 @@ class KeyIndex(NamedTuple):
         return cls(keys, table)
 
     def find(self, wanted: Integers) -> Integers:
-        """The place of each key, or -1 if it is none of them; -1 never is."""
+        """The position of each key, or -1 if it is not in the list; the key -1 never is."""
         if self.table is not None:
-            # what is too large, and -1, is looked up in the last cell, which is empty
+            # keys that are too large, and -1, are looked up in the last cell, which is empty
             last = len(self.table) - 1
             place = np.where((wanted < 0) | (wanted > last), last, wanted)
             return self.table[place].astype(np.int64)
@@ -46,18 +46,18 @@ class KeyIndex(NamedTuple):
 
 
 class PairSet(NamedTuple):
-    """Pairs of an owner and a label."""
+    """A set of pairs of an owner and a label."""
 
     labels: int
     pairs: KeyIndex
 
     @classmethod
     def of(cls, owner: Integers, label: Integers, labels: int) -> PairSet:
-        """Take pairs; a label is below `labels`."""
+        """Make the set; labels are below `labels`."""
         return cls(labels, KeyIndex.of(np.unique(owner * labels + label)))
 
     def contains(self, owner: Integers, label: Integers, rows: Integers | None = None) -> Flags:
-        """Whether each pair is one of them; -1 is in none. `rows` picks the owners."""
+        """Whether each pair is in the set; pairs with -1 are not. `rows` selects the owners."""
         owner = owner if rows is None else owner[rows]
         none = (owner < 0) | (label < 0)
         return self.pairs.find(np.where(none, -1, owner * self.labels + label)) >= 0

@@ -1,4 +1,4 @@
-"""Prefix trees that are continued: where the counts stop, sequences go on as they do elsewhere."""
+"""Continued prefix trees: where the tree ends, sequences are continued by its own transitions (back-off)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import ClassVar
 from hedgerow.data import Sequences, Trajectories
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.sequences.continued_prefix_tree.continued_generation import generate_continued
 from hedgerow.publishers.sequences.continued_prefix_tree.marginals import NUMBER, ask_marginals
 from hedgerow.publishers.sequences.continued_prefix_tree.time_questions import note_times
-from hedgerow.publishers.sequences.continued_prefix_tree.writing import write_continued
 from hedgerow.publishers.sequences.prefix_tree.constrained_inference import consistent_counts
 from hedgerow.publishers.sequences.prefix_tree.growing import Growth, note_first_visits
 from hedgerow.publishers.sequences.prefix_tree.place_groups import GROUPINGS, place_groups
@@ -22,33 +22,34 @@ __all__ = ["ContinuedPrefixTree"]
 
 #: the part of a level's budget for groups of places
 _GROUP_SHARE = 0.5
-#: noise standard deviations that a place must reach, and empty prefixes expected to pass below a node
+#: standard deviations of the noise that a place must reach, and empty children expected to pass per node
 _THRESHOLDS = Thresholds(place=5.0, false_nodes=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
-    r"""Publish sequences, or visits with their times, by a prefix tree and what goes on where it stops.
+    r"""Publish sequences, or visits with their times, by a prefix tree whose sequences are continued where it ends.
 
-    The tree of `prefix-tree` [1]_, with four things of our own. The end of a sequence is one more thing that may come
-    next, so that what was too rare to be counted is told from what ended. Sequences go on there as they do elsewhere
-    in the tree (transitions after the last places, with back-off to fewer); the paper lets them end, which makes most
-    of them too short. Places, habits, times and the number of sequences are counted beside the tree, and what it
-    does not tell of them is what goes on. The budget of a branch goes to the levels it is expected to have.
+    The tree is that of `prefix-tree` [1]_. Four things are our own. The end of a sequence is one more child of a node,
+    so that sequences that end are distinguished from those whose next item did not reach the threshold. The latter are
+    continued by transitions estimated from the whole tree (after the last three places, with back-off to fewer); in the
+    paper they end, which makes most of them too short. Marginals are counted in addition to the tree (the number of
+    sequences, places, transition types, times), and the continuations are fitted to what the tree leaves of them. The
+    budget of a branch is divided among the levels that it is expected to have.
 
     Privacy
     -------
-    prefixes: a sequence, cut to its first `height` items, walks down one path (L1 = 1, one token): at every level it
+    prefixes: a sequence, truncated to its first `height` items, follows one path (L1 = 1, one token): at every level it
     is in one group, then at one place in that group, or at its end. A level spends a part of what is left on its path,
-    groups and places together, and the last level at most the rest; so no path spends more than was reserved. number
-    of records: a sequence counts once (L1 = 1), a hundredth of the budget. habits: after each but the last of its
-    items a sequence stays, goes back, goes elsewhere or ends (L1 = `height` - 1), three hundredths. places: a sequence
-    has at most `height` items (L1 = `height`), nine to fifty hundredths, as the noisy number says. Where visits have
-    times, three hundredths each: times (L1 = `height`, as for places); first times: a record has one first visit, or
-    none (L1 = 1); durations: a record is in one cell, by its number of visits, the block of its first time and the
-    class of the time from its first to its last visit (L1 = 1). Which prefixes are expanded, what they spend, which
-    times are a block, inference and writing depend on noisy answers only. Groups, times, thresholds, classes and
-    height are public.
+    groups and places together, and the last level at most the rest; so no path spends more than was reserved. number of
+    records: a sequence counts once (L1 = 1), a hundredth of the budget. transition types: after each of its items but
+    the last a sequence stays, returns to the previous place, goes elsewhere or ends (L1 = `height` - 1), three
+    hundredths. places: a sequence has at most `height` items (L1 = `height`), nine to fifty hundredths, depending on
+    the noisy number of records. Where visits have times, three hundredths each: times (L1 = `height`, as for places);
+    first times: a record has one first visit, or none (L1 = 1); durations: a record is in one cell, by its number of
+    visits, the block of its first time and the class of the time from its first to its last visit (L1 = 1). Which
+    prefixes are expanded, what they spend, which times form a block, inference and generation depend on noisy answers
+    only. Groups, times, thresholds, classes and height are public.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
     References
     ----------
     .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data publication: a case
-       study on the Montreal transportation system". KDD 2012; the tree is theirs, what goes on is ours.
+       study on the Montreal transportation system". KDD 2012; the tree is from this paper, the continuation is not.
     """
 
     name: ClassVar[str] = "continued-prefix-tree"
@@ -72,13 +73,17 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
     units: ClassVar = ("sequence", "trajectory", "person")
     recommended: ClassVar[str] = "journeys among dozens of places and more; visits with times"
 
-    height: int = param(12, "items of a sequence that are used, the first", ge=1, le=200)
+    height: int = param(
+        12, "height of the tree: how many items of a sequence are used, from the first on", ge=1, le=200
+    )
     groups: str = param(
         "auto",
-        "groups of places that are asked for first, by fan-out or as declared; auto: by fan-out from 2,000 labels on",
+        "groups of places that are counted first, by fan-out or as declared; auto: by fan-out from 2,000 labels on",
         choices=GROUPINGS,
     )
-    inference: str = param("project", "how counts are made to agree", choices=("project", "exact"))
+    inference: str = param(
+        "project", "constrained inference: by projection, or exact least squares", choices=("project", "exact")
+    )
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Count marginals, build the noisy prefix tree, make its counts consistent, and continue its sequences."""
@@ -92,8 +97,8 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
         copies = count_endings(tree, counts)
         note_first_visits(tree, groups, ledger)
         note_times(marginals.times, total, marginals.missing(tree, copies), ledger)
-        table, many = write_continued(tree, counts, copies, data.labels, marginals, self.height, ledger.coins())
-        return data.from_labels(table, many)
+        table, numbers = generate_continued(tree, counts, copies, data.labels, marginals, self.height, ledger.coins())
+        return data.from_labels(table, numbers)
 
     @property
     def workload(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Rejection sampling of places: draw again what must not follow, a few times."""
+"""Rejection sampling of places: a place that must not follow is redrawn, a few times."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["RejectionSampler"]
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: so often something that must not follow is drawn again
-_AGAIN = 6
+#: how often a place is drawn before this distribution is given up
+_TRIALS = 6
 
 
 class RejectionSampler:
-    """Draws one place per sequence, from one distribution after another; `places` where there is none yet."""
+    """Draws one place per sequence, from one distribution after the other; `places` means none yet."""
 
     def __init__(self, places: int, many: int, coins: np.random.Generator) -> None:
         self.places = places
@@ -34,14 +34,14 @@ class RejectionSampler:
         return np.flatnonzero(self.drawn == self.places)
 
     def draw(self, labels: WeightedLabels, state: Integers, ways: Integers | None = None) -> None:
-        """Draw, for those that have no place yet, until it is none to be rejected; a few times.
+        """Draw for the sequences that have no place yet, until the place is not rejected; a few times.
 
-        Labels are places, or rows of `ways`, which say the place for each sequence; or `places`, for what is to be
-        drawn from elsewhere.
+        A label is a place, or a row of `ways`, which has the place for each sequence; the label `places` means that the
+        place is drawn from a later distribution.
         """
         open_ = self.open
         open_ = open_[state[open_] >= 0]
-        for _ in range(_AGAIN):
+        for _ in range(_TRIALS):
             if not len(open_):
                 return
             label = labels.sample(state[open_], self.coins)
@@ -52,5 +52,5 @@ class RejectionSampler:
             for rejects in self.rejects:
                 bad |= rejects(label=label, rows=open_)
             self.drawn[open_[~bad]] = label[~bad]
-            # what is drawn as too rare here is not drawn here again
+            # only rejected places are redrawn from this distribution
             open_ = open_[bad]

@@ -1,4 +1,4 @@
-"""Shrinkage of noisy tables towards a model, as far as noise asks."""
+"""Shrinkage of noisy tables towards a model, by the variance of the noise."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["shrink", "stands_out"]
+__all__ = ["differs_from_model", "shrink"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: standard deviations by which a sum of squares must exceed that of noise alone to be believed:
-#: noise alone does so in one run of 50 (two cells) to one of 250 (a thousand cells)
+#: standard deviations by which a sum of squares must exceed its expectation under noise alone to be significant:
+#: noise alone does so in one of 50 runs (two cells) to one of 250 (a thousand cells)
 _SURE = 3.0
 #: the variance of the square of Laplace noise, in squares of the variance of the noise
 _SQUARES = 5.0
 
 
-def stands_out(noisy: Floats, model: Floats, scale: float) -> bool:
-    """Whether noisy counts differ from a model by more than Laplace noise of a scale does.
+def differs_from_model(noisy: Floats, model: Floats, scale: float) -> bool:
+    """Whether noisy counts differ from a model significantly more than Laplace noise of a scale does.
 
     Examples
     --------
-    >>> stands_out(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), scale=1)
+    >>> differs_from_model(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), scale=1)
     True
-    >>> stands_out(np.array([21.0, 19, 20, 20]), np.full(4, 20.0), scale=1)
+    >>> differs_from_model(np.array([21.0, 19, 20, 20]), np.full(4, 20.0), scale=1)
     False
     """
     variance = 2 * scale**2
@@ -34,11 +34,11 @@ def stands_out(noisy: Floats, model: Floats, scale: float) -> bool:
 
 
 def shrink(noisy: Floats, model: Floats, scale: float) -> Floats:
-    """Take noisy counts for what they differ from a model by more than noise; none is below 0.
+    """Shrink noisy counts towards a model; no result is below 0.
 
-    What the squared differences have more than noise accounts for is the model's own error,
-    relative to its size. A cell goes as far from the model as that error is large against the
-    noise; not at all if the whole table does not stand out.
+    The excess of the squared differences over the variance of the noise estimates the error of the model, relative
+    to its size. A cell moves from the model towards the noisy count by the ratio of this error to the sum of error and
+    noise; not at all if the whole table does not differ significantly.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def shrink(noisy: Floats, model: Floats, scale: float) -> Floats:
     [29.6, 10.4, 20.0, 20.0]
     """
     largest = float(np.max(np.abs(model), initial=0.0))
-    if largest == 0 or not stands_out(noisy, model, scale):
+    if largest == 0 or not differs_from_model(noisy, model, scale):
         return model
     variance = 2 * scale**2
     excess = float(np.sum((noisy - model) ** 2)) - noisy.size * variance

@@ -1,4 +1,4 @@
-"""Systematic sampling of labels by their weights: all counts are within one of what is expected."""
+"""Systematic sampling of labels by their weights: all counts are within one of their expectation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class WeightedLabels(NamedTuple):
-    """Labels with weights, those of one state side by side: `starts[s]` to `starts[s + 1]`.
+    """Labels with weights, grouped by state: those of state `s` are `starts[s]` to `starts[s + 1]`.
 
     Examples
     --------
@@ -50,10 +50,10 @@ class WeightedLabels(NamedTuple):
         return self._replace(upto=np.append(0.0, np.cumsum(weight)))
 
     def sample(self, state: Integers, coins: np.random.Generator, least: Integers | None = None) -> Integers:
-        """Draw a label for each: the `j`-th of `n` in a state, in random order, gets that at `(j + u) / n`.
+        """Draw one label each: the `j`-th of `n` in a state, in random order, gets the quantile `(j + u) / n`.
 
-        All counts are within one of what is expected, and unbiased. With `least`, the first so many labels of a
-        state are left out.
+        All counts are unbiased and within one of their expectation. With `least`, the first `least` labels of the state
+        are left out.
         """
         order = random_order_by_state(state, len(self.starts) - 1, coins)
         ordered = state[order]

@@ -1,7 +1,7 @@
-"""Give times to the visits of journeys whose places are drawn; no private data is seen here.
+"""Assign times to the visits of journeys whose places are drawn; only noisy answers and public facts are used here.
 
-How long a journey takes depends on how many visits it has, so times come after places: first the
-times of the last visits, by what was answered about durations, then all that are between.
+The duration of a journey depends on its number of visits, so times are drawn after places: first the times of the last
+visits, by the noisy answers about durations, then those in between.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: so often a journey that goes on with a visit that was counted is drawn again
-_AGAIN = 6
-#: trials of times between, the journeys of one, and what makes a time's number sure
-_SWEEPS, _TRIAL, _FEW = 4, 30_000, 10.0
-#: what keeps every time possible, as a part of the mean
+#: how often a journey that continues with a visit of the tree is redrawn
+_TRIALS = 6
+#: trials to calibrate inner times, journeys per trial, and the pseudo-count of each time
+_SWEEPS, _TRIAL_SIZE, _FEW = 4, 30_000, 10.0
+#: smoothing that keeps every time possible, as a part of the mean
 _LITTLE = 1e-3
 
 
 class Journeys(NamedTuple):
-    """One journey per row, filled up with -1: labels, `time * places + place`, and after them places.
+    """One journey per row, padded with -1: first labels (`time * places + place`), then places without times.
 
-    The first `whole` visits of each have times. `node` is the node of a tree they are, if it was
-    expanded, or -1. `begun` says which journeys no node tells of.
+    The first `whole` visits of each journey have times. `node` is their node in the tree if it was expanded, or -1.
+    `begun` marks the journeys that start with a visit that is not in the tree.
     """
 
     table: LabelTable
@@ -65,73 +65,72 @@ class Journeys(NamedTuple):
 
     @property
     def now(self) -> Integers:
-        """The last time that each has."""
+        """The last assigned time of each."""
         label = self.table[np.arange(len(self.table)), self.whole - 1]
         return (label // self.places).astype(np.int64)
 
     def only(self, rows: Integers) -> Journeys:
-        """Some of them, in tables of their own."""
+        """A copy of some of them."""
         table, whole, node, begun, places = self
         return Journeys(table[rows], whole[rows], node[rows], begun[rows], places)
 
     def going(self) -> Journeys:
-        """Those that have visits without times."""
+        """The journeys that have visits without times."""
         return self.only(np.flatnonzero(self.size > self.whole))
 
     def cut(self, size: Integers) -> Journeys:
-        """Leave out what comes after so many visits."""
+        """Truncate each journey to a number of visits."""
         late = np.arange(int(self.table.shape[1])) >= size[:, None]
         return self._replace(table=np.where(late, -1, self.table))
 
 
 @dataclass(frozen=True, eq=False)
 class TimeAssignment:
-    """What is known of times, for journeys outside a tree.
+    """The assignment of times to visits that are not in the tree.
 
-    `untold` are noisy visits by time without those the tree tells of, `gap` is the least time
-    between visits.
+    `residual_visits` are the noisy visits by time minus those in the tree; `gap` is the least time between visits.
     """
 
     times: TimeAnswers
-    untold: Floats
+    residual_visits: Floats
     gap: int
     coins: np.random.Generator
 
-    def fill(self, journeys: Journeys, tree: NoisyTree, again: Callable[[Integers], LabelTable]) -> LabelTable:
-        """Give every visit a time; a journey for which none is left ends.
+    def fill(self, journeys: Journeys, tree: NoisyTree, redraw: Callable[[Integers], LabelTable]) -> LabelTable:
+        """Assign a time to every visit; a journey for which no time is left ends.
 
-        A journey that goes on from a node of the tree does so with none of the children that were
-        counted there: they have their own. If other times do not help, such a one is drawn `again`
-        from the same node.
+        A journey that is continued from a node of the tree must not continue with a child of that node that passed:
+        those journeys are in the tree already. If other times do not help, `redraw` draws its places again from the
+        same node.
         """
-        journeys = self._fitting(self._begin(journeys))
-        rest = self.untold - self._by_time(journeys.first[journeys.begun])
-        popular = self._popular(journeys.going(), rest)
-        table = self._filled(journeys, rest, popular)
+        journeys = self._cut_to_fit(self._redraw_first_times(journeys))
+        rest = self.residual_visits - self._by_time(journeys.first[journeys.begun])
+        popular = self._calibrate_inner_times(journeys.going(), rest)
+        table = self._assign(journeys, rest, popular)
         below = tree.parent >= 0
         children = PairSet.of(tree.parent[below], tree.label[below], tree.size + 1)
-        for trial in range(_AGAIN):
-            rows = np.flatnonzero(_known(journeys, table, children))
+        for trial in range(_TRIALS):
+            rows = np.flatnonzero(_continues_in_tree(journeys, table, children))
             if not len(rows):
                 return table
             fresh = journeys.only(rows)
-            if trial >= _AGAIN // 2:
-                fresh = self._fitting(fresh._replace(table=again(rows)))
-            table[rows] = self._filled(fresh, rest, popular)
-        stop = np.where(_known(journeys, table, children), journeys.whole, table.shape[1])
+            if trial >= _TRIALS // 2:
+                fresh = self._cut_to_fit(fresh._replace(table=redraw(rows)))
+            table[rows] = self._assign(fresh, rest, popular)
+        stop = np.where(_continues_in_tree(journeys, table, children), journeys.whole, table.shape[1])
         return journeys._replace(table=table).cut(stop).table
 
-    def _fitting(self, journeys: Journeys) -> Journeys:
-        """Cut journeys to as many visits as have times that are left."""
+    def _cut_to_fit(self, journeys: Journeys) -> Journeys:
+        """Truncate journeys to as many visits as there are times left."""
         if not self.gap:
             return journeys
-        return journeys.cut(journeys.whole + (len(self.untold) - 1 - journeys.now) // self.gap)
+        return journeys.cut(journeys.whole + (len(self.residual_visits) - 1 - journeys.now) // self.gap)
 
     def _by_time(self, time: Integers) -> Integers:
-        return np.bincount(time, minlength=len(self.untold))
+        return np.bincount(time, minlength=len(self.residual_visits))
 
-    def _begin(self, journeys: Journeys) -> Journeys:
-        """Deal first times again, to the journeys that no node tells of, by numbers of visits."""
+    def _redraw_first_times(self, journeys: Journeys) -> Journeys:
+        """Redraw the first times of journeys that are not in the tree, by their numbers of visits."""
         free = np.flatnonzero(journeys.begun)
         size = journeys.size[free]
         classes = np.where(size > 1, 1 + size_class(size, int(journeys.table.shape[1])), 0)
@@ -143,8 +142,8 @@ class TimeAssignment:
         table[free, 0] = time * journeys.places + table[free, 0] % journeys.places
         return journeys._replace(table=table)
 
-    def _lasts(self, journeys: Journeys, rest: Floats) -> Integers:
-        """Draw the last time of each: late enough for all that come before."""
+    def _draw_last_times(self, journeys: Journeys, rest: Floats) -> Integers:
+        """Draw the last time of each journey, late enough for all visits before it."""
         sizes = size_class(journeys.size, int(journeys.table.shape[1]))
         keys = sizes * len(rest) + journeys.first
         states, state = np.unique(keys, return_inverse=True)
@@ -153,12 +152,13 @@ class TimeAssignment:
         least = journeys.now + self.gap * (journeys.size - journeys.whole)
         return labels.sample(state, self.coins, least)
 
-    def _popular(self, journeys: Journeys, rest: Floats) -> Floats:
-        """How popular each time is between the first and the last visit, made to fit in trials.
+    def _calibrate_inner_times(self, journeys: Journeys, rest: Floats) -> Floats:
+        """The popularity of each time between the first and the last visit, calibrated in trials.
 
-        Visits between are when journeys begin and end, and differ from that as far as was answered.
+        The model is that inner visits are distributed over time as first and last visits are; the noisy answers correct
+        it where they differ significantly.
         """
-        last = self._lasts(journeys, rest)
+        last = self._draw_last_times(journeys, rest)
         ends = self._by_time(last)
         both = self._by_time(journeys.first) + ends
         inner = journeys.size - journeys.whole - 1
@@ -168,20 +168,20 @@ class TimeAssignment:
         wanted = project_to_simplex(wanted[None, :], total)[0]
         popular = wanted + _LITTLE * wanted.mean() + np.finfo(np.float64).tiny
         few = np.flatnonzero(inner > 0)
-        few = few[self.coins.permutation(len(few))[:_TRIAL]]
+        few = few[self.coins.permutation(len(few))[:_TRIAL_SIZE]]
         if not len(few):
             return popular
         part, trial = float(inner[few].sum() / total[0]), journeys.only(few)
         for _ in range(_SWEEPS):
-            drawn = self._by_time(self._between(trial, last[few], popular)[1]) / part
+            drawn = self._by_time(self._draw_inner_times(trial, last[few], popular)[1]) / part
             ratio = (wanted + _FEW / part) / (drawn + _FEW / part)
             popular = popular * np.clip(ratio, 0.2, 5.0)
         return popular
 
-    def _between(self, journeys: Journeys, last: Integers, popular: Floats) -> tuple[Integers, Integers]:
-        """Draw all times between, in order: the journey of each, and the time.
+    def _draw_inner_times(self, journeys: Journeys, last: Integers, popular: Floats) -> tuple[Integers, Integers]:
+        """Draw all inner times, in order: the journey of each, and the time.
 
-        Once `gap` is taken off for every visit before, times at least `gap` apart are any times.
+        After subtracting `gap` for every previous visit, times that are at least `gap` apart become arbitrary times.
         """
         many = journeys.size - journeys.whole - 1
         row = concatenate_ranges(np.zeros_like(many), many)[1]
@@ -192,20 +192,20 @@ class TimeAssignment:
         time = time[np.lexsort((time, row))]
         return row, time + self.gap * (1 + number_within_groups(row))
 
-    def _filled(self, journeys: Journeys, rest: Floats, popular: Floats) -> LabelTable:
-        """The table with times for all visits that had none."""
+    def _assign(self, journeys: Journeys, rest: Floats, popular: Floats) -> LabelTable:
+        """The table, with times for all visits that had none."""
         table, rows = journeys.table.copy(), np.flatnonzero(journeys.size > journeys.whole)
         going = journeys.only(rows)
-        last = self._lasts(going, rest)
-        row, time = self._between(going, last, popular)
+        last = self._draw_last_times(going, rest)
+        row, time = self._draw_inner_times(going, last, popular)
         at = going.whole[row] + number_within_groups(row)
         table[rows[row], at] += (time * journeys.places).astype(table.dtype)
         table[rows, going.size - 1] += (last * journeys.places).astype(table.dtype)
         return table
 
 
-def _known(journeys: Journeys, table: LabelTable, children: PairSet) -> Flags:
-    """Which journeys go on with a visit that was counted."""
+def _continues_in_tree(journeys: Journeys, table: LabelTable, children: PairSet) -> Flags:
+    """Which journeys continue with a visit that is in the tree."""
     at = np.minimum(journeys.whole, int(table.shape[1]) - 1)
     label = table[np.arange(len(table)), at].astype(np.int64)
     return (journeys.whole == at) & children.contains(journeys.node, label)

@@ -1,6 +1,6 @@
-"""When journeys begin and end: estimates from noisy answers, and public classes of times.
+"""Estimates of first and last times of journeys from noisy answers, and public classes of durations and sizes.
 
-No private data is seen here.
+Only noisy answers and public facts are used here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink, stands_out
+from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import differs_from_model, shrink
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
@@ -26,14 +26,14 @@ __all__ = [
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: where classes of durations begin, in hours of a day; what more than 24 times have beside them
+#: where classes of durations begin, in hours of a day; and additional ones if there are more than 24 times
 _DAY, _BOUNDS, _SHORT = 24, (1, 2, 3, 5, 7, 9, 11, 13, 16), (1, 2, 3, 5)
-#: the most visits of the classes of records by size, but the last
+#: the largest number of visits in each class of sizes but the last
 _SIZES = (2, 4, 8)
-#: what keeps every later time possible, as a part of the mean
+#: smoothing that keeps every later time possible, as a part of the mean
 _LITTLE = 1e-3
 _TINY = np.finfo(np.float64).tiny
-#: rounds of proportional fitting
+#: rounds of iterative proportional fitting
 _ROUNDS = 20
 
 
@@ -55,24 +55,24 @@ class TimeAnswers(NamedTuple):
 
     @classmethod
     def none(cls, times: int) -> TimeAnswers:
-        """Nothing was asked: all times are alike."""
+        """No questions were asked: all times are equally likely."""
         nothing, one = np.zeros(times), np.zeros(times, np.int64)
         return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
 
-    def starts_known(self, total: float) -> bool:
-        """Whether the answer is more than noise, and more than that so many begin evenly."""
-        nothing = np.zeros_like(self.starts)
-        even = nothing + max(0.0, total) / len(self.starts)
-        return all(stands_out(self.starts, model, self.start_scale) for model in (nothing, even))
+    def starts_significant(self, total: float) -> bool:
+        """Whether the answer differs significantly from 0 and from a uniform distribution of `total` records."""
+        zero = np.zeros_like(self.starts)
+        uniform = zero + max(0.0, total) / len(self.starts)
+        return all(differs_from_model(self.starts, model, self.start_scale) for model in (zero, uniform))
 
     @property
-    def durations_known(self) -> bool:
-        """Whether the answer about durations is more than noise."""
-        return stands_out(self.durations, np.zeros_like(self.durations), self.duration_scale)
+    def durations_significant(self) -> bool:
+        """Whether the answer about durations differs significantly from 0."""
+        return differs_from_model(self.durations, np.zeros_like(self.durations), self.duration_scale)
 
 
 def duration_classes(times: int) -> Integers:
-    """The class of each difference of two times: short ones by themselves, long ones together.
+    """The class of each difference between two times: fine for short ones, coarse for long ones.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def duration_classes(times: int) -> Integers:
 
 
 def size_class(visits: Integers, height: int) -> Integers:
-    """The class of numbers of visits; there is none beyond that of `height`.
+    """The class of each number of visits; the largest class is that of `height`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def size_class(visits: Integers, height: int) -> Integers:
 
 
 def time_blocks(weight: Floats, most: int) -> Integers:
-    """Cut times into blocks of about the same weight, at most so many; a heavy one stands alone.
+    """Cut times into at most `most` blocks of about equal weight; a heavy time is a block by itself.
 
     Examples
     --------
@@ -114,40 +114,40 @@ def time_blocks(weight: Floats, most: int) -> Integers:
     return np.unique(at, return_inverse=True)[1].astype(np.int64)
 
 
-def start_times(times: TimeAnswers, total: float, told: Floats) -> Floats:
-    """How many records begin at each time whose beginning no kept prefix tells.
+def start_times(times: TimeAnswers, total: float, in_tree: Floats) -> Floats:
+    """How many records start at each time, of those whose first visit is not in the tree.
 
     Parameters
     ----------
     total
         How many records there are.
-    told
-        How many of them begin with a kept prefix, by time.
+    in_tree
+        How many of them start with a visit in the tree, by time.
     """
     total = max(0.0, total)
-    even = np.full(len(told), total / len(told))
+    even = np.full(len(in_tree), total / len(in_tree))
     starts = even
-    if times.starts_known(total):
+    if times.starts_significant(total):
         noisy = shrink(times.starts, even, times.start_scale)
         starts = project_to_simplex(noisy[None, :], np.array([total]))[0]
-    left = np.maximum(0.0, starts - told)
+    left = np.maximum(0.0, starts - in_tree)
     return left if left.any() else starts
 
 
 def starts_by_size(times: TimeAnswers, starts: Floats, many: Floats) -> Floats:
-    """How many records begin at each time, by the class of their number of visits.
+    """How many records start at each time, by the class of their number of visits.
 
-    Both margins are given; what ties them is what durations tell: late journeys are short.
+    Both margins are given; their dependence is taken from the answers about durations (late journeys are short).
 
     Parameters
     ----------
     starts
-        How many begin at each time.
+        How many start at each time.
     many
-        How many have one visit, and how many have a number of visits of each class.
+        How many have one visit, and how many are in each class of numbers of visits.
     """
     table = np.outer(many, starts)
-    if times.durations_known:
+    if times.durations_significant:
         blocks = int(times.block.max()) + 1
         mass = np.bincount(times.block, starts, blocks)
         part = starts / np.maximum(mass, _TINY)[times.block]
@@ -159,7 +159,7 @@ def starts_by_size(times: TimeAnswers, starts: Floats, many: Floats) -> Floats:
 
 
 def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
-    """Records by class of size, those of one visit first, and block: as far as more than noise."""
+    """Records by class of size (one visit first) and block, shrunk towards independence."""
     longer = times.durations.sum(axis=2)
     single = np.bincount(times.block, times.starts, blocks) - longer.sum(axis=0)
     noisy = np.vstack((single, longer))
@@ -170,27 +170,27 @@ def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
 
 
 def last_times(times: TimeAnswers, popular: Floats, size: Integers, first: Integers) -> Floats:
-    """How likely each last time is, one row per class of numbers of visits and first time.
+    """Weights of each last time, one row per class of numbers of visits and first time.
 
-    Within a class of durations, times are as likely as they are `popular`; all later ones are, if
-    nothing is known of durations.
+    Within a class of durations, the weight of a time is its popularity; so is that of all later times if the answer
+    about durations is not significant.
     """
     popular = np.maximum(popular, 0.0)
     popular = popular + _LITTLE * max(float(popular.mean()), 1.0)
     apart = np.arange(len(popular)) - first[:, None]
     within = np.where(apart >= 0, popular, 0.0)
-    if not times.durations_known:
+    if not times.durations_significant:
         return within
     classes = duration_classes(len(popular))
     cells = classes[np.maximum(apart, 0)] + np.arange(len(first))[:, None] * (classes[-1] + 1)
     total = np.bincount(cells.ravel(), within.ravel(), len(first) * (int(classes[-1]) + 1))
     within /= np.maximum(total, _TINY)[cells]
-    rows = _smooth(times)[size, times.block[first]]
+    rows = _shrunk_durations(times)[size, times.block[first]]
     return within * np.take_along_axis(rows, classes[np.maximum(apart, 0)], axis=1)
 
 
-def _smooth(times: TimeAnswers) -> Floats:
-    """Durations by class of size and block: towards those of all blocks, as far as noise asks."""
+def _shrunk_durations(times: TimeAnswers) -> Floats:
+    """Durations by class of size and block, shrunk towards those of all blocks together."""
     noisy = times.durations
     total = np.maximum(noisy.sum(axis=(1, 2)), 0.0)
     blocks, classes = (project_to_simplex(noisy.sum(axis=axis), total) for axis in (2, 1))
@@ -200,5 +200,5 @@ def _smooth(times: TimeAnswers) -> Floats:
 
 
 def _ratio(wanted: Floats, now: Floats) -> Floats:
-    """What to scale by; 0 where there is nothing to scale."""
+    """The factor of proportional fitting; 0 where there is nothing to scale."""
     return np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)

@@ -1,4 +1,4 @@
-"""Ask when visits are, when journeys begin, and how long they take."""
+"""Ask for the times of visits, the first times of journeys, and their durations."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: the part of the budget for each of the three questions
 _PART = Fraction(3, 100)
-#: a cell of the table of durations has about so many noise scales
+#: the expected count of a cell of the table of durations, in scales of its noise
 _CELL = 6
 
 
 def ask_times(positions: Frontier, groups: PlaceGroups, number: int, height: int, ledger: Ledger) -> TimeAnswers:
     """Ask for times of visits, for first times, and for durations.
 
-    `number` is the noisy number of records: it says into how many blocks the times are cut.
+    `number` is the noisy number of records, from which the number of blocks of times follows.
     """
     spend = ledger.budget * _PART
     label, first = NextSymbol(groups.labels.size), positions.first()
@@ -71,26 +71,27 @@ def _by_time(codes: Integers, counts: Integers, groups: PlaceGroups) -> Integers
 
 
 def note_times(times: TimeAnswers, total: float, missing: int, ledger: Ledger) -> None:
-    """Tell the reader of the statement about what nothing was answered.
+    """Note in the statement which answers about times were not significant.
 
-    `total` is how many records are written, `missing` how many of them begin with nothing counted.
+    `total` is the number of generated records; `missing` is how many of them start with a visit that is not in the
+    tree.
     """
     if len(times.starts) == 1:
         return
     ledger.note(
-        "records that begin with none of these: their first place and first time were drawn "
-        "independently of each other",
+        "records that start with none of these first visits: their first place and first time were "
+        "drawn independently of each other",
         missing,
     )
-    if not times.starts_known(total):
+    if not times.starts_significant(total):
         ledger.note(
-            "of these, records whose first time was spread evenly: the answer does not differ from "
-            "that by more than noise",
+            "of these, records whose first times were spread evenly: the noisy answer does not differ "
+            "significantly from an even distribution",
             missing,
         )
-    if len(times.durations) and not times.durations_known:
+    if len(times.durations) and not times.durations_significant:
         ledger.note(
-            "answers about durations that are nothing but noise: where a journey is not counted to "
-            "its end, any later time is taken",
+            "answers about durations that are not significantly different from noise: if a journey is not "
+            "counted to its end, its last time is drawn from all later times",
             1,
         )

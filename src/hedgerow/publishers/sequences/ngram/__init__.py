@@ -1,1 +1,1 @@
-"""Variable-length n-grams: the paper's method, corrected, and the exploration that n-gram methods share."""
+"""Variable-length n-grams: the method of the paper, corrected, and the exploration tree that `ngram_markov` shares."""

@@ -1,4 +1,4 @@
-"""Grow an exploration tree: ask for the counts of grams, level by level, below those that passed."""
+"""Build an exploration tree: ask for the counts of n-grams, level by level, below those that passed the threshold."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["Exploration"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-#: a universe is taken to have at least so many items: the logarithm of one or two is no threshold
+#: thresholds are computed for at least this many items, since the logarithm of one or two is too small
 _LEAST = 3
-#: what floating-point errors may add to a whole number
+#: tolerance for floating-point errors before rounding up
 _SPARE = 1e-9
-#: items that noise may make
+#: most items that noise alone may produce
 _MOST = 300_000_000
 
 
 class _LiveGrams(NamedTuple):
-    """Grams that passed and are expanded: node, parent, last item, noisy count, and the threshold they passed."""
+    """N-grams that passed and are expanded: node, parent, last item, noisy count, and their threshold."""
 
     nodes: Integers
     at: Integers
@@ -41,11 +41,12 @@ class _LiveGrams(NamedTuple):
 
 @dataclass(frozen=True)
 class Exploration:
-    """How an exploration tree is grown.
+    """How an exploration tree is built.
 
-    The first `l_max` items of a sequence are used, in grams of up to `n_max`. With `adaptive`, a branch spends what
-    it has left on as many levels as it is expected to have; else every level gets the same. `fill` says what grams
-    below the threshold get (`fill_missing`), `leaf_threshold` whether the last level of a branch is tested, too.
+    The first `l_max` items of a sequence are used, in n-grams of up to `n_max`. With `adaptive`, a branch divides what
+    it has left by the number of levels that it is expected to have; else every level gets the same. `fill` says how
+    counts below the threshold are estimated (`fill_missing`), `leaf_threshold` whether the last level of a branch has a
+    threshold, too.
     """
 
     l_max: int
@@ -55,12 +56,12 @@ class Exploration:
     leaf_threshold: bool = True
 
     def explore(self, data: Sequences, ledger: Ledger) -> ExplorationTree:
-        """Spend the whole budget on a tree of grams, whose counts are consistent."""
+        """Spend the whole budget on a tree of n-grams, whose counts are consistent."""
         if self.n_max > self.l_max + 1:
-            warnings.warn("no gram is longer than l_max and an end: n_max is too large", stacklevel=5)
+            warnings.warn("n_max is too large: no n-gram is longer than l_max items and an end", stacklevel=5)
         size = data.domain.size("item")
         self._require_little_noise(size, float(ledger.budget))
-        paths = ledger.paths(spend=ledger.budget, touches=self.l_max, label="grams")
+        paths = ledger.paths(spend=ledger.budget, touches=self.l_max, label="n-grams")
         counted = data.positions(self.l_max).count(NextSymbol(size))
         tree, live = self._single_items(paths, counted, size, ledger.budget / self._depth)
         contexts = np.zeros(1, np.int64)
@@ -74,7 +75,7 @@ class Exploration:
             counted = counted.move(live.at, live.label).count(NextSymbol(size))
             passed = self._followers(paths, counted, live.nodes, height, share, cutoff)
             self._make_consistent(tree, contexts, passed)
-            # a branch goes on below what passed, while it has something to spend
+            # an n-gram that passed is expanded while its branch has budget left
             on = (passed.codes < size) & (height[passed.at] > 1)
             nodes, at, label, noisy = (part[on] for part in passed)
             live = _LiveGrams(nodes, at, label, noisy, cutoff[at])
@@ -83,14 +84,14 @@ class Exploration:
     def _single_items(
         self, paths: PathBudget, counted: Counts, size: int, spend: Fraction
     ) -> tuple[ExplorationTree, _LiveGrams]:
-        """Ask for every item, occurring or not; all of them are kept.
+        """Ask for every item, whether it occurs or not; all of them are kept.
 
-        The end is no gram by itself: it would be one more token of every sequence.
+        The end is not an n-gram by itself: it would be one more token of every sequence.
         """
         exact = np.zeros(size, np.int64)
         exact[counted.codes] = counted.counts
         under = np.repeat(paths.root, size)
-        nodes, noisy = paths.ask(exact, Laplace(l1=1), under=under, spend=spend, label="grams")
+        nodes, noisy = paths.ask(exact, Laplace(l1=1), under=under, spend=spend, label="n-grams")
         cutoff = self._cutoff(Shares.spread(spend, size), size)
         label = np.flatnonzero(noisy >= cutoff)
         at = np.zeros(len(label), np.int64)
@@ -106,26 +107,26 @@ class Exploration:
         share: Shares,
         cutoff: Integers,
     ) -> SurvivingNodes:
-        """Ask what follows contexts, any item or the end, and get what reaches the cutoff.
+        """Ask for every continuation of contexts (an item or the end), and get those that reach the cutoff.
 
-        Without `leaf_threshold`, the last level of a branch is asked for every cell.
+        Without `leaf_threshold`, all continuations at the last level of a branch are returned.
         """
         whole = (height == 1) & (not self.leaf_threshold)
         tested, every = np.flatnonzero(~whole), np.flatnonzero(whole)
         place = np.full(len(nodes), -1)
         place[tested] = np.arange(len(tested))
-        there = ~whole[counted.cells]
+        with_cutoff = ~whole[counted.cells]
         labels = counted.size
         passed = paths.survivors(
-            place[counted.cells[there]],
-            counted.codes[there],
-            counted.counts[there],
+            place[counted.cells[with_cutoff]],
+            counted.codes[with_cutoff],
+            counted.counts[with_cutoff],
             Laplace(l1=1),
             under=nodes[tested],
             candidates=labels,
             cutoff=cutoff[tested],
             spend=share[tested],
-            label="grams",
+            label="n-grams",
         )
         passed = passed._replace(at=tested[passed.at])
         if not len(every):
@@ -138,23 +139,23 @@ class Exploration:
             Laplace(l1=1),
             under=nodes[every][at],
             spend=share[every[at]],
-            label="grams",
+            label="n-grams",
         )
         more = SurvivingNodes(cells, every[at], codes, noisy)
         return SurvivingNodes(*map(np.concatenate, zip(passed, more, strict=True)))
 
     def _make_consistent(self, tree: ExplorationTree, contexts: Integers, passed: SurvivingNodes) -> None:
-        """Set the counts of what follows contexts, so that they add up."""
+        """Set the counts of all continuations of contexts, so that they add up."""
         counts = np.zeros((len(contexts), tree.size + 1))
         known = np.zeros(counts.shape, np.bool_)
         counts[passed.at, passed.codes], known[passed.at, passed.codes] = passed.noisy, True
         fill_missing(tree, contexts, counts, known, self.fill)
 
     def _heights(self, tree: ExplorationTree, contexts: Integers, live: _LiveGrams, length: int) -> Integers:
-        """How many levels below each context are expected to pass: one at least.
+        """The expected number of levels below each context, at least one.
 
-        A context that occurs `A` times, followed by its likeliest item with chance `p` again and again, falls to the
-        threshold after `log(threshold / A) / log p` levels.
+        If the likeliest item follows with probability `p` at every level, a count of `A` falls to the threshold after
+        `log(threshold / A) / log p` levels.
         """
         most = self._depth - length
         if not self.adaptive:
@@ -169,21 +170,21 @@ class Exploration:
 
     @property
     def _depth(self) -> int:
-        """The longest gram that can occur; where a sequence is cut its end says nothing."""
+        """The length of the longest n-grams; the end of a truncated sequence carries no information."""
         return min(self.n_max, self.l_max)
 
     def _require_little_noise(self, size: int, epsilon: float) -> None:
-        """Refuse settings whose noise alone would make more items than anybody wants to write."""
+        """Refuse settings with which noise alone could produce too many items."""
         noise = size * self.l_max * self._depth / epsilon
         if noise > _MOST:
             msg = (
-                f"the noise of {size:,} items would be about {noise:.1g} items in all; take a "
+                f"the noise of {size:,} items would add up to about {noise:.1g} items; take a "
                 "larger epsilon, a smaller l_max or n_max, or fewer items"
             )
             raise ParameterError(msg)
 
     def _cutoff(self, share: Shares, size: int) -> Integers:
-        """The least count that passes: about one empty continuation of a context does."""
+        """The least count that passes: about one empty continuation per context does in expectation."""
         rate = share.floats() / self.l_max
         least = np.log(max(size, _LEAST) / (1 + np.exp(-rate))) / rate
         return np.maximum(1, np.ceil(least)).astype(np.int64)

@@ -1,7 +1,8 @@
-"""The exploration tree: what follows after which items, level by level.
+"""The exploration tree: the noisy counts of n-grams, level by level.
 
-A context is a list of items whose continuations were asked for. Its suffix *link* is the longest other context it ends
-in. A context is *known* if something is known to follow it. Number 0 is the root, the context of no items.
+A context is an n-gram whose continuations were asked for. Its suffix *link* is the longest other context that is a
+suffix of it. A context is *known* if some continuation of it passed the threshold. Number 0 is the root, the empty
+context.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 class ExplorationTree:
-    """All contexts so far. `counts[x, a]` says how often `a` follows `x`; `size` is the end marker.
+    """All contexts so far. `counts[x, a]` says how often `a` follows `x`; label `size` is the end of a sequence.
 
-    `occurs` is how often the context itself does. Contexts are numbered level by level, within a level by parent and
-    label.
+    `occurs` is the count of the context itself. Contexts are numbered level by level, and by parent and label within a
+    level.
     """
 
     def __init__(self, unigrams: Floats) -> None:
@@ -43,12 +44,12 @@ class ExplorationTree:
         """Add contexts one item longer than their parents, sorted by parent and label."""
         first = len(self)
         link = np.zeros(len(parent), np.int64)
-        open_, end = np.flatnonzero(self.level[parent] > 0), self.link[parent]
-        while len(open_):
-            longer = self.find(end[open_], label[open_])
-            link[open_[longer >= 0]] = longer[longer >= 0]
-            open_ = open_[(longer < 0) & (end[open_] > 0)]
-            end[open_] = self.link[end[open_]]
+        unresolved, end = np.flatnonzero(self.level[parent] > 0), self.link[parent]
+        while len(unresolved):
+            longer = self.find(end[unresolved], label[unresolved])
+            link[unresolved[longer >= 0]] = longer[longer >= 0]
+            unresolved = unresolved[(longer < 0) & (end[unresolved] > 0)]
+            end[unresolved] = self.link[end[unresolved]]
         self._keys = np.concatenate((self._keys, parent * self.size + label))
         self.parent = np.concatenate((self.parent, parent))
         self.label = np.concatenate((self.label, label))
@@ -67,7 +68,7 @@ class ExplorationTree:
         return np.where(self._keys[at] == keys, at, -1)
 
     def nearest_known(self, contexts: Integers) -> Integers:
-        """The longest known context that each of these, not being it, ends in."""
+        """The longest known context that is a proper suffix of each of these."""
         suffix = self.link[contexts]
         while True:
             unknown = ~self.known[suffix]
@@ -76,7 +77,7 @@ class ExplorationTree:
             suffix[unknown] = self.link[suffix[unknown]]
 
     def pooled(self) -> Floats:
-        """What follows after any known item; only the end, if none is known."""
+        """The distribution of what follows a known item, pooled over all of them; the end alone if no item is known."""
         first = (self.level == 1) & self.known
         total = self.occurs[first].sum()
         if total <= 0:

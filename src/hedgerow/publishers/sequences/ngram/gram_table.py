@@ -1,4 +1,4 @@
-"""Lay out the noisy counts of grams as a data set of their own."""
+"""The noisy counts of n-grams as a data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["gram_table"]
 
 
 def gram_table(tree: ExplorationTree, domain: Domain) -> NGrams:
-    """All grams whose count is at least a half, rounded."""
+    """All n-grams whose count is at least a half, with rounded counts."""
     counts = np.floor(tree.counts + 0.5).astype(np.int64)
     context, label = np.nonzero(counts)
     lengths = tree.level[context] + 1

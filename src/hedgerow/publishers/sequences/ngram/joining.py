@@ -1,4 +1,4 @@
-"""Join grams to longer ones, and peel sequences off their counts, longest first."""
+"""Join n-grams to longer ones, and generate sequences from their counts, longest first."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from hedgerow.arrays import concatenate_ranges
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 
-__all__ = ["Grams", "extend", "peel", "whole_grams"]
+__all__ = ["Grams", "extend", "extract_sequences", "integer_grams"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: what floating-point errors may take from a whole number
+#: tolerance for floating-point errors before rounding down
 _SPARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Grams:
-    """Grams of one length, in lexicographic order: each is a shorter gram and one more label.
+    """N-grams of one length, in lexicographic order: each is a shorter n-gram and one more label.
 
-    `prefix` and `suffix` are numbers of grams one shorter, without the last and without the first label; -1 where
-    there is no such gram. The label `size` is the end.
+    `prefix` and `suffix` are the numbers of the n-grams without the last and without the first label; -1 if there is
+    no such n-gram. The label `size` is the end of a sequence.
     """
 
     prefix: Integers
@@ -35,7 +35,7 @@ class Grams:
     count: Integers
 
     def find(self, prefix: Integers, label: Integers, size: int) -> Integers:
-        """The numbers of grams; -1 where there is none."""
+        """The numbers of n-grams; -1 where there is none."""
         keys, wanted = self.prefix * (size + 1) + self.label, prefix * (size + 1) + label
         if len(keys) == 0:
             return np.full(len(wanted), -1)
@@ -43,25 +43,25 @@ class Grams:
         return np.where((keys[at] == wanted) & (prefix >= 0), at, -1)
 
 
-def whole_grams(tree: ExplorationTree) -> list[Grams]:
-    """The grams of a tree by length, their counts rounded down; what is below one is left out."""
+def integer_grams(tree: ExplorationTree) -> list[Grams]:
+    """The n-grams of a tree by length, their counts rounded down; those below one are left out."""
     size = tree.size
-    count = _down(tree.counts[0, :size])
+    count = _round_down(tree.counts[0, :size])
     kept = np.flatnonzero(count)
     none = np.full(len(kept), -1)
     levels = [Grams(np.zeros(len(kept), np.int64), none, kept, count[kept])]
-    number = np.full(len(tree), -1)  # the gram that each context is
+    number = np.full(len(tree), -1)  # the n-gram of each context
     first = np.flatnonzero(tree.level == 1)
     number[first] = levels[0].find(np.zeros(len(first), np.int64), tree.label[first], size)
     for length in range(1, int(tree.level.max()) + 1):
         contexts = np.flatnonzero((tree.level == length) & tree.known & (number >= 0))
-        at, label = np.nonzero(_down(tree.counts[contexts]))
+        at, label = np.nonzero(_round_down(tree.counts[contexts]))
         prefix = number[contexts[at]]
         order = np.lexsort((label, prefix))
         at, label, prefix = at[order], label[order], prefix[order]
         suffix = levels[-1].suffix[prefix] if length > 1 else np.zeros(len(prefix), np.int64)
         suffix = levels[-1].find(suffix, label, size)
-        count = _down(tree.counts[contexts[at], label])
+        count = _round_down(tree.counts[contexts[at], label])
         levels.append(Grams(prefix, suffix, label, count))
         longer = np.flatnonzero(tree.level == length + 1)
         number[longer] = levels[-1].find(number[tree.parent[longer]], tree.label[longer], size)
@@ -71,7 +71,7 @@ def whole_grams(tree: ExplorationTree) -> list[Grams]:
 
 
 def extend(levels: list[Grams], size: int, longest: int) -> list[Grams]:
-    """Join the longest grams that overlap in all but their ends, up to `longest` items."""
+    """Join the longest n-grams that overlap in all but one item at each end, up to `longest` items."""
     levels = list(levels)
     while 1 < len(levels) < longest and len(levels[-1].count):
         last, before = levels[-1], levels[-2]
@@ -81,7 +81,7 @@ def extend(levels: list[Grams], size: int, longest: int) -> list[Grams]:
         second, of = concatenate_ranges(starts, ends)
         left = first[of]
         whole = last.count[left] / before.count[last.suffix[left]] * last.count[second]
-        count = _down(whole)
+        count = _round_down(whole)
         kept = count >= 1
         levels.append(Grams(left[kept], second[kept], last.label[second[kept]], count[kept]))
     if len(levels[-1].count) == 0 and len(levels) > 1:
@@ -89,10 +89,11 @@ def extend(levels: list[Grams], size: int, longest: int) -> list[Grams]:
     return levels
 
 
-def peel(levels: list[Grams], size: int) -> list[tuple[tuple[int, ...], int]]:
-    """Take sequences off the counts, longest first and most frequent first; return each with its number of copies.
+def extract_sequences(levels: list[Grams], size: int) -> list[tuple[tuple[int, ...], int]]:
+    """Take sequences from the counts, longest and most frequent first; return each with its number of copies.
 
-    A gram is published as often as its count that is left says, and as all its parts allow: none gets below 0.
+    An n-gram becomes as many sequences as its remaining count and those of all its parts allow, so that no count
+    becomes negative.
     """
     left = [level.count.copy() for level in levels]
     sequences: list[tuple[tuple[int, ...], int]] = []
@@ -122,7 +123,7 @@ def peel(levels: list[Grams], size: int) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _parts(levels: list[Grams], length: int, grams: Integers) -> list[tuple[int, Integers]]:
-    """The numbers of all proper parts of grams, by level: one column per place."""
+    """The numbers of all proper parts of n-grams, by level: one column per position."""
     parts: list[tuple[int, Integers]] = []
     ids = grams[:, None]
     for shorter in range(length - 1, 0, -1):
@@ -142,5 +143,5 @@ def _items(levels: list[Grams], length: int, grams: Integers) -> Integers:
     return np.stack(columns[::-1], axis=1) if columns else np.zeros((0, 0), np.int64)
 
 
-def _down(counts: Floats) -> Integers:
+def _round_down(counts: Floats) -> Integers:
     return np.floor(counts + _SPARE).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Fill in the counts that a threshold left out, so that what follows a context adds up to the context."""
+"""Estimate the counts below the threshold, so that the continuations of a context add up to its count."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: what grams below the threshold may get; see `fill_missing`
+#: how counts below the threshold are estimated; see `fill_missing`
 FILLS = ("markov", "backoff", "nothing")
 
 
 def fill_missing(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags, rule: str) -> None:
-    """Set the counts of what follows contexts of one level from those that passed.
+    """Set the counts of all continuations of contexts of one level, from those that passed the threshold.
 
-    `rule` says what the others get, before all are scaled to the context: `nothing`, or something by the ratios in the
-    longest known context that this one ends in: as much as these make it, as printed (`markov`), or of what is left
-    over (`backoff`).
+    `rule` is the estimate of the others, before all are scaled to the count of the context: 0 (`nothing`), or
+    proportional to the counts in the longest known suffix of the context: relative to the continuations that passed, as
+    printed (`markov`), or only what is left over (`backoff`).
     """
     noisy = np.where(passed, np.maximum(noisy, 0.0), 0.0)
     known = noisy.sum(axis=1) > 0
     if rule == "markov":
-        noisy = _by_ratio(tree, contexts, noisy, passed)
+        noisy = _markov_fill(tree, contexts, noisy, passed)
     elif rule == "backoff":
-        noisy = _of_the_rest(tree, contexts, noisy, passed)
+        noisy = _backoff_fill(tree, contexts, noisy, passed)
     occurs = tree.occurs[contexts]
     tree.counts[contexts] = noisy * _ratio(np.where(known, occurs, 0.0), noisy.sum(axis=1))
     tree.known[contexts] = known & (occurs > 0)
 
 
-def _by_ratio(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags) -> Floats:
-    """As printed: however much the ratios say; evenly of the rest if only single items are known.
+def _markov_fill(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags) -> Floats:
+    """The printed Markov assumption; if only single items are known, the rest is distributed evenly.
 
-    Where the ones that passed are rare in the shorter context, the ratios are huge.
+    If the continuations that passed are rare in the shorter context, the ratios are huge.
     """
     source = tree.nearest_known(contexts)
     model, total = tree.counts[source], noisy.sum(axis=1)
@@ -50,8 +50,8 @@ def _by_ratio(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: 
     return np.where(passed, noisy, np.where((source == 0)[:, None], even, markov))
 
 
-def _of_the_rest(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags) -> Floats:
-    """Share out what is left over; where only single items are known, as after any item."""
+def _backoff_fill(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags) -> Floats:
+    """Back-off: distribute what is left over by the shorter context, or as after any item if that is not known."""
     source = tree.nearest_known(contexts)
     model, total = tree.counts[source], noisy.sum(axis=1)
     first = bool(tree.level[contexts[0]] == 1)
@@ -62,5 +62,5 @@ def _of_the_rest(tree: ExplorationTree, contexts: Integers, noisy: Floats, passe
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """One ratio per row, as a column; 0 where there is nothing below."""
+    """One ratio per row, as a column; 0 where the denominator is 0."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)[:, None]

@@ -1,4 +1,4 @@
-"""Variable-length n-grams: count what follows what, as deep as the counts carry, and join the grams."""
+"""Variable-length n-grams: noisy counts of n-grams, as long as they reach a threshold, joined to sequences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.ngram.exploration import Exploration
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.gram_table import gram_table
-from hedgerow.publishers.sequences.ngram.joining import extend, peel, whole_grams
+from hedgerow.publishers.sequences.ngram.joining import extend, extract_sequences, integer_grams
 from hedgerow.publishers.sequences.ngram.missing_counts import FILLS
 
 __all__ = ["NGram", "join_grams"]
@@ -22,26 +22,26 @@ __all__ = ["NGram", "join_grams"]
 
 @dataclass(frozen=True, kw_only=True)
 class NGram(Publisher[Sequences]):
-    r"""Publish sequences by joining noisy grams of up to `n_max` items, and the grams themselves.
+    r"""Publish sequences by joining noisy n-grams of up to `n_max` items, and publish the n-grams themselves.
 
-    Grams are counted level by level. One whose noisy count reaches a threshold is continued by every item and by the
-    end of a sequence; the others get what shorter grams let expect. A branch that will soon end spends more of the
-    budget on fewer levels. Grams that overlap are joined to longer ones, and sequences are peeled off the counts,
-    longest first [1]_.
+    The exploration tree is built level by level: an n-gram whose noisy count reaches a threshold is expanded by every
+    item and by the end of a sequence. The counts of the others are estimated from shorter n-grams (Markov
+    assumption). The budget is adaptive: a branch that is expected to end soon spends more per level. Then n-grams that
+    overlap are joined to longer ones, and sequences are taken from the counts, longest first [1]_.
 
-    Corrected: the height a branch is expected to have is rounded up and is at least one, or a node could spend 2.32
-    times the budget; the end of a sequence is no gram by itself, or every sequence had one token more; noise is whole
-    numbers, exactly drawn; a sequence is published as often as all its parts allow, or the counts would get negative.
-    The printed `fill` is unbounded where what passed is rare in a shorter context: `backoff` shares what is left over.
-    Joining keeps counts of grams, but cuts sequences to pieces.
+    Corrected: the expected height of a branch is rounded up and is at least one, or a node could spend 2.32 times the
+    budget; the end of a sequence is not an n-gram by itself, or every sequence would have one token more; noise is
+    integer and sampled exactly; a sequence is published as often as the counts of all its parts allow, or counts would
+    become negative. The printed `fill` is unbounded if the n-grams that passed are rare in the shorter context;
+    `backoff` distributes only what is left over. Joining keeps the counts of n-grams, but cuts sequences into pieces.
 
     Privacy
     -------
-    grams: every position of a sequence, cut to its first `l_max` items, is a token (`l_max` tokens, L1 = 1 each). A
-    token starts one gram of each length, so it walks down one path: at the root it is in the cell of its item, below
-    that in the cell of what follows. A context with $e$ of the budget left on its path and a height of $h \ge 1$
-    spends $e / h$, so no path spends more than the budget. Heights, thresholds, filling and joining depend on noisy
-    answers only.
+    n-grams: every position of a sequence, truncated to its first `l_max` items, is a token (`l_max` tokens, L1 = 1
+    each). A token starts one n-gram of each length, so it follows one path: at the root it is in the cell of its item,
+    below that in the cell of the next item. A context with $e$ of the budget left on its path and a height of
+    $h \ge 1$ spends $e / h$, so no path spends more than the budget. Heights, thresholds, filling and joining depend on
+    noisy answers only.
 
     Examples
     --------
@@ -64,14 +64,20 @@ class NGram(Publisher[Sequences]):
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
 
-    l_max: int = param(20, "items of a sequence that are used, the first", ge=1, le=1_000)
-    n_max: int = param(5, "items of the longest gram", ge=1, le=100)
-    budget: str = param("adaptive", "a level's share by expected height, or even", choices=("adaptive", "uniform"))
-    fill: str = param("markov", "what grams below the threshold get", choices=FILLS)
-    leaf_threshold: bool = param(True, "test the last level of a branch, too")
+    l_max: int = param(20, "how many items of a sequence are used, from the first on", ge=1, le=1_000)
+    n_max: int = param(5, "length of the longest n-grams", ge=1, le=100)
+    budget: str = param(
+        "adaptive",
+        "share of each level: by the expected height of the branch, or equal",
+        choices=("adaptive", "uniform"),
+    )
+    fill: str = param(
+        "markov", "counts of n-grams below the threshold: Markov assumption as printed, back-off, or 0", choices=FILLS
+    )
+    leaf_threshold: bool = param(True, "apply the threshold also at the last level of a branch")
 
     def run(self, data: Sequences, ledger: Ledger) -> Mapping[str, Dataset]:
-        """Grow the exploration tree, join its grams to longer ones, and peel sequences off."""
+        """Build the exploration tree, join its n-grams to longer ones, and generate sequences from their counts."""
         adaptive = self.budget == "adaptive"
         exploration = Exploration(self.l_max, self.n_max, adaptive, self.fill, self.leaf_threshold)
         tree = exploration.explore(data, ledger)
@@ -84,9 +90,9 @@ class NGram(Publisher[Sequences]):
 
 
 def join_grams(tree: ExplorationTree, longest: int, domain: Domain) -> Sequences:
-    """Join the grams of a tree to longer ones, and peel sequences of up to `longest` items off their counts."""
-    grams = extend(whole_grams(tree), tree.size, longest)
-    sequences = peel(grams, tree.size)
+    """Join the n-grams of a tree to longer ones, and generate sequences of up to `longest` items from their counts."""
+    grams = extend(integer_grams(tree), tree.size, longest)
+    sequences = extract_sequences(grams, tree.size)
     row = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence, _ in sequences])
     item = np.array([code for sequence, _ in sequences for code in sequence], np.int64)
     counts = np.array([copies for _, copies in sequences], np.int64)

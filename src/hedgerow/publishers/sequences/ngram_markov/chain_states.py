@@ -1,4 +1,4 @@
-"""States of a Markov chain over an exploration tree: the items, and the known longer contexts."""
+"""The states of a Markov chain over an exploration tree: the items, and the longer contexts that are known."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class ChainStates(NamedTuple):
-    """State 0 is any item of which nothing is known; after it come the known `contexts`.
+    """State 0 stands for all items without known continuations; the other states are the known `contexts`.
 
-    `number` is the state of each context of the tree, -1 if it is none, and `item` that of each
-    item; `shorter` is the longest state that a state, not being it, ends in, -1 for an item;
-    `onward[s, a]` the longest that `s` followed by `a` ends in.
+    `number` is the state of each context of the tree, or -1; `item` is the state of each item. `shorter` is the longest
+    state that is a proper suffix of a state, -1 for an item. `onward[s, a]` is the longest state that is a suffix of
+    `s` followed by `a`.
     """
 
     contexts: Integers
@@ -44,7 +44,7 @@ def chain_states(tree: ExplorationTree) -> ChainStates:
     shorter = np.concatenate(([-1], np.where(tree.level[contexts] == 1, -1, suffix)))
     onward = np.tile(item, (len(shorter), 1))
     for level in range(2, int(tree.level.max()) + 2):
-        # of states one shorter: what their own suffix leads to, unless a context says more
+        # for states one item shorter: where their suffix leads to, unless there is a longer context
         states = number[contexts[tree.level[contexts] == level - 1]]
         if level > 2:  # noqa: PLR2004 - an item has no suffix
             onward[states] = onward[shorter[states]]
@@ -54,13 +54,13 @@ def chain_states(tree: ExplorationTree) -> ChainStates:
 
 
 def forward_chain(tree: ExplorationTree) -> tuple[MarkovChain, float]:
-    """Follow the counts forwards only: what follows is what followed the longest known context.
+    """The chain of the counts forwards only: the next item depends on the longest known context.
 
-    Returns the chain, and the number of ends that were counted.
+    Returns the chain, and the noisy number of ends.
     """
     size = tree.size
     states = chain_states(tree)
-    # after an item of which nothing is known come items as in all
+    # after an item without known continuations, items follow with their overall frequencies
     follow = np.concatenate((tree.counts[:1], tree.counts[states.contexts]))
     single = states.contexts[tree.level[states.contexts] == 1]
     pairs = tree.counts[single].sum(axis=0)

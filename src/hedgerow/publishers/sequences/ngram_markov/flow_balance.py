@@ -1,9 +1,9 @@
-"""Balance the counts of an exploration tree: what goes into a context comes out of it.
+"""Balance the flows of an exploration tree by iterative proportional fitting (Sinkhorn): inflow equals outflow.
 
-The counts of grams say how often `a` follows a context. Seen from the other side, every occurrence of an item has
-something before it: another item, or the start of a sequence. Noisy counts agree in one direction only, and Markov
-chains made of them drift. Here matrices of what comes before and what follows are scaled to both sums (iterative
-proportional fitting, Sinkhorn), context by context, longer ones within shorter ones.
+The counts of n-grams say how often an item follows a context. Conversely, every occurrence of an item is preceded by
+another item or by the start of a sequence. Noisy counts are consistent in the forward direction only, and a Markov
+chain of them drifts. Here the matrices of previous and next items are scaled to both row and column sums, context by
+context, longer ones within shorter ones.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 _SWEEPS = 60
-_SPARK, _START_SPARK = 1e-6, 1e-3
-#: what nothing is divided by instead of 0
+#: smoothing that keeps every transition, and every start, possible
+_SMOOTHING, _START_SMOOTHING = 1e-6, 1e-3
+#: avoids division by 0
 _LEAST = 1e-300
 
 
 def sequence_count(tree: ExplorationTree, longest: int) -> float:
-    """How many sequences there are: as many as ends, within what the items allow."""
+    """The estimated number of sequences: the number of ends, clipped to the range that the items allow."""
     items = float(tree.counts[0].sum())
-    known, other = _pairs(tree)
+    known, other = _item_rows(tree)
     ends = float(tree.counts[known, -1].sum() + other[-1])
     return float(np.clip(ends, items / longest, items))
 
 
 def balanced_chain(tree: ExplorationTree, longest: int) -> MarkovChain:
-    """Make the Markov chain whose flows agree with the counts in both directions."""
+    """Make the Markov chain whose flows are consistent with the counts in both directions."""
     other, first = _first_order(tree, sequence_count(tree, longest))
     levels = [first]
     for level in range(2, int(tree.level.max()) + 1):
@@ -46,15 +47,15 @@ def balanced_chain(tree: ExplorationTree, longest: int) -> MarkovChain:
         if not len(members):
             break
         levels.append(_higher_order(tree, members, levels, other))
-    return _chained(tree, levels, other)
+    return _make_chain(tree, levels, other)
 
 
 class _Flows(NamedTuple):
     """Balanced rows of the known contexts of one level, and of starts.
 
-    `core` numbers what is left of a context without its first item: `keys` is that of its own core
-    and its last item, `ending` the longest known context that a core is or ends in, 0 if none. A
-    start is a sequence that begins with a core.
+    The core of a context is the context without its first item; `core` is its number. `keys` encodes a core by its own
+    core and its last item; `ending` is the longest known context that is a suffix of the core or the core itself, 0 if
+    there is none. A start is a sequence that begins with a core.
     """
 
     contexts: Integers
@@ -65,11 +66,10 @@ class _Flows(NamedTuple):
     keys: Integers
 
 
-def _pairs(tree: ExplorationTree) -> tuple[Integers, Floats]:
-    """The items after which something is known, and what follows all others together.
+def _item_rows(tree: ExplorationTree) -> tuple[Integers, Floats]:
+    """The items with known continuations, and one row for what follows all other items together.
 
-    After those it is taken to be as after any item, so they can be one row: scaling keeps rows of
-    one shape alike.
+    The others are assumed to be followed as any item is, so one row is enough: scaling keeps rows proportional.
     """
     known = np.flatnonzero((tree.level == 1) & tree.known)
     rest = tree.counts[0].sum() - tree.counts[0, tree.label[known]].sum()
@@ -77,21 +77,21 @@ def _pairs(tree: ExplorationTree) -> tuple[Integers, Floats]:
 
 
 def _first_order(tree: ExplorationTree, number: float) -> tuple[Floats, _Flows]:
-    """Balance single items; the row of all items of which nothing is known stands apart."""
+    """Balance single items; the row of all items without known continuations is returned separately."""
     size = tree.size
     occurs = tree.counts[0, :size]
     total = occurs.sum()
-    known, other = _pairs(tree)
+    known, other = _item_rows(tree)
     rows = np.concatenate((tree.counts[known], other[None, :]))
     sums = np.append(occurs[tree.label[known]], other.sum())
     column = np.append(occurs, number)
-    rows = rows + _SPARK * sums[:, None] * column / total
+    rows = rows + _SMOOTHING * sums[:, None] * column / total
     taken = rows[:, :size].sum(axis=0)
     start = project_to_simplex((occurs - taken)[None, :], np.array([number]))
-    start = np.append(start[0] + _START_SPARK * number * occurs / total, 0.0)
+    start = np.append(start[0] + _START_SMOOTHING * number * occurs / total, 0.0)
     seeds = np.concatenate((rows, start[None, :]))
     which = np.zeros(len(seeds), np.int64)
-    flows = _scaled(seeds, np.append(sums, number), which, column[None, :])
+    flows = _fit_proportionally(seeds, np.append(sums, number), which, column[None, :])
     core = np.zeros(len(known), np.int64)
     none = np.zeros(0, np.int64)
     return flows[-2], _Flows(known, flows[:-2], core, flows[-1:], none, none)
@@ -104,10 +104,10 @@ def _higher_order(tree: ExplorationTree, members: Integers, levels: list[_Flows]
     sums = before.rows[above, label]
     keys, core = np.unique(before.core[above] * tree.size + label, return_inverse=True)
     start_sums = before.starts[keys // tree.size, keys % tree.size]
-    # all contexts of one core have the same link: the core, or the longest context it ends in
+    # all contexts of one core have the same suffix link: the core, or its longest suffix that is a context
     ending = np.zeros(len(keys), np.int64)
     ending[core] = tree.nearest_known(members)
-    column = _rows_of(tree, ending, keys % tree.size, levels, other)
+    column = _balanced_rows(tree, ending, keys % tree.size, levels, other)
     whole = (tree.level[ending] == len(levels)) | (len(levels) == 1)
     least = np.bincount(core, sums, len(keys)) + start_sums
     column *= np.where(whole, 1.0, least / np.maximum(column.sum(axis=1), _LEAST))[:, None]
@@ -115,13 +115,13 @@ def _higher_order(tree: ExplorationTree, members: Integers, levels: list[_Flows]
     spread = column / np.maximum(total, _LEAST)[:, None]
     rest = np.maximum(0.0, total - least)
     occurs = np.maximum(tree.occurs[members], _LEAST)
-    known = tree.counts[members] * (sums / occurs)[:, None] + _SPARK * sums[:, None] * spread[core]
+    known = tree.counts[members] * (sums / occurs)[:, None] + _SMOOTHING * sums[:, None] * spread[core]
     others = rest[:, None] * spread
     taken = others.copy()
     np.add.at(taken, core, known)
-    start = project_to_simplex(column - taken, start_sums) + _START_SPARK * start_sums[:, None] * spread
+    start = project_to_simplex(column - taken, start_sums) + _START_SMOOTHING * start_sums[:, None] * spread
     numbers = np.arange(len(keys))
-    rows = _scaled(
+    rows = _fit_proportionally(
         np.concatenate((known, start, others)),
         np.concatenate((sums, start_sums, rest)),
         np.concatenate((core, numbers, numbers)),
@@ -131,8 +131,10 @@ def _higher_order(tree: ExplorationTree, members: Integers, levels: list[_Flows]
     return _Flows(members, rows[: len(members)], core, rows[len(members) : ends], ending, keys)
 
 
-def _rows_of(tree: ExplorationTree, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats) -> Floats:
-    """The balanced rows of known contexts of any level; 0 is an item of which nothing is known."""
+def _balanced_rows(
+    tree: ExplorationTree, contexts: Integers, item: Integers, levels: list[_Flows], other: Floats
+) -> Floats:
+    """The balanced rows of known contexts of any level; 0 is an item without known continuations."""
     share = tree.counts[0, item] / max(float(other.sum()), _LEAST)
     rows = share[:, None] * other
     for number, flows in enumerate(levels, start=1):
@@ -141,8 +143,8 @@ def _rows_of(tree: ExplorationTree, contexts: Integers, item: Integers, levels: 
     return rows
 
 
-def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Floats:
-    """Scale rows to their sums and, in each matrix, columns to theirs, in turn."""
+def _fit_proportionally(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Floats:
+    """Iterative proportional fitting: scale rows to their sums and, in each matrix, columns to theirs, in turn."""
     order = np.argsort(which, kind="stable")
     rows, sums, which = seeds[order], sums[order], which[order]
     firsts = np.searchsorted(which, np.arange(len(columns)))
@@ -151,18 +153,18 @@ def _scaled(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Fl
         rows *= np.divide(sums, total, out=np.zeros_like(total), where=total > 0)[:, None]
         total = np.add.reduceat(rows, firsts, axis=0)
         rows *= np.divide(columns, total, out=np.zeros_like(total), where=total > 0)[which]
-    back = np.empty_like(rows)
-    back[order] = rows
-    return back
+    fitted = np.empty_like(rows)
+    fitted[order] = rows
+    return fitted
 
 
-def _chained(tree: ExplorationTree, levels: list[_Flows], other: Floats) -> MarkovChain:
-    """Give each state what is not a longer state's; beside contexts, starts are states."""
+def _make_chain(tree: ExplorationTree, levels: list[_Flows], other: Floats) -> MarkovChain:
+    """Make the chain: the flow of a state is without that of longer states; starts are states as well as contexts."""
     size = tree.size
     states = chain_states(tree)
     starts = [flows.starts for flows in levels[1:]]
     begin = len(states.shorter) + np.cumsum([0, *map(len, starts)])
-    shorter, onward = _with_starts(tree, states, levels, begin)
+    shorter, onward = _add_starts(tree, states, levels, begin)
     flow = np.concatenate([other[None, :], *(flows.rows for flows in levels), *starts])
     own = flow.copy()
     np.subtract.at(own, shorter[shorter >= 0], flow[shorter >= 0])
@@ -177,10 +179,10 @@ def _chained(tree: ExplorationTree, levels: list[_Flows], other: Floats) -> Mark
     return MarkovChain(start / start.sum(), first, own / own.sum(axis=1, keepdims=True), onward)
 
 
-def _with_starts(
+def _add_starts(
     tree: ExplorationTree, states: ChainStates, levels: list[_Flows], begin: Integers
 ) -> tuple[Integers, Integers]:
-    """Add the starts: each ends in its core, and leads to a longer start or where that leads."""
+    """Add the starts as states: each has its core as a suffix, and leads to a longer start or where the core leads."""
     size = tree.size
     shorter, onward = [states.shorter], [states.onward]
     for place, flows in enumerate(levels[1:]):

@@ -1,4 +1,4 @@
-"""Markov chains over states of items: how many sequences go where, corrected for their length; and their sampling."""
+"""Variable-order Markov chains: correction for truncated sequences, and sampling."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ __all__ = ["MarkovChain", "correct_lengths", "sample_sequences"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: the chances settle after about six
+#: the probabilities converge after about six
 _SWEEPS = 8
-#: ends are made up to so many times (as a power of two) rarer or more frequent
+#: the largest factor of ends (as a power of two), the steps of the bisection, and its tolerance
 _TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
 
 
 @dataclass(frozen=True, eq=False)
 class MarkovChain:
-    """What follows in each state, and the state after that.
+    """Transition probabilities, and the state after each transition.
 
-    `follow[s, a]` is the chance of item `a` after state `s`; the last column is the end. Item `a`
-    leads from `s` to `onward[s, a]`. A sequence starts with item `a` by the chance `start[a]`, in
-    state `first[a]`.
+    `follow[s, a]` is the probability of item `a` after state `s`; the last column is the end. Item `a` leads from `s`
+    to `onward[s, a]`. A sequence starts with item `a` with probability `start[a]`, in state `first[a]`.
     """
 
     start: Floats
@@ -37,16 +36,16 @@ class MarkovChain:
 
 
 def correct_lengths(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
-    """Correct for sequences that were cut: their last item was not an end.
+    """Correct for truncated sequences, whose last item was not a true end.
 
-    Where sequences are cut at `longest` items the ends that were counted are too many for a chain
-    that is itself stopped there. The chances are changed until the stopped chain has the ratios
-    that were counted. Flows may also lie where no sequence gets, and be missing elsewhere: at last
-    all ends are made so much rarer, or more frequent, that sequences have `mean` items.
+    If sequences are truncated to `longest` items, the counted ends are too many for a chain that is itself stopped
+    there. The probabilities are adjusted until the stopped chain has the counted proportions. Flows may also be in
+    states that no sequence reaches, and be missing elsewhere; so finally all ends are scaled by one factor such that
+    sequences have `mean` items on average.
     """
     target, follow = chain.follow, chain.follow
     for _ in range(_SWEEPS):
-        through, stopped = _visits(replace(chain, follow=follow), longest)
+        through, stopped = _expected_visits(replace(chain, follow=follow), longest)
         seen = through[:, None] * follow
         seen[:, -1] += stopped
         total = seen.sum(axis=1, keepdims=True)
@@ -54,27 +53,27 @@ def correct_lengths(chain: MarkovChain, longest: int, mean: float) -> MarkovChai
         ratio = np.divide(target, seen, out=np.ones_like(seen), where=(seen > 0) & (target > 0))
         follow = follow * np.clip(ratio, 0.5, 2.0)
         follow = follow / follow.sum(axis=1, keepdims=True)
-    return _with_mean(replace(chain, follow=follow), longest, mean)
+    return _scale_ends(replace(chain, follow=follow), longest, mean)
 
 
-def _with_mean(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
-    """Find the one factor of all ends that gives sequences so many items, by halving."""
-    low, high, tilted = -_TILT, _TILT, chain
+def _scale_ends(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
+    """Scale the probabilities of all ends so that sequences have `mean` items on average, by bisection."""
+    low, high, scaled = -_TILT, _TILT, chain
     for _ in range(_HALVINGS):
-        items = sum(float(part.sum()) for part in _visits(tilted, longest))
+        items = sum(float(part.sum()) for part in _expected_visits(scaled, longest))
         if abs(items - mean) <= _NEAR * mean:
             break
-        tilt = 0.0 if tilted is chain else (low + high) / 2
+        tilt = 0.0 if scaled is chain else (low + high) / 2
         low, high = (low, tilt) if items < mean else (tilt, high)
         follow = chain.follow.copy()
         follow[:, -1] *= np.exp2((low + high) / 2)
         total = follow.sum(axis=1, keepdims=True)
-        tilted = replace(chain, follow=follow / total)
-    return tilted
+        scaled = replace(chain, follow=follow / total)
+    return scaled
 
 
-def _visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
-    """How often each state is left freely, and how often it is where a sequence is stopped."""
+def _expected_visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
+    """How often each state is left by a transition, and how often a sequence is stopped in it."""
     states = len(chain.follow)
     mass = np.bincount(chain.first, chain.start, states).astype(np.float64)
     through = np.zeros(states)
@@ -88,12 +87,12 @@ def _visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
 def sample_sequences(
     chain: MarkovChain, number: int, longest: int, coins: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Draw so many sequences of up to `longest` items; return the sequence of each item, and it.
+    """Sample a number of sequences of up to `longest` items; return the sequence of each item, and the item.
 
-    What follows all sequences in one state is sampled systematically: every count is within one of its expectation,
-    and unbiased.
+    The transitions of all sequences in one state are sampled systematically: every count is unbiased and within one of
+    its expectation.
     """
-    # the start is a state like the others, of which all sequences leave
+    # the start is like a state in which all sequences are
     alive = np.arange(number)
     item = _sample(chain.start[None, :], np.zeros(number, np.int64), coins)
     state = chain.first[item]
@@ -116,15 +115,15 @@ def sample_sequences(
 
 
 def _sample(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
-    """Sample what follows systematically: the `j`-th of `n` in a state, in random order, gets that at `(j + u) / n`."""
+    """Systematic sampling: the `j`-th of `n` in a state, in random order, gets the quantile `(j + u) / n`."""
     order = random_order_by_state(state, len(follow), coins)
     many = np.bincount(state, minlength=len(follow))
-    there = np.flatnonzero(many)
-    share = np.cumsum(follow[there], axis=1)
+    occupied = np.flatnonzero(many)
+    share = np.cumsum(follow[occupied], axis=1)
     share /= share[:, -1:]
-    upto = np.ceil(share * many[there][:, None] - coins.random(len(there))[:, None])
-    upto = np.clip(upto, 0, many[there][:, None]).astype(np.int64)
-    upto[:, -1] = many[there]
+    upto = np.ceil(share * many[occupied][:, None] - coins.random(len(occupied))[:, None])
+    upto = np.clip(upto, 0, many[occupied][:, None]).astype(np.int64)
+    upto[:, -1] = many[occupied]
     counts = np.diff(upto, axis=1, prepend=0)
     labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
     sampled = np.empty(len(state), np.int64)

@@ -1,1 +1,1 @@
-"""Noisy prefix trees: the paper's method, corrected, and the parts that other prefix trees share with it."""
+"""Noisy prefix trees: the method of the paper, corrected, and the parts that `continued_prefix_tree` shares."""

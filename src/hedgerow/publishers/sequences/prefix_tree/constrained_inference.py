@@ -1,7 +1,7 @@
-"""Constrained inference: make the noisy counts of a prefix tree agree, so that no child has more than its parent.
+"""Constrained inference: make the noisy counts of a prefix tree consistent.
 
-A tree is given level by level: the parent of each node (-1 above the first level), all children of a node next to
-each other and after it. The children of a node have at most its count together, since some sequences end there.
+The counts of the children of a node sum up to at most its own count, since some sequences end there. A tree is given
+level by level: the parent of each node (-1 above the first level), the children of a node contiguous and after it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def consistent_counts(tree: NoisyTree, inference: str, total: float = np.inf) -> Floats:
-    """Make the counts of all nodes agree with each other, and with how many sequences there are."""
+    """Make the counts of all nodes consistent with each other, and with the total number of sequences."""
     if inference == "exact":
         counts = least_squares(tree.parent, tree.level, tree.noisy, tree.weight)
     else:
         counts = path_estimates(tree.parent, tree.level, tree.noisy, tree.weight)
-    # after least squares this only takes away what floating-point errors left
+    # after least squares this only removes floating-point errors
     return project_children(tree.parent, tree.level, counts, total)
 
 
 def isotonic_regression(values: Floats, weights: Floats) -> Floats:
-    """The closest rows, by weighted squares, that never decrease from left to right.
+    """Isotonic regression of each row: the non-decreasing rows of least weighted squared distance.
 
-    The estimate at `m` is the largest, over all starts up to `m`, of the smallest mean of a stretch from there on.
+    By the max-min formula: the estimate at `m` is the maximum, over all starts up to `m`, of the smallest mean of an
+    interval that begins there.
 
     Examples
     --------
@@ -43,17 +44,17 @@ def isotonic_regression(values: Floats, weights: Floats) -> Floats:
     sums = np.cumsum(values * weights, axis=1)
     mass = np.cumsum(weights, axis=1)
     estimates = np.empty_like(values)
-    above = np.full(len(values), -np.inf)
+    largest = np.full(len(values), -np.inf)
     for start in range(values.shape[1]):
         before = (sums[:, start - 1], mass[:, start - 1]) if start else (0.0, 0.0)
         means = (sums[:, start:].T - before[0]) / (mass[:, start:].T - before[1])
-        above = np.maximum(above, means.min(axis=0))
-        estimates[:, start] = above
+        largest = np.maximum(largest, means.min(axis=0))
+        estimates[:, start] = largest
     return estimates
 
 
 def path_estimates(parent: Integers, level: Integers, noisy: Floats, weight: Floats) -> Floats:
-    """Make the counts along each path to a leaf monotone; a node gets the mean over its leaves."""
+    """Isotonic regression along each path to a leaf; the estimate of a node is the mean over its leaves."""
     inner = np.zeros(len(parent), np.bool_)
     inner[parent[parent >= 0]] = True
     leaves = np.flatnonzero(~inner)
@@ -70,10 +71,10 @@ def path_estimates(parent: Integers, level: Integers, noisy: Floats, weight: Flo
 
 
 def project_children(parent: Integers, level: Integers, counts: Floats, total: float = np.inf) -> Floats:
-    """From the top, project the counts of each node's children onto what is at least 0 and at most its count in all.
+    """Top down, project the counts of the children of each node: none below 0, in all at most the count of the node.
 
-    All nodes of the first level have `total` at most. The paper takes the same from all children instead, which
-    leaves negative counts, and children above their parents.
+    The nodes of the first level have at most `total`. The paper subtracts the same amount from all children instead,
+    which leaves negative counts, and children that exceed their parent.
 
     Examples
     --------
@@ -83,13 +84,13 @@ def project_children(parent: Integers, level: Integers, counts: Floats, total: f
     projected = np.append(np.maximum(counts, 0.0), total)
     for depth in range(1, int(level.max(initial=0)) + 1):
         nodes = np.flatnonzero(level == depth)
-        # the last place, which -1 is as well, stands for the root
+        # the last position, which index -1 refers to, is the root
         projected[nodes] = _project(projected[nodes], parent[nodes], projected)
     return projected[:-1]
 
 
 def _project(values: Floats, owner: Integers, limit: Floats) -> Floats:
-    """Take the same from all children of an owner, none below 0, until they fit its limit."""
+    """Subtract the same amount from all children of an owner, none below 0, until their sum is within its limit."""
     order = np.lexsort((-values, owner))
     value, own = values[order], owner[order]
     first = np.ones(len(own), np.bool_)
@@ -100,7 +101,7 @@ def _project(values: Floats, owner: Integers, limit: Floats) -> Floats:
     running = np.cumsum(value)
     running -= (running[starts] - value[starts])[group]
     off = (running - limit[own]) / rank
-    # the largest values stay positive: the last rank for which that holds says how much goes
+    # the largest values stay positive: the last rank for which this holds gives the amount
     positive = value > off
     last = np.maximum.reduceat(np.where(positive, rank, 0), starts)
     spare = np.where(last > 0, off[starts + np.maximum(last, 1) - 1], np.inf)

@@ -1,7 +1,7 @@
-"""Ask for the children of many nodes in a hierarchy of tests: groups of places first, then the places in them.
+"""Ask for the children of many nodes by hierarchical tests: groups of places first, then the places in them.
 
-A group of places at one time is a node of a public tree over the places. Only in groups that pass a threshold is
-anything smaller asked for, so that few of the many empty labels can pass.
+A group is a node of a public tree over the places. Smaller groups and places are asked for only in groups that pass the
+threshold, so that few of the many empty labels pass.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
 __all__ = ["END", "GROUP", "PLACE", "CandidateFamilies", "PassedLabels", "ask_children"]
 
 Integers: TypeAlias = NDArray[np.int64]
-#: the least count that passes, for families of candidates and their shares
+#: gives the least count that passes, for families of candidates and their shares
 Cutoff: TypeAlias = Callable[["CandidateFamilies", Shares], Integers]
 
-#: what the candidates of a family are
+#: the kinds of candidates
 GROUP, PLACE, END = 0, 1, 2
 
 
 class CandidateFamilies(NamedTuple):
-    """Candidates below an entry that are tested alike: groups, places, or the end; and how many there are."""
+    """Families of candidates with the same test: an entry, the kind (groups, places or end), and how many there are."""
 
     entry: Integers
     kind: Integers
@@ -38,10 +38,7 @@ class CandidateFamilies(NamedTuple):
 
 
 class PassedLabels(NamedTuple):
-    """Labels that passed: their node, the position of their parent, the label, the noisy count.
-
-    `spend` is what each was asked with.
-    """
+    """Labels that passed: node of the ledger, position of the parent, label, noisy count, and budget spent."""
 
     nodes: Integers
     at: Integers
@@ -52,9 +49,9 @@ class PassedLabels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
-    """Where something is asked: the position of the parent, a node of the public tree, the times that may be.
+    """Where a question is asked: node of the ledger, position of the parent, node of the public tree, possible times.
 
-    `under` is the node of the ledger; `early` is the first time, and `times` how many there are.
+    The possible times are the `times` from `early` on.
     """
 
     under: Integers
@@ -66,7 +63,7 @@ class _Entries:
 
 @dataclass(frozen=True, eq=False)
 class _LabelCounts:
-    """The labels that occur: in which entry, at which place and time, how often."""
+    """Counts of the labels that occur: entry, place, time, count."""
 
     entry: Integers
     place: Integers
@@ -88,18 +85,18 @@ def ask_children(
     *,
     ends: bool,
 ) -> PassedLabels:
-    """Ask what follows nodes: any place at any time from `early` on, or the end.
+    """Ask for the children of nodes: every place at every time from `early` on, and the end of sequences.
 
     Parameters
     ----------
     paths
-        Where cells are asked.
+        The part of the ledger that asks, and accounts along paths.
     counted
         How often each label follows each node; a label is `time * places + place`.
     under, early, share
-        The nodes, the first time of what may follow each, and what a level may spend there.
+        The nodes, the earliest time of a child of each, and the share of the budget for this level.
     cutoff
-        The least count that passes.
+        Gives the least count that passes.
     ends
         Whether to ask how many sequences end at each node.
     """
@@ -107,8 +104,8 @@ def ask_children(
     time, place = np.divmod(counted.codes[inner], groups.places)
     counts = _LabelCounts(counted.cells[inner], place, time, counted.counts[inner])
     stop = (counted.cells[~inner], counted.counts[~inner])
-    everywhere = np.full(len(under), groups.tree.root)
-    entries = _Entries(under, np.arange(len(under)), everywhere, early, groups.times - early)
+    root = np.full(len(under), groups.tree.root)
+    entries = _Entries(under, np.arange(len(under)), root, early, groups.times - early)
     passed: list[PassedLabels] = []
     left = Fraction(1)
     for depth, above in enumerate(groups.above[1:]):
@@ -125,11 +122,11 @@ def ask_children(
         left -= part
         if not len(entries.at):
             break
-    return _concatenated(passed)
+    return _concatenate(passed)
 
 
 def _families(groups: PlaceGroups, entries: _Entries, *, ends: bool) -> CandidateFamilies:
-    """Two families per entry, groups and places, and the end of sequences."""
+    """The families of each entry: groups, places, and the end of sequences."""
     many = groups.many[entries.node] * entries.times[:, None]
     table = np.column_stack((many, np.full(len(many), int(ends))))
     entry, kind = np.nonzero(table)
@@ -138,7 +135,7 @@ def _families(groups: PlaceGroups, entries: _Entries, *, ends: bool) -> Candidat
 
 @dataclass(frozen=True, eq=False)
 class _LevelQuestion:
-    """One question below all entries: which counts are in which family, under which code."""
+    """One question below all entries: the family and code of each count."""
 
     groups: PlaceGroups
     entries: _Entries
@@ -155,7 +152,7 @@ class _LevelQuestion:
 
     @cached_property
     def _of_counts(self) -> tuple[Integers, Integers]:
-        """The family and the code in it of each label that occurs."""
+        """The family of each label that occurs, and its code in the family."""
         kind = np.where(self.child < self.groups.places, PLACE, GROUP)
         node = self.entries.node[self.counts.entry]
         code = self.counts.time * self.groups.many[node, kind] + self.groups.rank[self.child]
@@ -168,7 +165,7 @@ class _LevelQuestion:
         spend: Shares,
         cutoff: Integers,
     ) -> SurvivingNodes:
-        """Ask for every candidate of all families; `stop` says how many sequences end where."""
+        """Ask for every candidate of all families; `stop` has the entries and counts of sequences that end."""
         family, code = self._of_counts
         exact = self.counts.counts
         if stop is not None and np.any(self.families.kind == END):
@@ -192,7 +189,7 @@ class _LevelQuestion:
         )
 
     def labels(self, grown: SurvivingNodes, spend: Shares, chosen: NDArray[np.bool_]) -> PassedLabels:
-        """The places and ends that passed, as labels."""
+        """The labels of the places and ends that passed."""
         nodes, at, code, noisy = (part[chosen] for part in grown)
         entry, kind = self.families.entry[at], self.families.kind[at]
         node, time = self.entries.node[entry], np.zeros(len(at), np.int64)
@@ -204,7 +201,7 @@ class _LevelQuestion:
         return PassedLabels(nodes, self.entries.at[entry], label, noisy, spend[at])
 
     def passed(self, grown: SurvivingNodes, chosen: NDArray[np.bool_]) -> tuple[_LabelCounts, _Entries]:
-        """The counts in the groups that passed, and these groups as entries."""
+        """The counts within the groups that passed, and these groups as entries."""
         nodes, at, code, _ = (part[chosen] for part in grown)
         entry = self.families.entry[at]
         time, rank = np.divmod(code, self.groups.many[self.entries.node[entry], GROUP])
@@ -216,19 +213,19 @@ class _LevelQuestion:
         keys = at * wide + code
         order = np.argsort(keys)
         family, code = self._of_counts
-        wanted = family * wide + code
-        there = np.minimum(np.searchsorted(keys[order], wanted), max(0, len(keys) - 1))
-        kept = np.zeros(len(wanted), np.bool_)
+        key = family * wide + code
+        position = np.minimum(np.searchsorted(keys[order], key), max(0, len(keys) - 1))
+        kept = np.zeros(len(key), np.bool_)
         if len(keys):
-            kept = keys[order][there] == wanted
+            kept = keys[order][position] == key
         counts = self.counts.only(kept)
-        # times are counted from the start again, as the first question does
-        whole = counts.time + self.entries.early[counts.entry]
-        return replace(counts, entry=order[there[kept]], time=whole), entries
+        # back to absolute times, as in the first question
+        time = counts.time + self.entries.early[counts.entry]
+        return replace(counts, entry=order[position[kept]], time=time), entries
 
 
-def _concatenated(passed: list[PassedLabels]) -> PassedLabels:
-    """All labels in one, by parent and label."""
+def _concatenate(passed: list[PassedLabels]) -> PassedLabels:
+    """Concatenate the labels, sorted by parent and label."""
     nodes, at, label, noisy = (
         np.concatenate([getattr(part, name) for part in passed]) for name in ("nodes", "at", "label", "noisy")
     )

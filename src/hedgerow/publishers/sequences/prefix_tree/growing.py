@@ -1,4 +1,4 @@
-"""Grow a noisy prefix tree: ask for the counts of prefixes, level by level, below those that passed."""
+"""Build a noisy prefix tree: ask for the counts of prefixes, level by level, below those that passed the threshold."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: nodes of a level, at most
 _NODES = 5_000_000
-#: a share of a level is rounded down to one of about so many
+#: shares of the budget are rounded down to multiples of one part in this many
 _SHARES = 4_096
-#: what floating-point errors may add to a whole number
+#: tolerance for floating-point errors before rounding up
 _SPARE = 1e-9
 
 
 class _LiveNodes(NamedTuple):
-    """Nodes to be expanded: node of the ledger, number in the tree, first time, share of their own level."""
+    """Nodes to be expanded: node of the ledger, number in the tree, earliest next time, share of their own level."""
 
     nodes: Integers
     numbers: Integers
@@ -45,10 +45,10 @@ class _LiveNodes(NamedTuple):
 
 @dataclass(frozen=True)
 class Growth:
-    """How a tree grows: over which labels, how high, past which thresholds.
+    """How a tree is built: over which labels, to which height, with which thresholds.
 
-    With `adaptive`, a branch spends what it has left on as many levels as it is expected to have; else every level
-    gets the same. With `ends`, the end of a sequence is one more child of every node below the root.
+    With `adaptive`, a branch divides what it has left by the number of levels that it is expected to have; else every
+    level gets the same. With `ends`, the end of a sequence is one more child of every node below the root.
     """
 
     height: int
@@ -58,14 +58,14 @@ class Growth:
     ends: bool
 
     def grow(self, positions: Frontier, ledger: Ledger) -> NoisyTree:
-        """Spend all that is left on a tree over the first items of sequences."""
+        """Spend all that is left of the budget on a tree over the first items of sequences."""
         labels = self.groups.labels
         paths = ledger.paths(spend=ledger.left, label="prefixes")
         tree = NoisyTree(labels.size)
         positions, live = positions.first(), _LiveNodes.root(paths.root)
         for level in range(self.height):
             height = self._heights(tree, live, level)
-            share = _rounded(paths.left(live.nodes) / height, ledger.budget / _SHARES)
+            share = _round_down(paths.left(live.nodes) / height, ledger.budget / _SHARES)
             counted = positions.count(NextSymbol(tree.size))
             passed = ask_children(
                 paths,
@@ -79,7 +79,7 @@ class Growth:
             )
             tree.expanded[live.numbers[live.numbers >= 0]] = True
             numbers = tree.add(live.numbers[passed.at], passed.label, passed.noisy, passed.spend.floats() ** 2 / 2)
-            # a branch goes on below what passed, while it has something to spend and time is left
+            # a node that passed is expanded if its branch has budget left and a later time exists
             early = passed.label // labels.places + labels.gap
             on = (height[passed.at] > 1) & (passed.label < tree.size) & (early < labels.times)
             live = _LiveNodes(passed.nodes[on], numbers[on], early[on], share.floats()[passed.at[on]])
@@ -90,10 +90,10 @@ class Growth:
         return tree
 
     def _heights(self, tree: NoisyTree, live: _LiveNodes, level: int) -> Integers:
-        """How many levels below each node are expected to pass: one at least.
+        """The expected number of levels below each node, at least one.
 
-        A node of count `A`, of which the largest child has the part `p` again and again, falls to the threshold after
-        `log(threshold / A) / log p` levels. What `p` is, nodes at the same place have shown.
+        If the largest child has the part `p` of the count at every level, a count of `A` falls to the threshold after
+        `log(threshold / A) / log p` levels. `p` is estimated from the nodes at the same place.
         """
         most = self.height - level
         if level == 0 or not self.adaptive:
@@ -108,20 +108,20 @@ class Growth:
         return height
 
 
-def _rounded(share: Shares, step: Fraction) -> Shares:
-    """Round down, so that there are few different shares; what would be nothing stays."""
+def _round_down(share: Shares, step: Fraction) -> Shares:
+    """Round down, so that there are few distinct shares; a share that would become 0 stays as it is."""
     down = share.rounded_down(step)
     return Shares.where(down.floats() > 0, down, share)
 
 
 def _require_few(nodes: int) -> None:
     if nodes > _NODES:
-        msg = f"a level of the tree has more than {_NODES:,} prefixes; ask for groups first, or bound false_nodes"
+        msg = f"a level of the tree has more than {_NODES:,} prefixes; set groups, or bound false_nodes"
         raise ParameterError(msg)
 
 
 def _largest_part(tree: NoisyTree, places: int) -> Floats:
-    """The largest part of what was at each place that went to one place next, as far as known."""
+    """For each place, the largest part of its count that goes to a single next place, estimated from the tree."""
     inner = np.flatnonzero(~tree.ends)
     place = np.where(tree.ends, places, tree.label % places)
     below = inner[tree.parent[inner] >= 0]
@@ -140,9 +140,9 @@ def _largest_part(tree: NoisyTree, places: int) -> Floats:
 
 
 def note_first_visits(tree: NoisyTree, groups: PlaceGroups, ledger: Ledger) -> None:
-    """Tell the reader of the statement how much a tree with times knows of how records begin."""
+    """Note in the statement how many first visits the tree has, if visits have times."""
     if groups.times > 1:
         ledger.note(
-            "first visits, a place at a time, that were frequent enough to be counted",
+            "first visits (pairs of place and time) whose noisy count reached the threshold",
             int(np.count_nonzero(tree.level == 1)),
         )

@@ -1,4 +1,4 @@
-"""A noisy prefix tree, level by level: what each node is, its count, and its place in depth-first order."""
+"""A noisy prefix tree, level by level: label, parent and noisy count of each node."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["LabelTable", "NoisyTree"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-#: one sequence of labels per row, filled up with -1
+#: one sequence of labels per row, padded with -1
 LabelTable: TypeAlias = NDArray[np.int32 | np.int64]
 
 
 class NoisyTree:
     """All nodes so far, without the root.
 
-    Node `v` stands for the sequences that begin with the labels from the first level down to it. `noisy` is its noisy
-    count, `weight` one over the variance of that; `expanded` says whether its children were asked for. The label
-    `size` is the end of a sequence: such a node is the sequence that ends at its parent. The children of a node
-    stand next to each other, by label.
+    Node `v` represents the prefix of labels from the first level down to it. `noisy` is its noisy count, `weight` the
+    inverse variance of the noise; `expanded` says whether its children were asked for. The label `size` is the end of a
+    sequence: such a node represents the sequences that end at its parent. The children of a node are contiguous and
+    sorted by label.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class NoisyTree:
 
     @property
     def ends(self) -> NDArray[np.bool_]:
-        """Which nodes are the end of a sequence."""
+        """Which nodes represent the end of sequences."""
         return self.label == self.size
 
     def prefixes(self, longest: int) -> LabelTable:
-        """The labels of each node from the first level on, filled up with -1; no ends."""
+        """The labels of each node from the first level on, padded with -1; without ends."""
         table = np.full((len(self), longest), -1, np.int32 if self.size < 2**31 else np.int64)
         for depth in range(1, int(self.level.max(initial=0)) + 1):
             nodes = np.flatnonzero(self.level == depth)
@@ -74,12 +74,12 @@ class NoisyTree:
         return table
 
     def left_over(self, counts: Floats) -> Floats:
-        """What of each node's count none of its children has."""
+        """The count of each node minus the counts of its children."""
         below = np.bincount(self.parent + 1, counts, len(self) + 1)[1:]
         return counts - below
 
     def depth_first(self) -> Integers:
-        """All nodes, each before its children, siblings by label: a subtree is a contiguous stretch."""
+        """All nodes, each before its children, siblings by label; a subtree is contiguous."""
         sizes = np.ones(len(self), np.int64)
         depths = range(int(self.level.max(initial=0)), 0, -1)
         for depth in depths:

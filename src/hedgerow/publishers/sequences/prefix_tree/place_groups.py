@@ -1,4 +1,4 @@
-"""Groups of places: a public tree over the places, and how much of a level's budget each depth of it gets."""
+"""Groups of places: a public tree over the places, and the part of a level's budget for each of its depths."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: how places may be grouped; see `place_groups`
 GROUPINGS = ("auto", "none", "fan-out", "declared")
-#: with `auto`, groups are asked for first from so many labels on
+#: with `auto`, there are groups from this many labels on
 _MANY = 2_000
-#: a group of places must have more than so many for the paper's split of a level's budget
+#: the paper's split of a level's budget needs groups of more places than this
 _PAIR = 2
-#: a share of groups is a fraction of this many parts at most
+#: the largest denominator of the share of groups
 _PARTS = 10_000
-#: labels that no word can have together with a node
+#: most labels, and most places, so that a label and a node fit in 64 bits
 _WORD, _PLACES = 1 << 38, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class PlaceGroups:
-    """A public tree over places: at each depth groups are asked for, and at last places.
+    """A public tree over places: at each depth groups are asked for, and at the leaves places.
 
-    `spend[d]` is the part of a level's budget that groups at depth `d + 1` are asked with; places are asked with all
-    that is left of it at their depth.
+    `spend[d]` is the part of a level's budget for groups at depth `d + 1`; places get all that is left of it at their
+    depth.
     """
 
     tree: Taxonomy
@@ -54,7 +54,7 @@ class PlaceGroups:
 
     @cached_property
     def above(self) -> Integers:
-        """The node above each place at each depth; a place itself from its own depth on."""
+        """The ancestor of each place at each depth; the place itself from its own depth on."""
         first, end = self.tree.span
         by_position = np.argsort(self.tree.position)
         above = np.full((int(self.tree.height[self.tree.root]) + 1, self.places), -1, np.int64)
@@ -96,7 +96,7 @@ class PlaceGroups:
 
     @cached_property
     def _listed(self) -> tuple[Integers, Integers]:
-        """Where the children of a parent and kind start; and all children by parent, groups first."""
+        """Where the children of each parent and kind start, and all children by parent, groups first."""
         ordered = [
             sorted(siblings, key=lambda child: (child < self.places, self.rank[child]))
             for siblings in self.tree.children
@@ -112,10 +112,10 @@ def place_groups(domain: Domain, labels: Labels, grouping: str, share: float) ->
     Parameters
     ----------
     grouping
-        `none` asks for all places at once; `fan-out` for groups of about the square root of their number, `declared`
-        for those of the paths of the domain; `auto` takes fan-out from 2,000 labels on.
+        `none`: no groups; `fan-out`: groups of about the square root of the number of places; `declared`: the groups in
+        the declared paths of the domain; `auto`: fan-out from 2,000 labels on.
     share
-        The part of a level's budget for groups; 0 is the paper's, two over the size of a group.
+        The part of a level's budget for groups; 0 is the split of the paper, two over the size of a group.
     """
     if labels.places > _PLACES or labels.size > _WORD:
         msg = f"{labels.places:,} places at {labels.times:,} times are too many; take a coarser grid or bins"

@@ -1,4 +1,4 @@
-"""Prefix trees: what sequences begin with, counted as deep as the counts carry."""
+"""Prefix trees: noisy counts of prefixes, level by level, as deep as they reach a threshold."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ __all__ = ["PrefixTree"]
 class PrefixTree(Publisher[Sequences | Trajectories]):
     r"""Publish sequences, or visits with their times, by the noisy counts of their prefixes.
 
-    Prefixes are counted level by level: below one whose noisy count reaches a threshold, every place that may come
-    next. In a *hybrid* tree groups of places are asked for first, and places only in groups that passed, so that few
-    of the many empty prefixes pass. The counts are made consistent, and a sequence ends where the tree does [1]_.
-    Visits with times are labels of place and time; a later visit is never earlier.
+    The noisy prefix tree is built level by level: a prefix whose noisy count reaches a threshold is expanded by every
+    place that may come next. In a *hybrid* tree, groups of places (a location taxonomy) are counted first, and places
+    only in groups that reach their threshold, so that few of the many empty prefixes do. Constrained inference makes
+    the noisy counts consistent; the release is generated from the tree, and a sequence ends where the tree does [1]_. A
+    visit with a time is one label of place and time; times never decrease along a sequence.
 
-    Corrected: the printed inference leaves negative counts, and children above their parents; here children are
-    projected onto what their parent has, or least squares are solved over the whole tree (`inference` exact). Counts
-    are rounded together, so that every prefix keeps its own. A later visit may be at the same time. The printed
-    split leaves hardly anything for groups, and nothing for the places in a group of two (`group_share`); the printed
-    threshold lets empty prefixes breed where no groups are asked for (`false_nodes`).
+    Corrected: the printed inference leaves negative counts, and children whose counts exceed that of their parent; here
+    the children are projected onto the count of their parent, or least squares are solved over the whole tree
+    (`inference` exact). Counts are rounded together, so that every prefix keeps its count. Two visits may have the same
+    time. The printed split of the budget leaves hardly anything for groups, and nothing for the places in a group of
+    two (`group_share`); with the printed threshold empty prefixes multiply if there are no groups (`false_nodes`).
 
     Privacy
     -------
-    prefixes: a sequence, cut to its first `height` items, walks down one path (L1 = 1, one token): at every level it
+    prefixes: a sequence, truncated to its first `height` items, follows one path (L1 = 1, one token): at every level it
     is in one group, then at one place in that group. A level spends a part of what is left on its path, groups and
     places together, and the last level at most the rest; so no path spends more than the budget. Which prefixes are
     expanded, what they spend, inference and rounding depend on noisy answers only. Groups, times, thresholds and
@@ -62,17 +63,27 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "trajectory", "person")
 
-    height: int = param(12, "items of a sequence that are used, the first", ge=1, le=200)
+    height: int = param(
+        12, "height of the tree: how many items of a sequence are used, from the first on", ge=1, le=200
+    )
     groups: str = param(
         "auto",
-        "groups of places that are asked for first, by fan-out or as declared; auto: by fan-out from 2,000 labels on",
+        "groups of places that are counted first, by fan-out or as declared; auto: by fan-out from 2,000 labels on",
         choices=GROUPINGS,
     )
-    group_share: float = param(0.5, "part of a level's budget for groups; 0: two over the size of a group", ge=0, lt=1)
-    threshold: float = param(5.0, "noise standard deviations the count of a place must reach", ge=0)
-    false_nodes: float = param(0.5, "empty prefixes that may be expected to pass below a node; 0: no bound", ge=0)
-    budget: str = param("uniform", "a level's share: even, or by expected height", choices=("uniform", "adaptive"))
-    inference: str = param("project", "how counts are made to agree", choices=("project", "exact"))
+    group_share: float = param(
+        0.5, "part of a level's budget for groups; 0: as printed, two over the size of a group", ge=0, lt=1
+    )
+    threshold: float = param(5.0, "standard deviations of the noise that the count of a place must reach", ge=0)
+    false_nodes: float = param(0.5, "most empty children of a node expected to reach the threshold; 0: no bound", ge=0)
+    budget: str = param(
+        "uniform",
+        "share of each level: equal, or by the expected height of the branch",
+        choices=("uniform", "adaptive"),
+    )
+    inference: str = param(
+        "project", "constrained inference: by projection, or exact least squares", choices=("project", "exact")
+    )
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Build the noisy prefix tree, make its counts consistent, and generate the release."""
@@ -85,7 +96,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         return data.from_labels(*distinct_sequences(tree, copies, self.height))
 
     def growth(self, groups: PlaceGroups) -> Growth:
-        """How the tree grows."""
+        """How the tree is built."""
         thresholds = Thresholds(self.threshold, self.false_nodes)
         return Growth(self.height, groups, thresholds, adaptive=self.budget == "adaptive", ends=False)
 

@@ -17,10 +17,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def count_endings(tree: NoisyTree, counts: Floats) -> Integers:
-    """How many sequences end at each node: what none of its children has, rounded.
+    """How many sequences end at each node: its count minus the counts of its children, rounded.
 
-    Rounded one after the other in depth-first order, every prefix keeps its count to within one; each by itself,
-    errors add up.
+    Cumulative rounding in depth-first order keeps the count of every prefix to within one; if each number were rounded
+    by itself, errors would add up.
     """
     left = np.maximum(tree.left_over(counts), 0.0)
     order = tree.depth_first()
@@ -30,6 +30,6 @@ def count_endings(tree: NoisyTree, counts: Floats) -> Integers:
 
 
 def distinct_sequences(tree: NoisyTree, copies: Integers, longest: int) -> tuple[LabelTable, Integers]:
-    """The prefixes that are sequences, and how many there are of each."""
+    """The prefixes at which sequences end, and how many there are of each."""
     some = np.flatnonzero(copies > 0)
     return tree.prefixes(longest)[some], copies[some]

@@ -1,4 +1,4 @@
-"""What a noisy count must reach for its node to be kept."""
+"""The thresholds that a noisy count must reach for its node to be kept."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: a cutoff that no count reaches
 _LARGEST = 1 << 59
-#: sequences that noise may make, if it is so many times its scale
+#: most sequences that noise alone may produce, and the scales of noise that are taken into account
 _MOST, _TAIL = 300_000_000, 20
 
 
 class Thresholds(NamedTuple):
     """The thresholds of a prefix tree.
 
-    `place` and `group` are noise standard deviations that a count must reach. So many `false_nodes` at most are
-    expected to pass among the empty candidates below a node; 0 sets no such bound.
+    `place` and `group` are the standard deviations of the noise that a count must reach. At most `false_nodes` of the
+    empty candidates below a node are expected to pass; 0 sets no such bound.
     """
 
     place: float
@@ -37,26 +37,26 @@ class Thresholds(NamedTuple):
     group: float = 4.0
 
     def cutoff(self, families: CandidateFamilies, share: Shares) -> Integers:
-        """The least count that passes; how many sequences end somewhere is asked without one."""
+        """The least count that passes; the number of sequences that end at a node has no threshold."""
         spend = share.floats()
         scales = math.sqrt(2) * np.where(families.kind == GROUP, self.group, self.place)
         if self.false_nodes > 0:
-            # an empty one reaches t with chance a**t / (1 + a): at most `false_nodes` of a family in all
+            # an empty one reaches t with probability a**t / (1 + a): at most `false_nodes` per family in expectation
             few = np.log(families.candidates / (self.false_nodes * (1 + np.exp(-spend))))
             scales = np.maximum(scales, few)
         scales[families.kind == END] = 0
         return np.clip(np.ceil(scales / spend), 1, _LARGEST).astype(np.int64)
 
     def of_level(self, groups: PlaceGroups, share: Floats) -> Floats:
-        """About the count that passes all questions of a level."""
+        """Approximately the least count that passes all thresholds of a level."""
         scales = [self.group / float(part) for part in groups.spend]
         scales.append(self.place / float(1 - sum(groups.spend, Fraction(0))))
         return np.maximum(1.0, math.sqrt(2) * max(scales) / share)
 
 
 def require_little_noise(scale: float) -> None:
-    """Refuse settings whose noise, of this scale, alone may make more sequences than anybody wants to write."""
+    """Refuse settings with which noise of this scale alone could produce too many sequences."""
     noise = _TAIL * scale
     if noise > _MOST:
-        msg = f"noise may make about {noise:.1g} sequences; take a larger epsilon, or a smaller height"
+        msg = f"noise alone may produce about {noise:.1g} sequences; take a larger epsilon, or a smaller height"
         raise ParameterError(msg)

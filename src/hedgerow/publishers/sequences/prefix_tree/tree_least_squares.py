@@ -1,12 +1,12 @@
-r"""Least squares over a whole tree, exactly, by dual prices: prices go down the tree, and counts come up.
+r"""Exact least squares over a whole tree by dual variables (prices), which are passed down the tree.
 
-We look for the counts $x$ of least $\sum_v w_v (x_v - c_v)^2$ with $x_v \ge \sum_{children} x_u$ and $x \ge 0$. If a
-node has to pay a price $\lambda$ for its count, its best count is a piecewise linear function of the price that never
-increases. With $S(\mu)$ the sum of its children's functions at the price $\mu$ they pay, a node passes on
+The counts $x$ minimise $\sum_v w_v (x_v - c_v)^2$ subject to $x_v \ge \sum_{children} x_u$ and $x \ge 0$. Given the
+price $\lambda$ that its parent's constraint puts on its count, the optimal count of a node is a non-increasing,
+piecewise linear function of $\lambda$. Let $S(\mu)$ be the sum of the children's functions at their price $\mu$. Then
 
 $$\lambda = 2 w (c - S(\mu)) + \mu,$$
 
-or lets them pay nothing where its count is large enough for theirs anyway.
+or $\mu = 0$ where the constraint of the node is not binding.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class _PiecewiseLinear(NamedTuple):
-    """Piecewise linear functions of a price: corners by owner, then by price; 0 from the last on.
+    """Piecewise linear functions of a price, given by breakpoints sorted by owner and price; 0 after the last.
 
-    The corners of owner `v` are `starts[v]` to `starts[v + 1]`.
+    The breakpoints of owner `v` are `starts[v]` to `starts[v + 1]`.
     """
 
     starts: Integers
     price: Floats
     value: Floats
 
-    def at(self, asked: Floats) -> tuple[Integers, Floats]:
-        """For one price per owner: the corner before it, and how far the next one is reached."""
+    def at(self, price: Floats) -> tuple[Integers, Floats]:
+        """For one price per owner: the breakpoint before it, and the fraction of the way to the next."""
         low, high = self.starts[:-1].copy(), self.starts[1:] - 1
         last = high.copy()
         while np.any(low < high):
             middle = (low + high + 1) // 2
-            under = self.price[middle] <= asked
+            under = self.price[middle] <= price
             low, high = np.where(under, middle, low), np.where(under, high, middle - 1)
         after = np.minimum(low + 1, last)
         wide = self.price[after] - self.price[low]
-        part = np.clip((asked - self.price[low]) / np.where(wide > 0, wide, 1.0), 0.0, 1.0)
+        part = np.clip((price - self.price[low]) / np.where(wide > 0, wide, 1.0), 0.0, 1.0)
         return low, np.where(wide > 0, part, 0.0)
 
     def between(self, column: Floats, low: Integers, part: Floats) -> Floats:
-        """The value of a column of the corners at such a place."""
+        """Interpolate a column of the breakpoints at a result of `at`."""
         after = np.minimum(low + 1, len(column) - 1)
         return column[low] + part * np.where(part > 0, column[after] - column[low], 0.0)
 
 
 def least_squares(parent: Integers, level: Integers, counts: Floats, weight: Floats) -> Floats:
-    """The counts of least weighted squared distance that a tree can have.
+    """The consistent counts with the least weighted squared distance to the noisy ones.
 
     Examples
     --------
@@ -66,8 +66,8 @@ def least_squares(parent: Integers, level: Integers, counts: Floats, weight: Flo
     for depth in reversed(range(len(levels))):
         nodes = levels[depth]
         children = parent[levels[depth + 1]] if depth + 1 < len(levels) else nodes[:0]
-        summed = _summed(below, np.searchsorted(nodes, children), len(nodes))
-        passed, below = _answers(summed, counts[nodes], weight[nodes])
+        summed = _sum_children(below, np.searchsorted(nodes, children), len(nodes))
+        passed, below = _solve_nodes(summed, counts[nodes], weight[nodes])
         kept.append((passed, below))
     fitted = np.zeros(len(parent))
     price = np.zeros(len(parent))
@@ -75,13 +75,13 @@ def least_squares(parent: Integers, level: Integers, counts: Floats, weight: Flo
         above = parent[nodes]
         paid = np.where(above >= 0, price[np.maximum(above, 0)], 0.0)
         fitted[nodes] = own.between(own.value, *own.at(paid))
-        # `passed` is what children pay by what their parent pays
+        # `passed` maps the price of a node to the price of its children
         price[nodes] = passed.between(passed.value, *passed.at(paid))
     return fitted
 
 
-def _summed(lines: _PiecewiseLinear, owner: Integers, owners: int) -> _PiecewiseLinear:
-    """Add up the functions of all children of each owner; no child: 0 at any price."""
+def _sum_children(lines: _PiecewiseLinear, owner: Integers, owners: int) -> _PiecewiseLinear:
+    """Add up the functions of the children of each owner; without children: 0 at any price."""
     sizes = np.diff(lines.starts)
     at = np.repeat(owner, sizes)
     child = np.repeat(np.arange(len(sizes)), sizes)
@@ -92,64 +92,66 @@ def _summed(lines: _PiecewiseLinear, owner: Integers, owners: int) -> _Piecewise
     wide = lines.price[inner + 1] - lines.price[inner]
     drop = lines.value[inner + 1] - lines.value[inner]
     slope[inner] = np.where(wide > 0, drop / np.where(wide > 0, wide, 1.0), 0.0)
-    # every corner changes the slope by what it adds to the piece before it
+    # every breakpoint changes the slope
     turn = slope - np.where(np.append(True, last[:-1])[: len(at)], 0.0, np.append(0.0, slope[:-1]))
     start = lines.value[lines.starts[:-1]] if len(sizes) else np.zeros(0)
     first = np.bincount(owner, start, owners)
-    # every owner has a corner at no price
+    # every owner has a breakpoint at price 0
     at, turn = np.concatenate((np.arange(owners), at)), np.concatenate((np.zeros(owners), turn))
     price = np.concatenate((np.zeros(owners), lines.price))
     order = np.lexsort((price, at))
     at, price, turn = at[order], price[order], turn[order]
     starts = np.searchsorted(at, np.arange(owners + 1))
-    slopes = _running(turn, starts)
+    slopes = _cumulative_sums(turn, starts)
     step = np.zeros(len(at))
     step[1:] = np.where(at[1:] == at[:-1], slopes[:-1] * (price[1:] - price[:-1]), 0.0)
-    value = _running(step, starts) + first[at]
+    value = _cumulative_sums(step, starts) + first[at]
     return _PiecewiseLinear(starts, price, np.maximum(value, 0.0))
 
 
-def _running(values: Floats, starts: Integers) -> Floats:
-    """Running sums that begin anew at each start."""
+def _cumulative_sums(values: Floats, starts: Integers) -> Floats:
+    """Cumulative sums that restart at each of `starts`."""
     running = np.cumsum(values)
     sizes = np.diff(starts)
     before = running[starts[:-1]] - values[starts[:-1]]
     return running - np.repeat(before, sizes)
 
 
-def _answers(children: _PiecewiseLinear, counts: Floats, weight: Floats) -> tuple[_PiecewiseLinear, _PiecewiseLinear]:
-    """What each node passes on to its children by what it pays, and its own best count."""
+def _solve_nodes(
+    children: _PiecewiseLinear, counts: Floats, weight: Floats
+) -> tuple[_PiecewiseLinear, _PiecewiseLinear]:
+    """For each node, as functions of its price: the price of its children, and its optimal count."""
     sizes = np.diff(children.starts)
     node = np.repeat(np.arange(len(sizes)), sizes)
     pays = 2 * weight[node] * (counts[node] - children.value) + children.price
-    free = pays[children.starts[:-1]]  # up to this price the count is large enough for the children anyway
-    # nodes that can: a corner at no price, with their own count
-    able = np.flatnonzero(free > 0)
-    # nodes that cannot: everything before price 0 is cut off
+    free = pays[children.starts[:-1]]  # up to this price the constraint is not binding
+    # not binding at price 0: a breakpoint at price 0, with their own count
+    slack = np.flatnonzero(free > 0)
+    # binding at price 0: everything before price 0 is cut off
     cut = _PiecewiseLinear(children.starts, pays, children.value)
     low, part = cut.at(np.zeros(len(sizes)))
-    unable = np.flatnonzero(free <= 0)
+    binding = np.flatnonzero(free <= 0)
     kept = (pays > 0) & (np.arange(len(node)) > np.where(free > 0, -1, low)[node])
     kept |= (free > 0)[node]
-    owner = np.concatenate((able, unable, node[kept]))
-    zero = np.zeros(len(able) + len(unable))
+    owner = np.concatenate((slack, binding, node[kept]))
+    zero = np.zeros(len(slack) + len(binding))
     price = np.concatenate((zero, pays[kept]))
     own = np.concatenate(
         (
-            counts[able],
-            cut.between(children.value, low, part)[unable],
+            counts[slack],
+            cut.between(children.value, low, part)[binding],
             children.value[kept],
         )
     )
     passed = np.concatenate(
         (
-            np.zeros(len(able)),
-            cut.between(children.price, low, part)[unable],
+            np.zeros(len(slack)),
+            cut.between(children.price, low, part)[binding],
             children.price[kept],
         )
     )
     order = np.lexsort((price, owner))
-    # beyond the last corner the count is 0
+    # after the last breakpoint the count is 0
     starts = np.searchsorted(owner[order], np.arange(len(sizes) + 1))
     return (
         _PiecewiseLinear(starts, price[order], passed[order]),

@@ -12,25 +12,25 @@ __all__ = ["scale_to_parents"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: standard deviations of the noise a difference must exceed to be taken for bias
+#: standard deviations of the noise that a difference must exceed to count as bias
 _SURE = 2.0
 
 
 def scale_to_parents(total: Floats, variance: Floats, parent: Integers, noisy: Integers, noise: Floats) -> Floats:
     """Scale the noisy counts of the children of each parent towards the count of the parent.
 
-    A child below its threshold is lost, and with it its records; a spurious one adds what nobody
-    has. So the sum of the kept children is biased by an unknown amount, and the parent's own noisy
-    count, one number, is not. Both are averaged by their precision (inverse variance), the squared bias being what
-    of their squared difference is beyond two standard deviations of the noise. Where nothing was
-    lost this makes the children somewhat noisier; where much was, it makes up for it.
+    A child below its threshold is dropped with its records, and a spurious child adds records that do not exist. So
+    the sum of the kept children is biased by an unknown amount; the noisy count of the parent is not. The two are
+    averaged by their precision (inverse variance), where the squared bias is the excess of their squared difference
+    over two standard deviations of the noise. If nothing was dropped, this makes the children slightly noisier; if
+    much was, it corrects the bias.
 
     Parameters
     ----------
     total, variance
-        The count of each parent, and its variance; infinite if it was never counted.
+        The count of each parent, and its variance; infinite if the parent was not counted.
     parent, noisy, noise
-        The parent of each child, its noisy count of at least 1, and the variance of that.
+        The parent of each child, its noisy count (at least 1), and the variance of the noise.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Hierarchy cuts: which nodes of the taxonomy each live partition is made of.
+"""Hierarchy cuts: the nodes of the taxonomy that define each live partition.
 
-All of this is public or made of noisy answers: no data set and no ledger comes in here.
+Everything here is public or depends on noisy answers only; there is neither a data set nor a ledger.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class HierarchyCuts:
-    """One cut per partition: nodes of the taxonomy, those to be split first in front.
+    """One cut per partition: nodes of the taxonomy, in the order in which they are split.
 
     `nodes[starts[p] : starts[p + 1]]` is the cut of partition `p`, highest node first, then by
-    number. The first node is the next one to be split; a partition whose first node is a leaf is
-    done.
+    number. The first node is the next one to be split; a partition whose first node is an item is
+    a leaf.
     """
 
     tree: Taxonomy
@@ -35,7 +35,7 @@ class HierarchyCuts:
 
     @classmethod
     def whole(cls, tree: Taxonomy) -> HierarchyCuts:
-        """The one partition of all records: the root."""
+        """The partition of all records: the cut is the root."""
         return cls(tree, np.array([tree.root], np.int64), np.array([0, 1], np.int64))
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class HierarchyCuts:
         return np.add.reduceat(inner, self.starts[:-1]) if len(self) else inner
 
     def splits_left(self, longest: int) -> Integers:
-        """The largest number of further splits a record of `longest` items can need.
+        """The largest number of further splits that a record of `longest` items can need.
 
         It passes at most one node of each height per item. A split always takes one from this
         number: the split node is one of the highest of its cut, of which there are at most
@@ -65,7 +65,7 @@ class HierarchyCuts:
         return np.minimum(np.add.reduceat(heights, self.starts[:-1]), longest).sum(axis=1)
 
     def size_after(self, at: Integers, masks: Integers) -> Integers:
-        """How many nodes the cuts of `grow` have."""
+        """How many nodes each cut has after `grow`."""
         return np.diff(self.starts)[at] - 1 + np.bitwise_count(masks)
 
     def grow(self, at: Integers, masks: Integers) -> HierarchyCuts:

@@ -1,4 +1,4 @@
-"""The sub-partitions that a level of splits keeps, and what is published of their leaves in the end."""
+"""The sub-partitions that are kept at one level of splits, and the publication of the leaves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KeptPartitions(NamedTuple):
     noise: Floats
 
     def only(self, chosen: Flags) -> KeptPartitions:
-        """Keep some of them."""
+        """Restrict to some of them."""
         return KeptPartitions(
             self.cuts,
             self.nodes[chosen],
@@ -48,15 +48,15 @@ class KeptPartitions(NamedTuple):
         )
 
     def grow(self) -> HierarchyCuts:
-        """Their cuts."""
+        """The cuts of these sub-partitions."""
         return self.cuts.grow(self.parent, self.masks)
 
 
 def publish_leaves(levels: Sequence[KeptPartitions], domain: Domain, *, consistent: bool) -> Sets:
     """Publish the leaves of all levels as itemsets.
 
-    If `consistent`, the counts of a level are first scaled towards those of the partitions that were split, from
-    the whole downwards.
+    If `consistent`, the counts of each level are first scaled towards those of the partitions that were split, top
+    down.
     """
     counts = list(_consistent(levels)) if consistent else [level.noisy.astype(np.float64) for level in levels]
     leaves = [level.only(level.leaf).grow() for level in levels]
@@ -69,7 +69,7 @@ def publish_leaves(levels: Sequence[KeptPartitions], domain: Domain, *, consiste
 
 
 def _consistent(levels: Sequence[KeptPartitions]) -> Iterator[Floats]:
-    """Yield the scaled counts of each level; nobody has counted the whole."""
+    """Yield the scaled counts of each level; the root itself is not counted."""
     total, variance = np.zeros(1), np.full(1, np.inf)
     for level in levels:
         scaled = scale_to_parents(total, variance, level.parent, level.noisy, level.noise)

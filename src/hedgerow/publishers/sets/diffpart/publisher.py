@@ -1,4 +1,4 @@
-"""DiffPart: partition records top-down along a taxonomy, and count what is left at the items."""
+"""DiffPart: partition records top-down along a context-free taxonomy, and count the leaf partitions."""
 
 from __future__ import annotations
 
@@ -23,36 +23,35 @@ __all__ = ["DiffPart"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
-#: from this height of the taxonomy on, an empty partition can have empty descendants
-_BREEDING = 2
-#: live partitions before a run is given up
+#: from this height of the taxonomy on, an empty partition can have empty sub-partitions that survive
+_MULTIPLYING_HEIGHT = 2
+#: a run with more live partitions is stopped
 _MOST_PARTITIONS = 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffPart(Publisher[Sets]):
-    r"""Publish sets by splitting them along a taxonomy, one inner node at a time.
+    r"""Publish sets by partitioning the records top-down along a taxonomy of the items.
 
-    A partition is a *hierarchy cut* of the taxonomy: its records have items below every node of the cut and
-    below no other. Splitting node $u$ with $l$ children gives $2^l - 1$ sub-partitions. Those
-    whose noisy count reaches a threshold live on, the empty ones as well as any; where every node
-    of a cut is an item, the noisy count is published [1]_.
+    A partition is given by a *hierarchy cut* of the taxonomy: its records have items below every node of the cut and
+    below no other node. Expanding a node with $l$ children splits a partition into $2^l - 1$ sub-partitions, empty
+    ones included. Those whose noisy count reaches a threshold are split further. If all nodes of the cut are items,
+    the partition is a leaf, and its noisy count is published [1]_.
 
-    Corrected: the printed example tests leaves with $\alpha$ *and* counts them with all that is
-    left, which costs up to $3 \varepsilon / 2$; here leaves are counted at once with all that is
-    left, as in the example's budgets. There are $2^l - 1$ sub-partitions, not $2^l$. A bound on
-    spurious sub-partitions keeps empty partitions from breeding, nodes with one child are left out,
-    the order of partitions is not published, and a universe of one item works. Published counts are biased by what
-    thresholds lose; the noisy counts of splits, which the paper throws away, correct that (`consistent`). No record has
-    more than `longest` items, which bounds the splits to come far better than the taxonomy does.
+    Corrected: the printed example tests leaves with $\alpha$ *and* counts them with all of the remaining budget,
+    which costs up to $3 \varepsilon / 2$; here a leaf is counted once with all of the remaining budget, as in the
+    budgets of the example. There are $2^l - 1$ sub-partitions, not $2^l$. A bound on the expected number of spurious
+    sub-partitions keeps empty partitions from multiplying (`tau_split`); nodes with one child are skipped; the order
+    of partitions is not published; a universe of one item works. The threshold biases published counts; the noisy
+    counts of splits, which the paper discards, correct this (`consistent`). No record has more than `longest`
+    items, which bounds the number of remaining splits much better than the taxonomy does.
 
     Privacy
     -------
-    partitions: a record walks down one path of partitions (L1 = 1, one token), since at every
-    split it is in exactly one sub-partition. Half of the budget is for splits: a partition with
-    $e$ of it left and at most $n$ splits to come spends $\alpha = e / n$; a leaf spends the rest of its
-    path, so every path spends at most the budget. Which partitions live, what they spend and their thresholds depend
-    on noisy answers only, as does what is published of their counts.
+    partitions: a record follows one path of partitions (L1 = 1, one token), since at every split it is in exactly one
+    sub-partition. Half of the budget is for splits: a partition with $e$ of it left and at most $n$ remaining splits
+    spends $\alpha = e / n$; a leaf spends all that is left on its path, so every path spends at most the budget. Which
+    partitions are split, what they spend, their thresholds and the published counts depend on noisy answers only.
 
     Examples
     --------
@@ -74,20 +73,22 @@ class DiffPart(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # not `recommended`: raked-histogram keeps more of few items, noisy-singletons of many (docs/results); only on
+    # not `recommended`: raked-histogram is better for few items, noisy-singletons for many (docs/results); only on
     # 10,000 records of 17 items it kept frequent itemsets best, with constants that were chosen on the same data
 
-    fanout: int = param(10, "children a node of the taxonomy has at most", ge=2, le=30)
-    longest: int = param(20, "items of a record that are used; the first in the domain's order", ge=1)
+    fanout: int = param(10, "most children of a node of the taxonomy", ge=2, le=30)
+    longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
     taxonomy: str = param(
         "fan-out",
-        "cut the items by fan-out, or use the declared paths",
+        "group the items by fan-out, or use the declared paths",
         choices=("fan-out", "declared"),
     )
-    c1: float = param(2.0, "noise standard deviations a leaf must reach", ge=0)
-    c2: float = param(1.0, "noise standard deviations a split must reach, per level", ge=0)
-    tau_split: float = param(0.5, "spurious parts a split may be expected to give; 0: no bound", ge=0, le=1)
-    consistent: bool = param(True, "scale what is kept of a partition towards its own noisy count")
+    c1: float = param(2.0, "standard deviations of the noise that the count of a leaf must reach", ge=0)
+    c2: float = param(
+        1.0, "the same for a sub-partition that is split further, per level of the taxonomy below it", ge=0
+    )
+    tau_split: float = param(0.5, "most spurious sub-partitions expected per split; 0: no bound", ge=0, le=1)
+    consistent: bool = param(True, "scale the sub-partitions that are kept towards the noisy count of their partition")
 
     @property
     def workload(self) -> Mapping[str, int]:
@@ -107,7 +108,7 @@ class DiffPart(Publisher[Sets]):
             alpha = left_for_splits / cuts.splits_left(self.longest)
             counted = partitions.count(tree.by_children(cuts.split))
             kept = self._keep(paths, nodes, SubPartitions.of(cuts), counted, alpha)
-            # a cut of more nodes than a record has items is nobody's: a spurious survivor
+            # no record has items below more than `longest` nodes: such a cut is spurious
             levels.append(kept.only(cuts.size_after(kept.parent, kept.masks) <= self.longest))
             split = levels[-1].only(~levels[-1].leaf)
             cuts, nodes = _require_few(split.grow()), split.nodes
@@ -117,9 +118,9 @@ class DiffPart(Publisher[Sets]):
     def _keep(
         self, paths: PathBudget, nodes: Integers, candidates: SubPartitions, counted: Counts, alpha: Shares
     ) -> KeptPartitions:
-        """Ask for the count of every sub-partition, and keep those that reach their threshold.
+        """Ask for the noisy count of every sub-partition, and keep those that reach their threshold.
 
-        A leaf is counted with all that is left of its path; the others are tested with alpha.
+        A leaf is counted with all that is left on its path; the others are tested with alpha.
         """
         family, codes = candidates.locate(counted.cells, counted.codes)
         parent, tested = candidates.parent, ~candidates.leaf
@@ -140,17 +141,17 @@ class DiffPart(Publisher[Sets]):
         return KeptPartitions(candidates.cuts, grown.nodes, parent[grown.at], masks, leaf, grown.noisy, noise)
 
     def _leaf_threshold(self, share: Shares) -> Integers:
-        """The least count that is published: `c1` noise standard deviations, and at least 1."""
+        """The least noisy count that is published: `c1` standard deviations of the noise, and at least 1."""
         return _at_least_one(math.sqrt(2) * self.c1 / share.floats())
 
     def _split_threshold(self, candidates: SubPartitions, share: Shares) -> Integers:
-        """The least count that lives on: `c2` deviations per level, and few spurious ones."""
+        """The least noisy count that is split further: `c2` standard deviations per level, and few spurious ones."""
         split = candidates.cuts.split[candidates.parent]
         tree = candidates.cuts.tree
         spend = share.floats()
         scales = math.sqrt(2) * self.c2 * tree.height[split]
         if self.tau_split > 0:
-            # an empty one reaches t with chance a**t / (1 + a): at most tau in all of them
+            # an empty one reaches t with probability a**t / (1 + a): at most tau in expectation over all siblings
             siblings = np.exp2(tree.width[split]) - 1
             scales = np.maximum(scales, np.log(siblings / (self.tau_split * (1 + np.exp(-spend)))))
         return _at_least_one(scales / spend)
@@ -163,15 +164,15 @@ class DiffPart(Publisher[Sets]):
         return Sets.from_counts(row=kept, item=kept, counts=noisy, domain=data.domain)
 
     def _taxonomy(self, domain: Domain) -> Taxonomy:
-        """Build the taxonomy, and refuse settings whose spurious partitions breed."""
+        """Build the taxonomy, and refuse settings with which empty partitions multiply."""
         tree = domain.taxonomy("item", self.fanout, declared=self.taxonomy == "declared")
-        if self.tau_split > 0 or int(tree.height[tree.root]) < _BREEDING:
+        if self.tau_split > 0 or int(tree.height[tree.root]) < _MULTIPLYING_HEIGHT:
             return tree
         widest = int(tree.width.max(initial=0))
         least = math.log((2**widest - 1) / 2) / math.sqrt(2)
         if self.c2 < least:
             msg = (
-                f"DiffPart.c2 = {self.c2:g} lets empty partitions of {widest} children breed; "
+                f"DiffPart.c2 = {self.c2:g} lets empty partitions of {widest} children multiply; "
                 f"take at least {least:.3g}, or tau_split > 0"
             )
             raise ParameterError(msg)
@@ -179,7 +180,7 @@ class DiffPart(Publisher[Sets]):
 
 
 def _require_few(cuts: HierarchyCuts) -> HierarchyCuts:
-    """Give up where partitions breed nevertheless: their number depends on noisy answers only."""
+    """Stop if partitions multiply nevertheless; their number depends on noisy answers only."""
     if len(cuts) > _MOST_PARTITIONS:
         msg = f"more than {_MOST_PARTITIONS:,} partitions are alive; raise DiffPart.c2, or set tau_split"
         raise ParameterError(msg)

@@ -1,6 +1,6 @@
-"""Sub-partitions: what a partition of a taxonomy can be split into, and how these are numbered.
+"""The sub-partitions of each partition, and how they are numbered.
 
-All of this is public or made of noisy answers: no data set and no ledger comes in here.
+Everything here is public or depends on noisy answers only; there is neither a data set nor a ledger.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Integers: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SubPartitions:
-    """The sub-partitions that splits can give, in families of one kind each: leaf or not.
+    """The possible sub-partitions of all splits, in families: the leaves and the others of each split.
 
-    A family has a `parent`, the partition that is split. A split node with children that are items and others
-    gives leaf sub-partitions (every node an item) only if it was the last inner node of its cut. Within a family,
-    sub-partitions are numbered from 0 without a gap, so that their number is their code.
+    A family has a `parent`, the partition that is split. A sub-partition is a leaf if all nodes of its cut are items,
+    which is possible only if the split node was the last inner node of the cut. Within a family, sub-partitions are
+    numbered from 0 without gaps; the number is the code.
     """
 
     cuts: HierarchyCuts
@@ -35,7 +35,7 @@ class SubPartitions:
 
     @classmethod
     def of(cls, cuts: HierarchyCuts) -> SubPartitions:
-        """List the families of every partition; a partition has one or two."""
+        """List the families of every partition: one or two per partition."""
         last = cuts.inner_left == cuts.tree.internal[cuts.split]
         items, width = _item_children(cuts.tree)[cuts.split], cuts.tree.width[cuts.split]
         inner = np.flatnonzero(~last | (np.bitwise_count(items) < width))
@@ -45,7 +45,7 @@ class SubPartitions:
 
     @cached_property
     def _shape(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-        """Each family's children that are items, number of children, and whether its split is last."""
+        """Per family: the children that are items, the number of children, and whether the split is the last."""
         split = self.cuts.split[self.parent]
         last = self.cuts.inner_left[self.parent] == self.cuts.tree.internal[split]
         return _item_children(self.cuts.tree)[split], self.cuts.tree.width[split], last
@@ -94,7 +94,7 @@ def _item_children(tree: Taxonomy) -> Integers:
 
 
 def _gather_bits(masks: Integers, where: Integers) -> Integers:
-    """Move the bits of `masks` that stand in `where` together, lowest first."""
+    """Pack the bits of `masks` that are set in `where`, lowest first."""
     packed = np.zeros_like(masks)
     place = np.zeros_like(masks)
     for slot in range(int(masks.max(initial=0)).bit_length()):

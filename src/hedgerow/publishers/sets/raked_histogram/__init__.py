@@ -1,1 +1,1 @@
-"""The raked histogram: every itemset of a few items, fitted to the counts of small queries."""
+"""The raked histogram: a noisy count of every itemset, fitted to the counts of items, pairs and triples."""

@@ -1,4 +1,4 @@
-"""The raked histogram: every itemset of a few items counted at once, and fitted to small queries."""
+"""The raked histogram: a noisy count of every itemset, fitted to the counts of items, pairs and triples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hedgerow.steps.rounding import round_together
 
 __all__ = ["RakedHistogram"]
 
-#: up to this many items every itemset can be looked at
+#: up to this many items all itemsets fit in memory
 _MOST_ITEMS = 20
 
 
@@ -26,10 +26,10 @@ _MOST_ITEMS = 20
 class RakedHistogram(Publisher[Sets]):
     r"""Publish sets of few items by a noisy histogram, raked to the counts of items, pairs and triples.
 
-    All $2^{|I|} - 1$ itemsets are asked for, with the whole budget. Sums over *all* noisy counts are unbiased
-    counts of single items, pairs and triples; the itemsets that reach a threshold are scaled to those by raking
-    (iterative proportional fitting [1]_), where the difference is more than noise. So what the threshold
-    loses is made up for, which the plain histogram (`flat-laplace`) does not do. For up to 20 items.
+    All $2^{|I|} - 1$ itemsets are counted with noise, with the whole budget. Sums over *all* noisy counts are unbiased
+    estimates of the counts of single items, pairs and triples. The itemsets that reach a threshold are scaled to these
+    sums by raking (iterative proportional fitting [1]_), where the difference is larger than noise. This corrects
+    the bias of the threshold, which the plain histogram (`flat-laplace`) does not. For up to 20 items.
 
     Privacy
     -------
@@ -59,9 +59,9 @@ class RakedHistogram(Publisher[Sets]):
     # docs/results/raked-histogram.md: the lowest error on MSNBC (17 items) and on 100,000 of its records, not on 10,000
     recommended: ClassVar[str] = "up to 20 items, from about 100,000 records on"
 
-    longest: int = param(20, "items of a record that are used; the first in the domain's order", ge=1)
-    threshold: float = param(2.0, "noise standard deviations a count must reach", ge=0)
-    spurious: float = param(0.01, "share of what is published that may be noise alone; 0: no bound", ge=0, le=1)
+    longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
+    threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
+    spurious: float = param(0.01, "expected share of the published counts that is noise alone; 0: no bound", ge=0, le=1)
 
     @property
     def workload(self) -> Mapping[str, int]:
@@ -69,18 +69,18 @@ class RakedHistogram(Publisher[Sets]):
         return {"longest": self.longest}
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
-        """Count every itemset with the whole budget, keep what reaches the threshold, and rake it."""
+        """Count every itemset with the whole budget, keep those that reach the threshold, and rake them."""
         items = data.domain.size("item")
         if items > _MOST_ITEMS:
-            msg = f"{self.name} looks at every itemset, of up to {_MOST_ITEMS} items; got {items:,}: take diffpart"
+            msg = f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,} items: use diffpart"
             raise ParameterError(msg)
         masks, counts = data.truncated(self.longest).histogram()
         exact = np.zeros(2**items, np.int64)
         exact[masks] = counts
         noisy = np.zeros_like(exact)
-        # mask 0, no item at all, is no record
+        # no record has mask 0 (the empty set)
         noisy[1:] = ledger.ask(exact[1:], Laplace(l1=1), spend=ledger.budget, label="itemset counts")
-        # a set of more items than a record has is nobody's
+        # no record has more than `longest` items
         possible = np.bitwise_count(np.arange(len(noisy))) <= self.longest
         noisy[~possible] = 0
         cells, spend = int(possible.sum()) - 1, float(ledger.budget)

@@ -1,4 +1,4 @@
-"""Raking (iterative proportional fitting): what is kept of a noisy histogram is fitted to unbiased small counts."""
+"""Raking (iterative proportional fitting) of a thresholded noisy histogram to unbiased counts of small itemsets."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _LARGEST_QUERY = 3
 _SWEEPS = 10
-#: standard deviations of the noise a difference must exceed to be believed
+#: standard deviations of the noise that a difference must exceed to count as bias
 _SURE = 1.5
-#: a sweep goes half of the way to a query's target, and no further than this factor: the queries
-#: of an itemset pull it in several directions, and the targets of rare ones are mostly noise
+#: a sweep scales by the square root of the ratio to the target, and at most by this factor: queries that overlap
+#: pull in several directions, and the targets of rare ones are mostly noise
 _STEP = 1.4
 
 
 def spurious_cutoff(noisy: Integers, cells: int, spend: float, share: float) -> int:
-    r"""Return the least cutoff that keeps out nearly all that is noise alone.
+    r"""Return the least cutoff that bounds the expected sum of counts that are noise alone.
 
     Discrete Laplace noise with $a = e^{-spend}$ is at least $t$ with an expected excess over 0 of
-    $a^t (t (1 - a) + a) / (1 - a^2)$ per cell. The cutoff is the least $t$ at which all cells
-    together expect at most a share of the noisy total.
+    $a^t (t (1 - a) + a) / (1 - a^2)$ per cell. The cutoff is the least $t$ at which the
+    expected excess of all cells together is at most a share of the noisy total.
 
     Examples
     --------
@@ -48,28 +48,27 @@ def spurious_cutoff(noisy: Integers, cells: int, spend: float, share: float) -> 
 def rake(noisy: Integers, cells: int, cutoff: int, spend: float) -> tuple[Integers, Floats]:
     r"""Keep the itemsets that reach a cutoff, and scale them to unbiased counts of small queries.
 
-    The records that have all items of a query are those of every itemset above it. Summed over
-    *all* noisy itemsets, negative ones too, that number is unbiased; summed over the kept ones it
-    is not, by what thresholds lose and by what they let through. The difference is the noise and
-    the records of the lost ones. Where it is more than one and a half standard deviations of the
-    noise, the kept itemsets are scaled towards the unbiased number, query by query, again and
-    again, and the query of no item, which is the number of records, last.
+    The count of a query is the sum over all itemsets that contain it. Summed over *all* noisy itemsets, also
+    negative ones, it is unbiased. Summed over the kept ones it is biased: the threshold drops records and lets
+    spurious counts pass. Where the difference is more than one and a half standard deviations of the noise, the kept
+    itemsets are scaled towards the unbiased sum, query by query, in several sweeps; the empty query, which is the
+    number of records, comes last.
 
     Parameters
     ----------
     noisy
-        The noisy count of every itemset, at the position of its mask; the first is of no record,
-        and those that cannot occur are 0.
+        The noisy count of every itemset, at the position of its mask; the first (empty set) and those that cannot
+        occur are 0.
     cells
         How many itemsets can occur.
     cutoff
         The least count that is kept.
     spend
-        What every count was asked with, of sensitivity 1.
+        The budget of every count, whose sensitivity is 1.
 
     Returns
     -------
-    The masks of the kept itemsets, and how many records each stands for.
+    The masks of the kept itemsets, and the estimated number of records of each.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def _targets(
     queries: list[int],
     members: list[NDArray[np.intp]],
 ) -> list[float]:
-    """What the kept itemsets of each query should sum up to."""
+    """The target of each query: what the kept itemsets that contain it should sum up to."""
     a = math.exp(-spend)
     variance = 2 * a / (1 - a) ** 2
     sums = _sums_above(noisy)

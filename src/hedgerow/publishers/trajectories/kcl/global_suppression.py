@@ -1,4 +1,4 @@
-"""Global suppression alone, one pair at a time: its result depends on counts of pairs, so arrays do."""
+"""Global suppression only, one pair at a time; it depends on counts per pair alone, so arrays are enough."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["suppress_globally"]
 def suppress_globally(visits: VisitArrays, mined: MinedSequences, metric: Metric) -> list[int]:
     """Delete the pair with the best score from all records until no MVS is left; return the deleted pairs.
 
-    Global suppression never makes a sequence violate, so nothing but the list of MVS has to be looked at. A listed
-    sequence vanishes with any of its pairs. Ties: the higher gain first, then the smaller pair.
+    Global suppression never creates a violation, so only the list of MVS is needed. An MVS is eliminated with any of
+    its pairs. Ties: the higher gain first, then the smaller pair.
     """
     listed = OccurrenceIndex(mined.violating, len(visits.pairs))
     left = total = len(listed.sizes)

@@ -1,10 +1,9 @@
 """Local and global suppression, one operation at a time, the best score first: the paper's anonymiser.
 
-The printed test of a local suppression is unsound for L >= 3, and its update of scores even for
-L = 2; both are replaced. The list has the minimal violating sequences (MVS) of the start until they
-occur nowhere. Invariant: every violating sequence of the current data contains a listed one. A
-local suppression is valid if it keeps that; a global one always does. When the list is empty
-nothing violates.
+The printed validity test of a local suppression is unsound for L >= 3, and the printed update of scores even for L = 2;
+both are replaced. The list starts with all minimal violating sequences (MVS) of the data; an MVS leaves it when it no
+longer occurs. Invariant: every violating sequence of the current data contains a listed one. A local suppression is
+valid if it preserves the invariant; a global one always does. When the list is empty, nothing violates.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Pairs: TypeAlias = tuple[int, ...]
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: from so many minimal violating sequences on somebody should know what they wait for
+#: with more minimal violating sequences there is a warning about the running time
 _LONG = 50_000
 
 
@@ -39,7 +38,8 @@ def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, 
     """Apply the valid operation with the best score until no MVS is left; return which visits are kept."""
     if sum(len(level.codes) for level in mined.violating) > _LONG:
         warnings.warn(
-            "very many sequences violate: one operation at a time takes hours; see kcl-reinsertion", stacklevel=2
+            "there are very many violating sequences: one operation at a time takes hours; see kcl-reinsertion",
+            stacklevel=2,
         )
     state = SuppressionState(visits, mined, promise)
     queue = OperationQueue(state, metric)
@@ -51,7 +51,7 @@ def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, 
 
 
 class Operation(NamedTuple):
-    """Delete a pair from the records of an MVS; or from all records, if that is None."""
+    """Delete a pair from the records of an MVS (`via`), or from all records if `via` is None."""
 
     pair: int
     via: Pairs | None
@@ -83,20 +83,20 @@ class SuppressionState:
         }
 
     def gain(self, operation: Operation) -> int:
-        """PrivGain: how many listed sequences an operation eliminates."""
+        """PrivGain: the number of MVS that an operation eliminates."""
         if operation.via is None:
             return len(self.listed_of_pair[operation.pair])
         rows = self.listed[operation.via]
         return sum(self.listed[key] <= rows for key in self.listed_of_pair[operation.pair])
 
     def is_valid(self, pair: int, rows: set[int]) -> bool:
-        """Whether no clean sequence violates once the pair is deleted from these records."""
-        return all(self._is_clean(self.counts[key], gone) for key, gone in self._lost(pair, rows).items())
+        """Whether no clean sequence becomes violating when the pair is deleted from these records."""
+        return all(self._is_clean(self.counts[key], lost) for key, lost in self._lost(pair, rows).items())
 
     def delete(self, pair: int, rows: set[int]) -> set[Pairs]:
         """Delete a pair from records; return the listed sequences whose records changed."""
-        for key, gone in self._lost(pair, rows).items():
-            self.counts[key].subtract(gone)
+        for key, lost in self._lost(pair, rows).items():
+            self.counts[key].subtract(lost)
         for row in rows:
             self.records[row].discard(pair)
         self.records_of_pair[pair] -= rows
@@ -114,7 +114,7 @@ class SuppressionState:
         return np.array([self._visits[row, pair] for row in sorted(rows)], np.int64)
 
     def alive(self) -> Flags:
-        """Say which visits are left."""
+        """Which visits are kept."""
         return np.array([pair in self.records[row] for row, pair in self._visits], np.bool_)
 
     def _lost(self, pair: int, rows: set[int]) -> dict[Pairs, Counter[int]]:
@@ -128,12 +128,12 @@ class SuppressionState:
                     counter.update(n for n, flag in enumerate(self.flags[row]) if flag)
         return lost
 
-    def _is_clean(self, counts: Counter[int], gone: Counter[int]) -> bool:
-        left = counts[-1] - gone[-1]
+    def _is_clean(self, counts: Counter[int], lost: Counter[int]) -> bool:
+        left = counts[-1] - lost[-1]
         if left == 0:
             return True
         return left >= self.k and all(
-            (count - gone[mark]) * self.c.denominator <= self.c.numerator * left
+            (count - lost[mark]) * self.c.denominator <= self.c.numerator * left
             for mark, count in counts.items()
             if mark >= 0
         )
@@ -143,7 +143,7 @@ class SuppressionState:
         return {n: marks[n] for n in range(len(self.flags[0]))} if self.flags else {}
 
     def _sequences(self, pair: int, row: int) -> Iterator[Pairs]:
-        """All sequences of a record that contain a pair, up to the length somebody may know."""
+        """All sequences of a record that contain a pair, up to the length that an attacker may know."""
         others = sorted(self.records[row] - {pair})
         for size in range(min(self.longest, len(others) + 1)):
             for rest in itertools.combinations(others, size):
@@ -151,7 +151,7 @@ class SuppressionState:
 
 
 class _Entry(NamedTuple):
-    """An operation in the queue: best score first, then gain, local before global, by number."""
+    """An operation in the queue: ordered by score, then gain, local before global, then by number."""
 
     score: Fraction
     gain: int
@@ -162,10 +162,10 @@ class _Entry(NamedTuple):
 
 
 class OperationQueue:
-    """The operations by score; an entry is scored anew whenever something it depends on changed.
+    """A priority queue of operations; an entry is rescored whenever something that it depends on changes.
 
-    Whether a local suppression is valid depends on all records that have its pair. It is asked when
-    an entry comes first, and an invalid one is parked until a record with its pair is edited.
+    Whether a local suppression is valid depends on all records that have its pair. Validity is tested when an entry
+    comes first; an invalid one is parked until a record with its pair is edited.
     """
 
     def __init__(self, state: SuppressionState, metric: Metric) -> None:
@@ -181,7 +181,7 @@ class OperationQueue:
             entry = heapq.heappop(self._heap)
             operation = Operation(entry.pair, None if entry.everywhere else entry.via)
             if self._stamps.get(operation) != entry.stamp:
-                continue  # it was scored anew, or its MVS is gone
+                continue  # it was rescored, or its MVS was eliminated
             if operation.via is None:
                 return operation
             if self._state.is_valid(operation.pair, self._state.listed[operation.via]):
@@ -189,7 +189,7 @@ class OperationQueue:
             self._parked.setdefault(operation.pair, set()).add(operation)
 
     def apply(self, operation: Operation) -> None:
-        """Delete, and score anew what that changed."""
+        """Apply an operation, and rescore the operations that it affects."""
         state, pair = self._state, operation.pair
         rows = set(state.records_of_pair[pair] if operation.via is None else state.listed[operation.via])
         touched = set[int]().union(*(state.records[row] for row in rows))

@@ -1,4 +1,4 @@
-"""An index of where sequences occur, by sequence and by visit; occurrences are removed in place."""
+"""An index of the occurrences of sequences, by sequence and by visit; occurrences are removed in place."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Matches(NamedTuple):
-    """Occurrences, and the query that each one answers, as its position among those asked."""
+    """Occurrences, and for each the query that it matches, as a position among the queries."""
 
     occurrence: Integers
     query: Integers
 
 
 class OccurrenceIndex:
-    """The occurrences of all sequences of some levels, those of one sequence side by side.
+    """The occurrences of all sequences of some levels, grouped by sequence.
 
-    `places` has the positions of the visits of each, the first repeated to fill up; `at` its
-    sequence; `support` how many of each sequence are left, `sizes` the length of each.
+    `places` has the visits of each occurrence, padded with the first one; `at` is its sequence. `support` is the
+    number of remaining occurrences of each sequence, `sizes` its length.
     """
 
     def __init__(self, levels: list[Level], visits: int) -> None:
         width = max((level.places.shape[1] for level in levels), default=1)
         sizes = [np.full(len(level.codes), level.places.shape[1], np.int16) for level in levels]
         self.sizes = np.concatenate([np.zeros(0, np.int16), *sizes])
-        self.places, self.at = _side_by_side(levels, width)
+        self.places, self.at = _concatenate_levels(levels, width)
         self.support = np.bincount(self.at, minlength=len(self.sizes))
         self.starts = np.concatenate(([0], np.cumsum(self.support)))
         self.live = np.ones(len(self.at), np.bool_)
         self._visit_starts, self._of_visit = self._by_visit(visits)
 
     def at_visits(self, visits: Integers) -> Matches:
-        """The occurrences that are left at each visit."""
+        """The remaining occurrences at each visit."""
         where, query = concatenate_ranges(self._visit_starts[visits], self._visit_starts[visits + 1])
         return self._left(self._of_visit[where], query)
 
     def of_sequences(self, sequences: Integers) -> Matches:
-        """The occurrences that are left of each sequence."""
+        """The remaining occurrences of each sequence."""
         return self._left(*concatenate_ranges(self.starts[sequences], self.starts[sequences + 1]))
 
     def touching(self, visits: Integers) -> Integers:
-        """The occurrences that are left at any of the visits, once each."""
+        """The remaining occurrences at any of the visits, once each."""
         return np.unique(self.at_visits(visits).occurrence)
 
     def add_to_pairs(self, totals: Integers, pairs: Integers, sequences: Integers, amount: int) -> None:
@@ -60,7 +60,7 @@ class OccurrenceIndex:
             np.add.at(totals, pairs[self.places[self.starts[long_enough], column]], amount)
 
     def remove(self, occurrences: Integers) -> None:
-        """Remove occurrences, each once."""
+        """Remove distinct occurrences."""
         self.live[occurrences] = False
         np.subtract.at(self.support, self.at[occurrences], 1)
 
@@ -69,7 +69,7 @@ class OccurrenceIndex:
         return Matches(occurrence[left], query[left])
 
     def _by_visit(self, visits: int) -> tuple[Integers, Integers]:
-        """Sort the occurrences by the visits they have; the two are packed into one number."""
+        """Sort the occurrences by their visits; visit and occurrence are packed into one number."""
         sizes = self.sizes[self.at]
         width = int(self.places.shape[1])
         real = np.arange(width) < sizes[:, None]
@@ -82,7 +82,7 @@ class OccurrenceIndex:
         return starts, cast("Integers", packed.astype(np.int32))
 
 
-def _side_by_side(levels: list[Level], width: int) -> tuple[Integers, Integers]:
+def _concatenate_levels(levels: list[Level], width: int) -> tuple[Integers, Integers]:
     places, at, before = [np.zeros((0, width), np.int32)], [np.zeros(0, np.int32)], 0
     for level in levels:
         order = np.argsort(level.at, kind="stable")

@@ -1,4 +1,4 @@
-"""(K,C)_L-privacy of trajectories by local and global suppression, as the paper has it, corrected."""
+"""(K,C)_L-privacy of trajectories by local and global suppression: the method of the paper, corrected."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["LocalSuppression"]
 class LocalSuppression(Publisher[Trajectories]):
     r"""Publish trajectories by local and global suppression, one operation at a time.
 
-    Every *minimal violating sequence* of up to $L$ visits is found. Deleting one of its visits from
-    just the records that have all of it (local suppression), or from all records (global), makes it
-    vanish; the operation with the best privacy gain for its utility loss comes first [1]_.
+    All *minimal violating sequences* (MVS) of up to $L$ visits are mined. An MVS is eliminated by deleting one of its
+    visits, either from the records that contain the whole sequence (local suppression) or from all records (global
+    suppression). The operation with the largest score, privacy gain over utility loss, comes first [1]_.
 
-    Corrected: the printed test of a local suppression looks at too few sequences for $L \ge 3$ and
-    leaves violations, as does its refreshing of scores already for $L = 2$; candidates are pruned
-    by all their parts; equality with $C$ is no violation; and the result is verified by code of its
-    own. One local operation takes about a millisecond: for lists of many thousand violating sequences, and for less
-    loss on any, there is `kcl-reinsertion`.
+    Corrected: the printed validity test of a local suppression examines too few sequences for $L \ge 3$ and leaves
+    violations, and so does the printed update of scores already for $L = 2$; candidates are pruned by all their
+    subsequences; a share equal to $C$ is not a violation; the result is verified by independent code. One local
+    operation takes about a millisecond: for many thousand violating sequences, and for a smaller utility loss in
+    general, use `kcl-reinsertion`.
 
     Privacy
     -------
-    Nothing is asked of the ledger: the promise is about the output, and is checked there. The
+    Nothing is asked of the ledger: the guarantee is a property of the output, and is verified on the output. The
     operations are not published; they would undo the protection.
 
     Examples
@@ -59,9 +59,13 @@ class LocalSuppression(Publisher[Trajectories]):
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
 
-    mode: str = param("local", "where visits may be deleted", choices=("local", "global"))
-    metric: str = param("instances", "what should be kept", choices=METRICS)
-    k_prime: int = param(0, "records that make a sequence frequent; for metric mfs", ge=0)
+    mode: str = param("local", "suppress locally and globally, or globally only", choices=("local", "global"))
+    metric: str = param(
+        "instances",
+        "the utility loss: deleted visits, or lost maximal frequent sequences",
+        choices=METRICS,
+    )
+    k_prime: int = param(0, "support from which on a sequence is frequent; for metric mfs", ge=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,11 +73,11 @@ class LocalSuppression(Publisher[Trajectories]):
 
     @property
     def workload(self) -> Mapping[str, int]:
-        """What makes a sequence frequent, where that was said."""
+        """The support of frequent sequences, if `k_prime` is set."""
         return {"frequent": self.k_prime} if self.k_prime else {}
 
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
-        """Find all minimal violating sequences; suppress, the best operation first, until none is left."""
+        """Mine all minimal violating sequences, and suppress, the best operation first, until none is left."""
         promise = ledger.promised(KCL)
         data, visits, names = SuppressionInput.of(data, promise)
         if promise.k > len(data):

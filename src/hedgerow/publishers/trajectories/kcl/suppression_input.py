@@ -1,4 +1,4 @@
-"""What suppression starts from: visits as arrays, their minimal violating sequences, and what is refused."""
+"""The input of suppression: visits as arrays, their minimal violating sequences, and checks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hedgerow.publishers.trajectories.kcl.utility_loss import Visit
 
 __all__ = ["SuppressionInput", "count_occurrences", "mine_violations", "require_support", "too_many"]
 
-#: beyond so many occurrences of sequences nothing is tried
+#: data with more occurrences of sequences is refused
 _MOST = 2_000_000_000
 
 
 class SuppressionInput(NamedTuple):
-    """Trajectories in canonical order, the same as arrays, and the place and time of each pair in those."""
+    """Trajectories in canonical order, the same as arrays, and the place and time of each pair number."""
 
     data: Trajectories
     visits: VisitArrays
@@ -29,11 +29,11 @@ class SuppressionInput(NamedTuple):
 
     @classmethod
     def of(cls, data: Trajectories, promise: KCL) -> SuppressionInput:
-        """Number the pairs that occur, in the order of time, and mark who has a sensitive value."""
+        """Number the pairs that occur, in the order of time, and mark the records with a sensitive value."""
         if data.several:
-            msg = "suppression needs one visit at a time; read with collisions=first or last"
+            msg = "suppression needs at most one visit per record and time; read with collisions=first or last"
             raise ParameterError(msg)
-        data = data.canonical()  # so that the order of rows decides nothing
+        data = data.canonical()  # so that the order of rows does not matter
         starts, pairs, traits = data.arrays()
         distinct, numbers = np.unique(pairs, return_inverse=True)
         flags = [data.records_with(traits, column, value) for column, value in promise.sensitive]
@@ -45,7 +45,7 @@ class SuppressionInput(NamedTuple):
 
 
 def mine_violations(visits: VisitArrays, promise: KCL) -> MinedSequences:
-    """Find all minimal violating sequences, or refuse data whose sequences no memory holds."""
+    """Mine all minimal violating sequences, or refuse data whose sequences do not fit in memory."""
     count_occurrences(visits, promise.l)
     mined = mine_sequences(visits, promise.k, promise.c, promise.l)
     if not mined.complete:
@@ -54,9 +54,9 @@ def mine_violations(visits: VisitArrays, promise: KCL) -> MinedSequences:
 
 
 def count_occurrences(visits: VisitArrays, longest: int) -> int:
-    """How often sequences of up to a length occur: at least once each, so no list is longer.
+    """Count the occurrences of all sequences up to a length; this bounds the number of distinct sequences.
 
-    It stops beyond what can be done: for long records the numbers themselves are too long.
+    Beyond the limit it stops and refuses: for long records even the numbers become too long.
     """
     total = 0
     lengths, numbers = np.unique(np.diff(visits.starts), return_counts=True)
@@ -69,31 +69,32 @@ def count_occurrences(visits: VisitArrays, longest: int) -> int:
 
 
 def too_many(longest: int) -> ParameterError:
-    """The error for data whose sequences no memory holds."""
+    """The error for data whose sequences do not fit in memory."""
     return ParameterError(
-        f"there are too many sequences of up to {longest} visits to look at; take a smaller l, "
+        f"there are too many sequences of up to {longest} visits to mine; take a smaller l, "
         "or coarser times so that records have fewer visits"
     )
 
 
 def require_support(method: str, metric: str, k_prime: int) -> None:
-    """Refuse the metric of frequent sequences without a number that makes them frequent."""
+    """Refuse the metric of frequent sequences without the support from which on they are frequent."""
     if metric == "mfs" and k_prime < 1:
         msg = f"{method}.k_prime must be at least 1 for metric mfs; got 0"
         raise ParameterError(msg)
 
 
 def _warn_of_loss(visits: VisitArrays, promise: KCL) -> None:
-    """Say what costs much and is no error."""
+    """Warn about settings that cost much utility but are valid."""
     records = len(visits.starts) - 1
     if 0 < records < promise.k:
         warnings.warn(
-            f"k = {promise.k} is more than there are records: every visit is suppressed",
+            f"k = {promise.k} is more than there are records: all visits will be suppressed",
             stacklevel=2,
         )
     for (column, _), flags in zip(promise.sensitive, visits.flags, strict=True):
         if int(flags.sum()) * promise.c.denominator > promise.c.numerator * records:
             warnings.warn(
-                f"a sensitive value of {column!r} is more frequent than c in all of the data; much will be suppressed",
+                f"a sensitive value of {column!r} is more frequent than c in all of the data; "
+                "many visits will be suppressed",
                 stacklevel=2,
             )

@@ -1,7 +1,7 @@
-"""What deleting visits costs: the metrics by which suppression decides.
+"""The utility loss of suppression: the metrics by which operations are scored.
 
-A metric of your own is a class with the four methods of `Metric`, entered in `METRICS` under a name; both methods
-then take that name.
+Your own metric is a class with the four methods of `Metric`, registered in `METRICS` under a name; `kcl` and
+`kcl-reinsertion` then accept that name.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Metric(Protocol):
-    """The utility loss of operations, kept up to date with what was deleted.
+    """The utility loss of operations, kept up to date with deletions.
 
     Visits are numbered as in `VisitArrays`.
     """
 
     def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
-        """The loss of each of so many operations; visit `i` is deleted by operation `of[i]`."""
+        """The loss of each operation; `visits[i]` is deleted by operation `of[i]`."""
         ...
 
     def everywhere(self) -> Numbers:
@@ -41,16 +41,16 @@ class Metric(Protocol):
         ...
 
     def deleted(self, visits: Integers) -> Integers:
-        """Take note of a deletion; return the pairs whose losses it changed."""
+        """Record a deletion; return the pairs whose losses it changed."""
         ...
 
     def kept(self, alive: Flags) -> float:
-        """How much is kept if just these visits are; of two results the larger is taken."""
+        """The utility if only these visits are kept; the larger, the better."""
         ...
 
 
 class Instances:
-    """Every visit counts the same: the loss is the number of deleted visits."""
+    """Every visit has the same weight: the loss is the number of deleted visits."""
 
     def __init__(self, visits: VisitArrays) -> None:
         self.pairs = visits.pairs
@@ -66,7 +66,7 @@ class Instances:
         return self.counts
 
     def deleted(self, visits: Integers) -> Integers:
-        """Only the pairs themselves have become rarer."""
+        """Only the losses of the deleted pairs change."""
         pairs = self.pairs[visits]
         np.subtract.at(self.counts, pairs, 1)
         return np.unique(pairs)
@@ -87,23 +87,23 @@ class FrequentSequences:
         self._maximal.add_to_pairs(self._of_pair, visits.pairs, np.arange(len(self._maximal.sizes)), 1)
 
     def local(self, visits: Integers, of: Integers, operations: int) -> Numbers:
-        """How many would be lost without these visits."""
+        """How many MFS would be lost without these visits."""
         occurrence, query = self._maximal.at_visits(visits)
         operation, sequence = of[query], self._maximal.at[occurrence]
         # only sequences that have few records to spare can be lost
-        gone = np.bincount(of, minlength=operations)[operation]
-        close = self._maximal.support[sequence] - gone < self._support
+        deleted = np.bincount(of, minlength=operations)[operation]
+        close = self._maximal.support[sequence] - deleted < self._support
         codes, at = group_equal(operation[close] * len(self._maximal.sizes) + sequence[close])
         operation, sequence = np.divmod(codes, max(1, len(self._maximal.sizes)))
         left = self._maximal.support[sequence] - np.bincount(at, minlength=len(codes))
         return np.bincount(operation[left < self._support], minlength=operations)
 
     def everywhere(self) -> Numbers:
-        """How many contain each pair."""
+        """How many MFS contain each pair."""
         return self._of_pair
 
     def deleted(self, visits: Integers) -> Integers:
-        """Take records away; the losses of all pairs of what lost one have changed."""
+        """Remove the occurrences; the losses of all pairs of the affected MFS change."""
         touched = self._maximal.touching(visits)
         self._maximal.remove(touched)
         changed = np.unique(self._maximal.at[touched])
@@ -114,14 +114,14 @@ class FrequentSequences:
         return np.unique(np.concatenate((self.pairs[visits], pairs.ravel())))
 
     def kept(self, alive: Flags) -> float:
-        """How many of them enough records still have."""
+        """How many MFS still have enough support."""
         maximal = self._maximal
         occurs = np.logical_and.reduce([alive[column] for column in maximal.places.T])
         left = np.bincount(maximal.at[occurs], minlength=len(maximal.sizes))
         return float(np.count_nonzero(left >= self._support))
 
 
-#: by name: how to make a metric of visits, the place and time of each pair, and K'
+#: the factory of each metric: from visits, the place and time of each pair, and K'
 METRICS: dict[str, Callable[[VisitArrays, Sequence[Visit], int], Metric]] = {
     "instances": lambda visits, _names, _support: Instances(visits),
     "mfs": lambda visits, _names, support: FrequentSequences(visits, support),

@@ -1,12 +1,11 @@
-"""Suppression by many operations at a time: for lists of thousands of minimal violating sequences (MVS) and more.
+"""Suppression in batches: for thousands of minimal violating sequences (MVS) and more.
 
-A round takes all local suppressions that score at least as well as the best global one, looks at
-the data after *all* of them, and gives up the worst of those that touch a clean sequence which
-would then violate, until none does. "No clean sequence that occurs violates" is the invariant of
-the paper's schedule, so what is applied is sound, and the order within a round does not matter. If no
-local suppression is left, the best global ones are applied, which are always sound.
+A round takes all local suppressions that score at least as well as the best global one, considers the data after *all*
+of them, and drops the worst of those that would make a clean sequence violate, until none does. "No clean sequence that
+occurs violates" is the invariant of the paper's schedule, so the batch is sound, and the order within a round does not
+matter. If no local suppression is left, the best global ones are applied, which are always sound.
 
-Supports, counts and scores are kept up to date with what is deleted, so a round costs what it changes.
+Supports, counts and scores are updated incrementally, so the cost of a round is proportional to what it changes.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Hashes: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: global suppressions that score nearly as well as the best are applied with it
+#: global suppressions with at least this part of the best score are applied with it
 _NEARLY = 0.9
-#: visits scored at once, for the sake of memory
+#: visits that are scored at once, to bound memory
 _AT_ONCE = 1 << 18
 
 
@@ -52,9 +51,9 @@ def suppress_in_batches(visits: VisitArrays, mined: MinedSequences, promise: KCL
 class BatchState:
     """Which visits are alive, where clean and listed sequences occur, and the scores of operations.
 
-    `score[v, i]` is the gain of suppressing the `i`-th visit of the listed sequence `v` in its records,
-    for its loss. The gain counts the listed sequences of the pair that occur in just the
-    same records. It may have become less since; it is then corrected when it matters.
+    `score[v, i]` is the privacy gain over the utility loss of suppressing the `i`-th visit of sequence `v` of the list
+    in its records. The gain counts the listed sequences of the pair that occur in exactly the same records. It may be
+    outdated and too large; it is corrected before it is used.
     """
 
     def __init__(self, arrays: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> None:
@@ -88,9 +87,9 @@ class BatchState:
         self._score_at(np.unique(self.listed.places[self.first[sequences]]))
 
     def _score_at(self, visits: Integers) -> None:
-        """Score what begins at these visits.
+        """Score the operations whose first deleted visit is one of these.
 
-        What an operation eliminates is listed at the visit of any one of its records, the first, say.
+        The sequences that an operation eliminates can be looked up at any of its deleted visits; the first is used.
         """
         listed = self.listed
         occurrence, query = listed.at_visits(visits)
@@ -105,7 +104,7 @@ class BatchState:
         self.score[sequence, column] = gain[first] / (loss + 1.0)
 
     def delete(self, visits: Integers) -> None:
-        """Delete visits, each once, and keep everything up to date."""
+        """Delete distinct visits, and update supports, counts and scores."""
         self.alive[visits] = False
         self.metric.deleted(visits)
         clean = self.clean.touching(visits)
@@ -124,22 +123,22 @@ class BatchState:
         self.rescore(changed[occurs])
 
     def _unlist(self, sequences: Integers) -> None:
-        """Take what no longer occurs off the list."""
+        """Remove sequences that no longer occur from the list."""
         self.left -= len(sequences)
         self.score[sequences] = 0
         self.listed.add_to_pairs(self.gain, self.pairs, sequences, -1)
 
     def _advance_first(self, sequences: Integers) -> None:
-        """Let `first` be the first occurrence that is left of each sequence."""
+        """Set `first` to the first remaining occurrence of each sequence."""
         while len(sequences):
             sequences = sequences[~self.listed.live[self.first[sequences]]]
             self.first[sequences] += 1
 
 
 def _hashes(numbers: Integers) -> Hashes:
-    """Scatter numbers over all 64 bits; sums of scattered numbers stand for sets of them.
+    """Hash numbers to 64 bits; the sum of hashes identifies a set of numbers.
 
-    If two sets ever have the same sum a score is off, not the promise.
+    If two sets have the same sum, a score is wrong, but the guarantee is not affected.
     """
     bits = numbers.astype(np.uint64) + np.uint64(1)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -148,12 +147,12 @@ def _hashes(numbers: Integers) -> Hashes:
 
 
 def _multiplicities(keys: Hashes) -> Integers:
-    """How many keys there are like each."""
+    """How often each key occurs."""
     return pl.DataFrame({"key": keys}).select(pl.len().over("key"))["len"].to_numpy()
 
 
 def _suppress_globally(state: BatchState, best: float) -> None:
-    """Apply global suppressions, best first, while they score nearly as well as the best."""
+    """Apply global suppressions, best first, while they score nearly as well as the best one."""
     while state.left:
         score = state.global_scores()
         pair = int(score.argmax())
@@ -172,8 +171,8 @@ class _Operations(NamedTuple):
 
 
 def _suppress_locally(state: BatchState, best: float) -> bool:
-    """Apply as many of the best local suppressions as go together; say whether there is any."""
-    ranked = _ranked(state, best)
+    """Apply as many of the best local suppressions as are valid together; return whether there is any."""
+    ranked = _rank_operations(state, best)
     touched = state.clean.touching(np.unique(ranked.deleted))
     active = np.ones(ranked.number, np.bool_)
     while active.any():
@@ -186,8 +185,8 @@ def _suppress_locally(state: BatchState, best: float) -> bool:
     return False
 
 
-def _ranked(state: BatchState, best: float) -> _Operations:
-    """The operations that score at least so well: one for the same deletion, one per sequence."""
+def _rank_operations(state: BatchState, best: float) -> _Operations:
+    """The operations with at least this score, best first: one per distinct deletion, and one per sequence."""
     width = state.score.shape[1]
     promising = np.unique(np.flatnonzero(state.score.ravel() >= np.float32(best)) // width)
     state.rescore(promising)
@@ -205,10 +204,10 @@ def _ranked(state: BatchState, best: float) -> _Operations:
 
 
 def _invalid_operations(state: BatchState, touched: Integers, deleted: Integers, by: Integers) -> Integers:
-    """Name the operations that make clean sequences violate, as few and as bad as may be.
+    """Choose operations to drop so that clean sequences stay clean: few, and those ranked worst.
 
-    A sequence that is short of records gets back as many as it lacks, from the operations ranked
-    worst; one that has a sensitive value too often, one at a time.
+    A sequence with fewer than K records gets back as many as it lacks, from the operations ranked worst; a sequence
+    that exceeds C gets back one record at a time.
     """
     worst = np.full(len(state.alive), -1)
     np.maximum.at(worst, deleted, by)

@@ -1,4 +1,4 @@
-"""(K,C)_L-privacy of trajectories by suppression and re-insertion of visits: ours."""
+"""(K,C)_L-privacy of trajectories by suppression and re-insertion of visits: our own method."""
 
 from __future__ import annotations
 
@@ -29,26 +29,27 @@ __all__ = ["SuppressionWithReinsertion"]
 
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: up to so many minimal violating sequences one operation at a time is fast enough
+#: up to this many minimal violating sequences, one operation at a time is fast enough
 _GREEDY = 3_000
-#: beyond so many occurrences of sequences growing alone lost no more, and is far faster
+#: with more occurrences of sequences, growing from nothing alone lost no more utility and is far faster
 _GROW = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressionWithReinsertion(Publisher[Trajectories]):
-    r"""Publish trajectories by suppression, and re-insert what need not have been suppressed.
+    r"""Publish trajectories by suppression, followed by re-insertion of visits that did not have to be suppressed.
 
-    Suppression is that of `kcl` [1]_: visits of *minimal violating sequences* are deleted, locally or everywhere,
-    one operation at a time where there are few such sequences and in batches where there are many. Ours: each pair of
-    place and time is then re-inserted in the records that lost it, wherever the promise still holds with
-    it. The same is done starting from no visit at all, which alone is a method for very long lists of
-    violations (`schedule` grow). What keeps most is published.
+    Suppression is that of `kcl` [1]_: visits of *minimal violating sequences* are deleted, locally or globally,
+    one operation at a time if there are few such sequences, and in batches if there are many. Our addition is
+    re-insertion: each pair of place and time is re-inserted into the records that lost it, wherever the guarantee still
+    holds. Re-insertion is also run from no visits at all (growing), which alone is a method for very many
+    violating sequences (`schedule` grow). The result with the largest utility is published.
 
     Privacy
     -------
-    Nothing is asked of the ledger: the promise is about the output, and is checked there. Among records with
-    equal visits all get a visit back or none, so a sensitive value decides about no single record.
+    Nothing is asked of the ledger: the guarantee is a property of the output, and is verified on the output. Among
+    records with equal visits either all get a visit back or none, so a sensitive value never decides about a single
+    record.
 
     Examples
     --------
@@ -72,11 +73,15 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
     # docs/results/kcl.md: of 12 runs on public data the loss was lowest in each
     recommended: ClassVar[str] = "visits that must stay as they were, under K, C and L"
 
-    metric: str = param("instances", "what should be kept", choices=METRICS)
-    k_prime: int = param(0, "records that make a sequence frequent; for metric mfs", ge=0)
+    metric: str = param(
+        "instances",
+        "the utility loss: deleted visits, or lost maximal frequent sequences",
+        choices=METRICS,
+    )
+    k_prime: int = param(0, "support from which on a sequence is frequent; for metric mfs", ge=0)
     schedule: str = param(
         "auto",
-        "suppress in batches, or grow from nothing; auto: as the size of the data asks for",
+        "suppress in batches and re-insert, or only grow from no visits; auto: by the size of the data",
         choices=("auto", "batch", "grow"),
     )
 
@@ -86,30 +91,30 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
 
     @property
     def workload(self) -> Mapping[str, int]:
-        """What makes a sequence frequent, where that was said."""
+        """The support of frequent sequences, if `k_prime` is set."""
         return {"frequent": self.k_prime} if self.k_prime else {}
 
     def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
-        """Suppress until nothing violates, re-insert what need not be gone, take what keeps most."""
+        """Suppress until nothing violates, re-insert visits, and take the result with the largest utility."""
         promise = ledger.promised(KCL)
         data, visits, names = SuppressionInput.of(data, promise)
         if promise.k > len(data):
             return data.truncated(0)
-        # decided before anything is mined: what is mined is used
+        # decided before mining, so that nothing is mined in vain
         large = count_occurrences(visits, promise.l) > _GROW
         grown = self.schedule == "grow" or (self.schedule == "auto" and large)
         metric = METRICS[self.metric](visits, names, self.k_prime)
         suppressed = [] if grown else [self._suppress(visits, promise, metric)]
-        nothing = np.zeros(len(visits.pairs), np.bool_)
+        no_visits = np.zeros(len(visits.pairs), np.bool_)
         reinserted = [
             reinsert(visits, start, promise, pairs)
-            for start in (nothing, *suppressed)
+            for start in (no_visits, *suppressed)
             for pairs in insertion_orders(visits)
         ]
         return data.keep_visits(max([*suppressed, *reinserted], key=lambda kept: (metric.kept(kept), kept.sum())))
 
     def _suppress(self, visits: VisitArrays, promise: KCL, metric: Metric) -> Flags:
-        """Find all minimal violating sequences and suppress until none is left; say which visits are kept."""
+        """Mine all minimal violating sequences and suppress until none is left; return which visits are kept."""
         mined = mine_violations(visits, promise)
         few = sum(len(level.codes) for level in mined.violating) <= _GREEDY
         if few and self.schedule == "auto":

@@ -1,17 +1,16 @@
-"""Re-insertion: visits that suppression deleted but need not have.
+"""Re-insertion of visits that suppression deleted although it did not have to.
 
-Suppression decides by what violates in the data as it was. Once much of that is gone, many a visit
-fits in again; a record that lost everything can nearly always keep one visit. Each pair is looked
-at once: of the records that lost it, those get it back whose sequences are then in enough
-records, the others that get it back included, and give no sensitive value away. Sequences without
-the pair stay as they are, so what was private before is private after.
+Suppression decides by the violations of the original data. After it, many deleted visits can be re-inserted; a record
+that lost all its visits can nearly always keep one. Each pair is processed once: of the records that lost it, those get
+it back whose sequences with the pair then occur in at least K records (those that get it back included) and stay
+within C for every sensitive value. Sequences without the pair do not change, so the guarantee is preserved.
 
-A sequence that would be beyond C is re-inserted in none of the records that lost it. Leaving out
-just enough records with the sensitive value would put the sequence at exactly C, and tell everybody
-that its true share is above. So among records with equal visits neither the sensitive value nor
-the place in the file decides who gets a visit back: all do or none.
+A sequence that would exceed C is re-inserted in none of the records that lost it. Leaving out just enough records with
+the sensitive value would put the sequence at exactly C, and disclose that its true share is above C. So among records
+with equal visits, neither the sensitive value nor the position in the file decides who gets a visit back: either all
+do or none.
 
-Started from nothing this is a method of its own: what is kept is grown instead of cut.
+Started from no visits, this is a method by itself: the release is grown instead of cut.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -> Flags:
-    """Re-insert visits pair by pair, in the order given; return which visits are kept then.
+    """Re-insert visits pair by pair, in the order of `pairs`; return which visits are then kept.
 
-    `alive` says which are kept so far, and they must be private.
+    `alive` are the visits that are kept so far; they must satisfy the guarantee.
     """
     alive = alive.copy()
     limits = _Limits(promise.k, floor_multiples(promise.c, len(visits.starts) - 1))
@@ -52,20 +51,20 @@ def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -
 
 
 def insertion_orders(visits: VisitArrays) -> tuple[Integers, Integers]:
-    """The pairs, frequent ones first and rare ones first: neither order is always the better one."""
+    """Two orders of the pairs, frequent first and rare first; neither is always better."""
     frequent = np.argsort(-np.bincount(visits.pairs, minlength=visits.size), kind="stable")
     return frequent, frequent[::-1]
 
 
 class _Limits(NamedTuple):
-    """What the promise asks: `k` records, and of n records at most `marked[n]` with a value."""
+    """The limits of the guarantee: at least `k` records, and at most `marked[n]` of n with a sensitive value."""
 
     k: int
     marked: Integers
 
 
 class _Sequences(NamedTuple):
-    """The sequences with one pair that its candidates would have: `at` is one of `candidate`.
+    """The sequences with one pair that the candidate records would have: `candidate` has sequence `at`.
 
     `length` is the number of visits of each sequence.
     """
@@ -76,7 +75,7 @@ class _Sequences(NamedTuple):
 
 
 def _largest_private(sequences: _Sequences, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
-    """Drop candidates whose sequences would violate until none does; those kept so far stay."""
+    """Drop candidates whose sequences would violate, until none does; visits kept so far stay."""
     inserted = np.ones(len(kept), np.bool_)
     while True:
         drop = _violating(sequences, inserted, kept, flags, limits)
@@ -86,11 +85,11 @@ def _largest_private(sequences: _Sequences, kept: Flags, flags: Flags, limits: _
 
 
 def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest: int) -> _Sequences:
-    """Every combination of the pair of a candidate with visits it has kept, up to the length known."""
+    """All combinations of the pair with kept visits of a candidate, up to the length that an attacker may know."""
     row = visits.record[candidates]
     visit, asked = concatenate_ranges(visits.starts[row], visits.starts[row + 1])
-    there = alive[visit] & (visit != candidates[asked])
-    visit, asked = visit[there], asked[there]
+    others = alive[visit] & (visit != candidates[asked])
+    visit, asked = visit[others], asked[others]
     end = np.cumsum(np.bincount(asked, minlength=len(candidates)))
     candidate, at = np.arange(len(candidates)), np.zeros(len(candidates), np.int64)
     following = np.concatenate(([0], end[:-1]))
@@ -111,9 +110,9 @@ def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest:
 
 
 def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
-    """Candidates to drop: all of a sequence that too few have, else all of one beyond C.
+    """The candidates to drop: those of sequences in fewer than K records, else those of sequences that exceed C.
 
-    Of sequences beyond C the longest go first: without their candidates shorter ones may be within.
+    Of sequences that exceed C the longest go first: without their candidates, shorter ones may be within C.
     """
     number = len(sequences.length)
     here = inserted[sequences.candidate]
@@ -122,10 +121,10 @@ def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, flags: Flags
     free = ~kept[candidate]
     bad = free & (counts < limits.k)[at]
     if not bad.any():
-        beyond = np.zeros(number, np.bool_)
+        above = np.zeros(number, np.bool_)
         for flag in flags:
-            beyond |= np.bincount(at[flag[candidate]], minlength=number) > limits.marked[counts]
-        bad = free & beyond[at]
+            above |= np.bincount(at[flag[candidate]], minlength=number) > limits.marked[counts]
+        bad = free & above[at]
         length = sequences.length[at]
         bad &= length == length[bad].max(initial=0)
     drop = np.zeros(len(inserted), np.bool_)
