@@ -14,6 +14,7 @@ from project import ROOT
 from terminal import run
 
 import hedgerow
+from hedgerow.demo import run_demo
 
 MODULES = [found.name for found in pkgutil.walk_packages(hedgerow.__path__, "hedgerow.")]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -39,8 +40,9 @@ def test_documents_run(path, capsys):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_consoles_run(path, tmp_path):
-    """Commands of a document run one after the other in an empty folder."""
+def test_consoles_run(path, tmp_path, monkeypatch):
+    """Commands of a document run one after the other in an empty folder; the shop of the demo is a smaller one."""
+    monkeypatch.setitem(run_demo.__kwdefaults__, "baskets", 20_000)
     for block in re.findall(r"^```console\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
             assert line.startswith("$ hedgerow ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from small import small
 from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import METHODS, PureDP, find_method
@@ -12,8 +13,6 @@ from hedgerow.promises import PROMISES
 from hedgerow.testing import check_publisher, mutant
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
-#: smaller trees than the default, of which most of the time goes to writing: records are cut and go on all the same
-SMALLER = {"continued-prefix-tree": {"height": 4}}
 #: methods without units (syntactic ones), with each promise they keep: the example of its row in the table
 SYNTACTIC = [(name, kept.name) for name in METHODS if not find_method(name).units for kept in find_method(name).keeps]
 
@@ -31,9 +30,8 @@ def test_a_registered_syntactic_method_conforms(name, promise):
 
 @pytest.mark.parametrize(("name", "unit"), CASES)
 def test_a_registered_method_conforms(name, unit):
-    method = find_method(name)
-    assert method.name == name
-    result = check_publisher(method(**SMALLER.get(name, {})), PureDP(epsilon=1, unit=unit))
+    assert find_method(name).name == name
+    result = check_publisher(small(name), PureDP(epsilon=1, unit=unit))
     assert result.moved >= result.replays / 2
     assert result.replays >= 20
 

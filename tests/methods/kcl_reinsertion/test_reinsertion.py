@@ -122,8 +122,9 @@ def test_few_violations_are_suppressed_one_at_a_time(monkeypatch):
 
 
 def test_reinsertion_never_loses():
+    """Of 2,052 visits, suppression leaves about 860, and re-insertion half as many again."""
     promise = KCL(k=5, c="60%", l=3, sensitive=["diagnosis=HIV"])
-    data = walks(Walks(1_000, 6, 8))
+    data = walks(Walks(400, 5, 6))
     visits = [
         sum(len(record) for record, _ in method.publish(data, promise).data.records())
         for method in (LocalSuppression(mode="global"), LocalSuppression(), SuppressionWithReinsertion())
@@ -171,9 +172,10 @@ def test_frequent_sequences_are_cut_where_there_are_too_many():
 
 
 def test_of_equal_frequent_sequences_more_visits_are_taken():
-    data, promise = walks(Walks(1_000, 6, 8)), KCL(k=5, l=3)
+    """No sequence is frequent in four of five records: visits alone decide."""
+    data, promise = walks(Walks(400, 5, 6)), KCL(k=5, l=3)
     kept = [
         sum(len(visits) for visits, _ in method.publish(data, promise).data.records())
-        for method in (SuppressionWithReinsertion(metric="mfs", k_prime=800), LocalSuppression())
+        for method in (SuppressionWithReinsertion(metric="mfs", k_prime=320), LocalSuppression())
     ]
     assert kept[0] > kept[1]
