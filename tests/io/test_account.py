@@ -276,7 +276,7 @@ def test_nothing_goes_out_whose_entry_was_taken_out(tmp_path, account):
     with charge(account) as made:
         made.book()
         account.write_text(EMPTY)
-        with pytest.raises(WriteError, match="the entry of this publication .* was changed by someone else"):
+        with pytest.raises(WriteError, match=r"the entry of this publication .* was changed by someone else"):
             made.record_fingerprint(tmp_path / "part")
 
 
