@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terminal import run
 
-from hedgerow import Sets, find_method
+from hedgerow import Domain, Sets, find_method
 from hedgerow.data import Trajectories
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
 from hedgerow.io.codec import codec_of
@@ -382,3 +382,18 @@ def test_the_same_holds_for_sets():
     assert kept.domain.size("item") == 2
     assert kept.narrowed().domain.values("item") == ("tea",)
     assert kept.narrowed().itemsets() == [(("tea",), 9)]
+
+
+@pytest.mark.parametrize("visit", [(None, 2), ("a", None), ("c", 1), ("a", 3)])
+def test_a_visit_needs_a_place_and_a_time_of_the_domain(visit):
+    domain = Domain.declare(place=["a", "b"], time=[1, 2])
+    with pytest.raises(DomainError, match="not in the domain"):
+        Trajectories.from_records([[visit], [("a", 1)]], domain=domain)
+
+
+def test_codes_outside_the_domain_are_refused():
+    domain, zero = Domain.declare(place=["a", "b"], time=[1, 2]), np.zeros(1, np.int64)
+    for name, code in (("time", -1), ("time", 2), ("place", -1), ("place", 2)):
+        codes = {"time": zero, "place": zero, name: np.array([code])}
+        with pytest.raises(DomainError, match=f"a {name} code is outside the domain"):
+            Trajectories.from_columns(records=1, row=zero, sensitive={}, domain=domain, **codes)

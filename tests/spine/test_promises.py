@@ -7,13 +7,26 @@ import json
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 import toys
 from terminal import run
 from toys import ROWS, FewItems, MinimumSupport, NoisySize, PassOn
 
-from hedgerow import KCL, METHODS, All, PureDP, find_method, read_release, write_release
+from hedgerow import (
+    KCL,
+    METHODS,
+    All,
+    Domain,
+    PrefixTree,
+    PureDP,
+    Trajectories,
+    find_method,
+    read_release,
+    write_release,
+)
 from hedgerow.audit.folder import verify_data, verify_folder
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.io.codec import codec_of
@@ -323,3 +336,50 @@ def test_a_file_alone_may_be_ambiguous(desk):
     assert run("publish a.dat --kind sets --method toy-pass-on --k 40 --out R", desk).code == 0
     assert run("verify R", desk).code == 0
     assert run("verify R --k 40 --promise MinimumSupport", desk).code == 0
+
+
+VISITS = [[("a", 1), ("b", 2)]] * 20 + [[("a", 1)]] * 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyFirstVisits(PrefixTree):
+    """A tree that promises KCL as well; its answers are far above the noise."""
+
+    __doc__ = PrefixTree.__doc__
+    keeps: ClassVar = (PureDP, KCL)
+
+
+def test_a_budget_is_never_refused_by_private_records():
+    """Whether somebody owns several records decides between a release and an error: with a budget it may not."""
+    domain = Domain.declare(place=["a", "b"], time=[1, 2], ill=["flu"], records_per_person=2)
+    private = PureDP(epsilon=50, unit="trajectory")
+    both = All(private, KCL(k=2, l=1))
+    for owners in (range(30), [0, *range(29)]):
+        data = Trajectories.from_records(VISITS, domain=domain, persons=owners)
+        with pytest.raises(UnsupportedGuarantee, match="needs records without owners"):
+            NoisyFirstVisits().publish(data, both)
+    data = Trajectories.from_records(VISITS, domain=domain)
+    assert NoisyFirstVisits().publish(data, both, seed=1).verdict.satisfied
+    with pytest.raises(UnsupportedGuarantee, match="has no sensitive columns"):
+        NoisyFirstVisits().publish(data, All(private, KCL(k=2, l=1, c="60%", sensitive=["ill=flu"])))
+
+
+def test_two_promises_of_one_class_are_refused_in_either_order():
+    data = Trajectories.from_records(VISITS)
+    for both in (All(KCL(k=2, l=2), KCL(k=25, l=1)), All(KCL(k=25, l=1), KCL(k=2, l=2))):
+        with pytest.raises(UnsupportedGuarantee, match="keeps one promise of class KCL; got 2"):
+            find_method("kcl-reinsertion")().publish(data, both)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"name": "PureDP", "epsilon": " 1 ", "unit": "record"},
+        {"name": "PureDP", "epsilon": "0.5", "unit": "record"},
+        {"name": "KCL", "k": "2", "c": "1/2", "l": "1", "sensitive": {"ill=flu": "z"}},
+        {"name": "KCL", "k": "2", "c": "1/2", "l": "1", "sensitive": ["ill=flu"]},
+    ],
+)
+def test_a_promise_in_another_form_than_ours_is_refused(plain):
+    with pytest.raises(ParameterError, match="is not written as Hedgerow writes it"):
+        from_plain(plain)

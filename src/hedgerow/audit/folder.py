@@ -154,6 +154,7 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
         )
         raise UnsupportedGuarantee(msg)
     guarantee.require(data)
+    guarantee.require_records(data)
     guarantee.warn_about(data)
     verdict = guarantee.verify({"": data})
     if not verdict.satisfied:

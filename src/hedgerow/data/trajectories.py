@@ -101,7 +101,7 @@ class Trajectories(Dataset):
             row=np.array(row, np.int64),
             time=_codes(domain, "time", [time for _, time in visits]),
             place=_codes(domain, "place", [place for place, _ in visits]),
-            sensitive={name: _codes(domain, name, values) for name, values in traits.items()},
+            sensitive={name: _codes(domain, name, values, missing=True) for name, values in traits.items()},
             domain=domain,
             persons=None if persons is None else number_owners(persons, len(listed)),
             several=several,
@@ -131,6 +131,10 @@ class Trajectories(Dataset):
             if len(codes) != records:
                 msg = f"sensitive attribute {name!r} must have one value per record"
                 raise ParameterError(msg)
+        for name, codes in (("time", time), ("place", place)):
+            if len(codes) and (codes.min() < 0 or codes.max() >= domain.size(name)):
+                msg = f"a {name} code is outside the domain; codes are positions in its values"
+                raise DomainError(msg)
         pair = time * domain.size("place") + place
         if several:
             order = np.lexsort((time, row))
@@ -312,10 +316,10 @@ def _infer_domain(records: list[list[Visit]], traits: Mapping[str, list[Value | 
     return Domain(tuple((name, infer_axis(values)) for name, values in columns.items()), Source.INFERRED)
 
 
-def _codes(domain: Domain, name: str, values: Sequence[Value | None]) -> Integers:
-    """Look up values in the domain; -1 for None."""
+def _codes(domain: Domain, name: str, values: Sequence[Value | None], *, missing: bool = False) -> Integers:
+    """Look up values in the domain; -1 for None, where values may be missing."""
     codes = codes_over(domain.axis(name), values)
-    if any(values[number] is not None for number in np.flatnonzero(codes < 0).tolist()):
+    if any(values[number] is not None or not missing for number in np.flatnonzero(codes < 0).tolist()):
         msg = "a record has a value that is not in the domain; declare it"
         raise DomainError(msg)
     return codes

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.errors import ParameterError
+from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.kinds import differs_by_change
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.numbers import NumberLike, is_number, read_number, show
@@ -112,10 +112,26 @@ class Guarantee(ABC):
             msg = f"{self.name} is a promise about {kinds}; got {data.kind}"
             raise ParameterError(msg)
 
+    def require_records(self, data: Dataset) -> None:
+        """Refuse records that the promise cannot be made about.
+
+        A refusal depends on private records, so this is called only for a promise without a budget.
+        """
+        del data
+
+    def require_with_budget(self, data: Dataset) -> None:
+        """Refuse, by public facts alone, data about which this cannot be promised together with a budget."""
+        del data
+        if self.columns:
+            msg = f"a differentially private release has no sensitive columns: {self.name} cannot be promised about one"
+            raise UnsupportedGuarantee(msg)
+
     @final
     def open(self, data: Dataset, answers: Answers) -> Ledger:
         """Open a ledger with the budget divided by the records per unit (group privacy), or with no budget."""
         self.require(data)
+        if self.budget is None:
+            self.require_records(data)
         records = self.records_per_unit(data)
         return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
@@ -307,9 +323,16 @@ class All(Guarantee):
         return next((part.records_per_unit(data) for part in self.guarantees if part.budget is not None), 1)
 
     def require(self, data: Dataset) -> None:
-        """Refuse data that any part refuses."""
+        """Refuse data that any part refuses, or that it cannot be combined with a budget about."""
         for part in self.guarantees:
             part.require(data)
+            if self.budget is not None and part.budget is None:
+                part.require_with_budget(data)
+
+    def require_records(self, data: Dataset) -> None:
+        """Refuse records that any part refuses."""
+        for part in self.guarantees:
+            part.require_records(data)
 
     def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
         """Count the cases of all parts."""

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Domain, Source, Trajectories
-from hedgerow.errors import DomainError, ParameterError
+from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.privacy.numbers import NumberLike, read_number, show
@@ -96,11 +96,23 @@ class KCL(Criterion):
         return tuple(dict.fromkeys(column for column, _ in self.sensitive))
 
     def require(self, data: Dataset) -> None:
-        """Also refuse several records per person, and sensitive values that are not in the domain."""
+        """Also refuse sensitive values that are not in the domain."""
         super().require(data)
         [visits] = _trajectories({"": data})
-        _require_one_record_each(visits)
         _require_in_domain(visits, self.sensitive)
+
+    def require_records(self, data: Dataset) -> None:
+        """Refuse several records per person: records are counted."""
+        [visits] = _trajectories({"": data})
+        _require_one_record_each(visits)
+
+    def require_with_budget(self, data: Dataset) -> None:
+        """Also refuse records with owners: whether somebody owns several is private."""
+        super().require_with_budget(data)
+        [visits] = _trajectories({"": data})
+        if visits.persons is not None:
+            msg = "KCL with a budget needs records without owners, since it counts records; leave the person column out"
+            raise UnsupportedGuarantee(msg)
 
     def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
         """Count the sequences of up to L visits that occur, once per sensitive value.

@@ -27,7 +27,7 @@ from typing import Any, LiteralString, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
+from hedgerow.errors import BudgetExceeded, InternalError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import samplers
 from hedgerow.privacy.evidence import Evidence, EvidenceLog
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
@@ -82,11 +82,14 @@ class Ledger:
 
     def promised(self, kind: type[Promise]) -> Promise:
         """The promise of this class: public, and the goal of a syntactic method."""
-        for promise in self._promises:
-            if isinstance(promise, kind):
-                return promise
-        msg = f"no promise of class {kind.__name__} was made"
-        raise InternalError(msg)
+        promises = [promise for promise in self._promises if isinstance(promise, kind)]
+        if len(promises) > 1:
+            msg = f"this method keeps one promise of class {kind.__name__}; got {len(promises)}"
+            raise UnsupportedGuarantee(msg)
+        if not promises:
+            msg = f"no promise of class {kind.__name__} was made"
+            raise InternalError(msg)
+        return promises[0]
 
     @property
     def left(self) -> Fraction:

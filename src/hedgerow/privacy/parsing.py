@@ -73,6 +73,14 @@ def from_plain(plain: Mapping[str, Any]) -> Guarantee:
     All(PureDP(epsilon=0.5, unit='record'))
     """
     require_plain(plain)
+    guarantee = _guarantee(plain)
+    if guarantee.to_plain() != plain:
+        msg = f"{guarantee.name} is not written as Hedgerow writes it"
+        raise ParameterError(msg)
+    return guarantee
+
+
+def _guarantee(plain: Mapping[str, Any]) -> Guarantee:
     if plain.get("name") != All.name:
         return _part(plain)
     parts = plain.get("parts")
