@@ -14,6 +14,7 @@ from project import ROOT
 import hedgerow
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+TESTED = sorted((ROOT / "tests").rglob("*.py"))
 DOORS = {"ask", "survivors", "paths", "each", "note"}
 
 
@@ -32,6 +33,12 @@ def test_files_and_functions_are_small(path):
         if isinstance(node, ast.FunctionDef):
             start = node.body[0].end_lineno if ast.get_docstring(node) else node.lineno
             assert node.end_lineno - start <= 50, node.name
+
+
+def test_files_of_tests_are_small_too():
+    """Their functions may be long: a table of cases is."""
+    lines = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in TESTED}
+    assert {name: number for name, number in lines.items() if number > 400} == {}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

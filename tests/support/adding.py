@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from project import ROOT
@@ -34,16 +36,27 @@ def carried_out(page: str, copy: Path) -> dict[str, int]:
     return touched
 
 
-def run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(copy: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python in the copy."""
-    environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy / 'tests' / 'support'}"}
+    environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy / 'tests' / 'support'}", **variables}
     command = [sys.executable, *words]
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
 
 
-def run_tests(copy: Path, only: str, *names: str) -> str:
-    """Run tests in the copy, which must pass; return what is printed."""
+def run_tests(copy: Path, only: str, *names: str, **variables: str) -> Counter[str]:
+    """Run tests in the copy, which must pass; return how many did, by file."""
     tests = [f"tests/{name}" for name in names]
-    done = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", only, *tests)
+    done = run(copy, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", "-k", only, *tests, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return Counter(re.findall(r"^PASSED tests/(.*?)::", done.stdout, re.MULTILINE))
+
+
+def write_golden(copy: Path, method: str) -> dict[str, str]:
+    """Do as `make golden` does for a new method in the copy; return what it added to the golden releases."""
+    kept = copy / "tests" / "golden" / "releases.json"
+    before = json.loads(kept.read_text())
+    run_tests(copy, method, "spine/test_golden_releases.py", HEDGEROW_GOLDEN="1")
+    after = json.loads(kept.read_text())
+    assert before.items() <= after.items()
+    (added,) = set(after) - set(before)
+    return after[added]

@@ -3,27 +3,35 @@
 A case is a publication by folder; what is kept is the SHA-256 of each data file in it. `release.json` and the
 statement are not: they have golden files of their own, for people to read. A case keeps its name when the method or
 a parameter gets another one, so that the map from old to new is this file's history.
+
+A registered method without a case here has one by default: with default settings, on the largest of the awkward
+data of its kind. `make golden` writes its hashes.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from hedgerow.privacy.building import build
 from printed import TwoStageDiffPart
 
 from hedgerow import Domain, Sequences, Sets, Trajectories, write_release
+from hedgerow.data import Dataset
+from hedgerow.io.codec import codec_of
 from hedgerow.io.files import read_bytes
 from hedgerow.io.parquet import read_table
-from hedgerow.privacy import PureDP
-from hedgerow.privacy.kcl import KCL
-from hedgerow.publishers import Publisher, find_method
+from hedgerow.kinds import KINDS, find_kind
+from hedgerow.privacy import Guarantee, PureDP
+from hedgerow.promises import PROMISES
+from hedgerow.publishers import METHODS, Publisher, find_method
 from hedgerow.samples import shopping_baskets
 from hedgerow.samples.walks import Walks, walks
+from hedgerow.testing import awkward
 
 __all__ = ["CASES", "Case", "digest"]
 
@@ -43,13 +51,20 @@ class Case:
     unit: str = ""
     epsilon: str = "1"
     promise: dict = field(default_factory=dict)
+    promised: str = "KCL"
     formats: tuple[str, ...] = ("csv",)
+    #: whether it takes long enough for the slow set
+    slow: bool = False
     #: a step as the paper prints it, which is in tests only
     printed: type[Publisher] | None = None
 
     def publisher(self) -> Publisher:
         """The method with its settings."""
         return (self.printed or find_method(self.method))(**self.settings)
+
+    def guarantee(self) -> Guarantee:
+        """The promise: differential privacy, unless another is named."""
+        return build([self.promised], self.promise) if self.promise else PureDP(epsilon=self.epsilon, unit=self.unit)
 
 
 @cache
@@ -95,6 +110,12 @@ def rides() -> Trajectories:
 
 
 @cache
+def short_rides() -> Trajectories:
+    """Fewer walks through a smaller city."""
+    return walks(Walks(300, 8, 10, 4.0))
+
+
+@cache
 def repeated() -> Trajectories:
     """Visits of which several may be at one time."""
     draw = np.random.default_rng(3)
@@ -106,7 +127,21 @@ def repeated() -> Trajectories:
     return Trajectories.from_records(records, domain=domain, several=True)
 
 
-DATA = {"shop": shop, "catalogue": catalogue, "clicks": clicks, "rides": rides, "repeated": repeated}
+def largest(kind: str) -> Dataset:
+    """Of the awkward data of a kind, the set with the most units."""
+    row = find_kind(kind)
+    return max(awkward(row.type).values(), key=lambda data: data.count_units(row.type.units[0]))
+
+
+DATA = {
+    "shop": shop,
+    "catalogue": catalogue,
+    "clicks": clicks,
+    "rides": rides,
+    "short rides": short_rides,
+    "repeated": repeated,
+    **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
+}
 KCL_PROMISES = {
     "plain": {"k": 5, "l": 2},
     "with a sensitive value": {"k": 5, "l": 2, "c": "40%", "sensitive": [("diagnosis", "HIV")]},
@@ -162,10 +197,11 @@ def _cases() -> dict[str, Case]:
     for name, promise in KCL_PROMISES.items():
         formats = TABLES if name == "with a sensitive value" else ("csv",)
         cases[f"kcl, {name}"] = Case("rides", "kcl-reinsertion", promise=promise, formats=formats)
-        cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise)
+        cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise, slow=name == "three visits")
     promise = KCL_PROMISES["with a sensitive value"]
     ours = "kcl-reinsertion"
     cases |= {
+        "kcl, three visits, greedy alone, short": Case("short rides", "kcl", promise=KCL_PROMISES["three visits"]),
         "kcl, frequent sequences": Case("rides", ours, {"metric": "mfs", "k_prime": 20}, promise=promise),
         "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
         "kcl, in batches": Case("rides", ours, {"schedule": "batch"}, promise=promise),
@@ -174,22 +210,39 @@ def _cases() -> dict[str, Case]:
     return cases
 
 
-CASES = _cases()
+def _default(name: str) -> Case:
+    """A method with its default settings, in the first format of its kind."""
+    method = find_method(name)
+    kind = method.kinds[0].kind
+    ending = next(iter(codec_of(kind).formats.values())).endings[0]
+    data, kept = f"awkward {kind}", method.keeps[0]
+    if method.units:
+        return Case(data, name, unit=method.units[0], formats=(ending,))
+    return Case(data, name, promise=dict(PROMISES[kept.name].example), promised=kept.name, formats=(ending,))
+
+
+def _all_cases() -> dict[str, Case]:
+    cases = _cases()
+    chosen = {case.method for case in cases.values()}
+    return cases | {f"{name}, by default": _default(name) for name in METHODS if name not in chosen}
+
+
+CASES = _all_cases()
 
 
 def digest(case: Case, folder: Path) -> dict[str, str]:
     """Publish a case with every seed, in every format; what each data file comes to."""
     data = DATA[case.data]()
-    guarantee = KCL(**case.promise) if case.promise else PureDP(epsilon=case.epsilon, unit=case.unit)
-    found = {}
+    guarantee = case.guarantee()
+    hashes = {}
     for seed in SEEDS[:1] if case.promise else SEEDS:
         release = case.publisher().publish(data, guarantee, seed=seed)
         for ending in case.formats:
             out = folder / f"{seed}-{ending}"
             write_release(release, out, like=f"in.{ending}")
             for path in sorted(out.glob("data.*")):
-                found[f"{seed}/{path.name}"] = _hash(path)
-    return found
+                hashes[f"{seed}/{path.name}"] = _hash(path)
+    return hashes
 
 
 def _hash(path: Path) -> str:
