@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from plans import run_plans
 
 from hedgerow.data.subsequences import MinedSequences, VisitArrays
-from hedgerow.privacy.kcl import KCL, count_violations
+from hedgerow.privacy.kcl_criterion import KCL, count_violations
 from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import suppress_greedily
 from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations

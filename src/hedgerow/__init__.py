@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
-    from hedgerow.privacy.kcl import KCL
+    from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.publishers.sequences.ngram.publisher import NGram
@@ -74,7 +74,7 @@ _HOMES = {
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
-    "hedgerow.privacy.kcl": ("KCL",),
+    "hedgerow.privacy.kcl_criterion": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),

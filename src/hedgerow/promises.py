@@ -50,7 +50,7 @@ PROMISES: dict[str, Promise] = {
         example={"epsilon": "1", "unit": "record"},
     ),
     "KCL": Promise(
-        "hedgerow.privacy.kcl:KCL",
+        "hedgerow.privacy.kcl_criterion:KCL",
         {
             "k": Option("how many records must match what an attacker knows, if any match"),
             "c": Option(

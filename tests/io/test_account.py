@@ -26,7 +26,7 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
     WriteError,
 )
-from hedgerow.io.account import FAILED, OUT, Account
+from hedgerow.io.epsilon_account import FAILED, OUT, Account
 from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import ExactAnswers, Laplace
 from hedgerow.privacy.questions import FirstQuestionHook

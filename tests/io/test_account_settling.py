@@ -14,8 +14,8 @@ from accounts import EMPTY, charge, states
 from project import TESTS
 from terminal import run
 
-from hedgerow.io.account import FAILED, OUT, PENDING
 from hedgerow.io.account_charge import settle_account
+from hedgerow.io.epsilon_account import FAILED, OUT, PENDING
 
 
 @pytest.mark.parametrize("moment", ["asked", "ready", "out", "changed"])

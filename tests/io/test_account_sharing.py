@@ -20,7 +20,7 @@ from hedgerow.errors import (
     BudgetExceeded,
 )
 from hedgerow.io import locks
-from hedgerow.io.account import FAILED, OUT
+from hedgerow.io.epsilon_account import FAILED, OUT
 from hedgerow.jobs.publish import run_job
 
 

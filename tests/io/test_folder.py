@@ -29,11 +29,11 @@ from hedgerow.errors import (
 from hedgerow.io import atomic_folder as atomic_folder_module
 from hedgerow.io import release_writer as writer_module
 from hedgerow.io.atomic_folder import temporary_folder
+from hedgerow.io.atomic_swap import swap_folders
 from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
 from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.io.scores import check_owners_file, read_scores
-from hedgerow.io.swap import swap_folders
 from hedgerow.release import SCHEMA
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)

@@ -18,8 +18,8 @@ from hedgerow.audit.folder import verify_folder
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
-from hedgerow.io.account import Account
 from hedgerow.io.domains import read_domain
+from hedgerow.io.epsilon_account import Account
 from hedgerow.io.files import Ending, compress
 from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.io.scores import read_scores, write_scores

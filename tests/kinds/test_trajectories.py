@@ -19,7 +19,7 @@ from hedgerow.io import read
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import Ending, compress
 from hedgerow.io.release_writer import Layout, open_folder, write_folder
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.report import report
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import build_edge_cases

@@ -14,7 +14,7 @@ from hedgerow.io.files import Ending
 from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.measures.containment import containment_scores, itemset_index_of
 from hedgerow.measures.journeys import as_sequences, measure_journeys
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 
 DOMAIN = Domain.declare(place=["a", "b", "c"], time=range(4))
 

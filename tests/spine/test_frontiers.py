@@ -32,7 +32,7 @@ from hedgerow.frontiers import local as local_module
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
 from hedgerow.privacy import NoisyAnswers
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.privacy.questions import CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.publishers.base import publish_with
 from hedgerow.samples.walks import Walks, walks

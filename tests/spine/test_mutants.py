@@ -96,7 +96,7 @@ def test_a_universe_taken_from_the_data_is_caught():
 def test_a_domain_taken_from_the_data_is_caught():
     old = "noisy, data.domain)"
     new = "noisy, data.domain.with_records_per_person(1 + len(data)))"
-    caught(FlatLaplace, old, new, "over another domain than the declared one")
+    caught(FlatLaplace, old, new, "over a domain that is not the declared one")
 
 
 def test_original_order_is_caught():

@@ -68,5 +68,5 @@ def test_the_owner_sees_how_many_records_were_dropped(tmp_path):
     assert shown["records dropped"] == "1"
     assert shown["lines without a record or an owner"] == "1"
     assert shown["lines that cannot be read"] == "1"
-    with pytest.raises(ReadError, match=":6: more or fewer cells"):
+    with pytest.raises(ReadError, match=":6: the line has more or fewer cells"):
         read(tmp_path / "a.csv", kind="sets")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from hedgerow import PureDP
-from hedgerow.io.account import Account
 from hedgerow.io.account_charge import Charge
 from hedgerow.io.atomic_folder import Placement
+from hedgerow.io.epsilon_account import Account
 from hedgerow.privacy import Guarantee
 
 __all__ = ["EMPTY", "ONE", "charge", "entries", "states"]

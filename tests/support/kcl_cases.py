@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hedgerow.data import Trajectories
 from hedgerow.data.subsequences import VisitArrays, mine_sequences
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import OperationQueue, SuppressionState
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from hedgerow.privacy.building import build
 from printed import TwoStageDiffPart
 
 from hedgerow import Domain, Sequences, Sets, Trajectories, write_release
@@ -27,11 +26,12 @@ from hedgerow.io.files import read_bytes
 from hedgerow.io.parquet import read_table
 from hedgerow.kinds import KINDS, find_kind
 from hedgerow.privacy import Guarantee, PureDP
+from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
 from hedgerow.publishers import METHODS, Publisher, find_method
 from hedgerow.samples import shopping_baskets
 from hedgerow.samples.walks import Walks, walks
-from hedgerow.testing import awkward
+from hedgerow.testing import build_edge_cases
 
 __all__ = ["CASES", "Case", "digest"]
 
@@ -130,7 +130,7 @@ def repeated() -> Trajectories:
 def largest(kind: str) -> Dataset:
     """Of the awkward data of a kind, the set with the most units."""
     row = find_kind(kind)
-    return max(awkward(row.type).values(), key=lambda data: data.count_units(row.type.units[0]))
+    return max(build_edge_cases(row.type).values(), key=lambda data: data.count_units(row.type.units[0]))
 
 
 DATA = {

@@ -30,8 +30,8 @@ def command(file: str, total: str | None, unit: str | None, *, as_json: bool) ->
     Entries of publications that were killed are settled: if the release folder is in its place, the entry is "out",
     otherwise "failed: charged". Both count, because the data was asked.
     """
-    from hedgerow.io.account import create_account  # noqa: PLC0415
     from hedgerow.io.account_charge import settle_account  # noqa: PLC0415
+    from hedgerow.io.epsilon_account import create_account  # noqa: PLC0415
 
     path = Path(file)
     if total is not None and unit is not None:

@@ -25,7 +25,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from hedgerow.errors import EngineError, HedgerowError, InternalError, WriteError
-from hedgerow.io.account import (
+from hedgerow.io.atomic_folder import Placement
+from hedgerow.io.epsilon_account import (
     FAILED,
     OUT,
     PENDING,
@@ -35,7 +36,6 @@ from hedgerow.io.account import (
     with_fields,
     without_entry,
 )
-from hedgerow.io.atomic_folder import Placement
 from hedgerow.io.files import copy_permissions, reason
 from hedgerow.io.locks import abandoned, make_locked, remove, remove_abandoned
 from hedgerow.privacy import Guarantee

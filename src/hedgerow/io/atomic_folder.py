@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hedgerow.errors import WriteError
+from hedgerow.io.atomic_swap import swap_folders
 from hedgerow.io.locks import abandoned, make_locked, remove
-from hedgerow.io.swap import swap_folders
 
 __all__ = ["Placement", "put_in_place", "remove_leftovers", "temporary_folder"]
 

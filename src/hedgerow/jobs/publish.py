@@ -10,10 +10,10 @@ from hedgerow import progress
 from hedgerow.data import Dataset
 from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
 from hedgerow.frontiers import find_engine
-from hedgerow.io.account import Account
 from hedgerow.io.account_charge import Charge
 from hedgerow.io.atomic_folder import Placement
 from hedgerow.io.codec import codec_of
+from hedgerow.io.epsilon_account import Account
 from hedgerow.io.release_writer import Layout, check_free, write_folder
 from hedgerow.io.scores import check_owners_file
 from hedgerow.io.signing import read_private_key

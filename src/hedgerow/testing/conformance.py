@@ -27,8 +27,9 @@ __all__ = ["Conformance", "check_publisher"]
 
 _EITHER_END = 8
 _LEAST_RELEASES = 2
+_SEED = 20_260
 #: of so many digits that they are in no release by chance
-_SEED = 20_260_000_713_905_281
+_LONG_SEED = 20_260_000_713_905_281
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,9 @@ def _some(neighbours: int) -> list[int]:
 
 
 def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:
-    release = method.publish(data, guarantee, seed=_SEED)
+    release = method.publish(data, guarantee, seed=_LONG_SEED)
     _require("Not for publication" in release.statement(), "a seeded run must say so")
-    _require(str(_SEED).encode() not in release_bytes(release), "the seed is in the release")
+    _require(str(_LONG_SEED).encode() not in release_bytes(release), "the seed is in the release")
     fresh = method.publish(data, guarantee)
     _require("Not for publication" not in fresh.statement(), "a run from OS entropy is publishable")
     for output in fresh.outputs.values():

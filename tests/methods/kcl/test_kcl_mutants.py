@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.errors import NotSatisfied
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl import global_suppression, publisher, suppression_input
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import SuppressionState
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression

@@ -13,7 +13,7 @@ from project import VECTORS
 from hedgerow.data import Trajectories
 from hedgerow.data.frequent_subsequences import compare_maximal_frequent, mine_maximal_frequent
 from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import Operation, OperationQueue, occurrences_of
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression

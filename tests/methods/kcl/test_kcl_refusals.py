@@ -10,7 +10,7 @@ from kcl_cases import trajectories
 from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.privacy.kcl import KCL, count_violations
+from hedgerow.privacy.kcl_criterion import KCL, count_violations
 from hedgerow.publishers.trajectories.kcl import greedy_suppression
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion

@@ -15,7 +15,7 @@ from hedgerow.data import Trajectories
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.record_linkage import _InformedAttacker, truly_beyond
 from hedgerow.measures.visits import Visits
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS
 from hedgerow.publishers.trajectories.kcl_reinsertion import reinsertion

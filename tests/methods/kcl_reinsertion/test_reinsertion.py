@@ -12,7 +12,7 @@ from project import VECTORS
 from hedgerow.data import Trajectories
 from hedgerow.data.subsequences import mine_sequences
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl import suppression_input
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, Instances

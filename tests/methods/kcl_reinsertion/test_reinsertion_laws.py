@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kcl_cases import arrays_of, databases, left_of, promise_for, promise_of, trajectories, violating
 
 from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, Instances
 from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import BatchState, suppress_in_batches
 from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion

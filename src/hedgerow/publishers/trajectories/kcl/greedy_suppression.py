@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.data.subsequences import Level, MinedSequences, VisitArrays
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import Metric
 
 __all__ = ["Operation", "OperationQueue", "Pairs", "SuppressionState", "occurrences_of", "suppress_greedily"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.data import Trajectories
 from hedgerow.privacy import Ledger
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import suppress_greedily

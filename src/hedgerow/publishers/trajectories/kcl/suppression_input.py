@@ -11,7 +11,7 @@ import numpy as np
 from hedgerow.data import Trajectories
 from hedgerow.data.subsequences import MinedSequences, VisitArrays, mine_sequences
 from hedgerow.errors import ParameterError
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import Visit
 
 __all__ = ["SuppressionInput", "count_occurrences", "mine_violations", "require_support", "too_many"]

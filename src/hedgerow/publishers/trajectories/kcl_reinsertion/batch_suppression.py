@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.arrays import floor_multiples, number_within_groups
 from hedgerow.data.subsequences import MinedSequences, VisitArrays
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.occurrences import OccurrenceIndex
 from hedgerow.publishers.trajectories.kcl.utility_loss import Metric
 

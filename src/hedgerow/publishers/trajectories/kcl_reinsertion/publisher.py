@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Trajectories
 from hedgerow.data.subsequences import VisitArrays
 from hedgerow.privacy import Ledger
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import suppress_greedily
 from hedgerow.publishers.trajectories.kcl.suppression_input import (

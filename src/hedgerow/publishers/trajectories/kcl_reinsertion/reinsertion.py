@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.arrays import concatenate_ranges, floor_multiples, group_equal
 from hedgerow.data.subsequences import MOST_VISITS, VisitArrays
-from hedgerow.privacy.kcl import KCL
+from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.suppression_input import too_many
 
 __all__ = ["insertion_orders", "reinsert"]
