@@ -45,7 +45,7 @@ PROMISES: dict[str, Promise] = {
         "hedgerow.privacy.guarantee:PureDP",
         {
             "epsilon": Option("how much any outcome may depend on one unit; smaller protects more"),
-            "unit": Option("who or what is protected: record, sequence or person"),
+            "unit": Option("who or what is protected, such as record or person; `hedgerow methods NAME` lists them"),
         },
         example={"epsilon": "1", "unit": "record"},
     ),
