@@ -69,8 +69,8 @@ _DOMAIN = {
 }
 
 _TIME = (
-    "How long the publication took and how much memory it used. Both depend on the data and on the noise: anyone who "
-    "could measure them may know more than the release shows."
+    "How long the publication took and how much memory it used. Both depend on the data, and on the noise if any "
+    "was drawn: anyone who could measure them may know more than the release shows."
 )
 
 

@@ -273,7 +273,7 @@ def test_a_criterion_is_verified_on_data_and_differential_privacy_is_not():
 def test_scores_stay_out_of_the_release(tmp_path):
     place = write_folder(release(), tmp_path / "out", LAYOUT)
     for path in (place / "scores.json", place / ".." / "out" / "x"):
-        with pytest.raises(GuaranteeError, match="is inside a release, but is for the owner"):
+        with pytest.raises(GuaranteeError, match="is inside a release folder"):
             check_owners_file(path, [], read_scores)
     check_owners_file(tmp_path / "scores.json", [], read_scores)
     with pytest.raises(ReadError, match="is not a score file"):

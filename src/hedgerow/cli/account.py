@@ -18,17 +18,13 @@ _COLUMNS = ("epsilon", "state", "made", "method", "out")
 @click.command("account")
 @click.argument("file", type=click.Path())
 @click.option("--total", metavar="NUMBER", help="Create the account: the total epsilon of all releases.")
-@click.option(
-    "--unit",
-    type=click.Choice(["record", "sequence", "person"]),
-    help="Create the account: who or what is protected.",
-)
+@click.option("--unit", metavar="UNIT", help="Create the account: who or what is protected, such as record or person.")
 @json_option
 def command(file: str, total: str | None, unit: str | None, *, as_json: bool) -> None:
     """List what was spent of the account FILE, or create it with --total and --unit.
 
     Entries of publications that were killed are settled: if the release folder is in its place, the entry is "out",
-    otherwise "failed: charged". Both count, because the data was asked.
+    otherwise "failed: charged". Both count, because the data was queried.
     """
     from hedgerow.io.account_charge import settle_account  # noqa: PLC0415
     from hedgerow.io.epsilon_account import create_account  # noqa: PLC0415

@@ -113,5 +113,5 @@ class Dataset(ABC):
     def require_unit(self, unit: str) -> None:
         """Refuse a unit that this kind does not have."""
         if unit not in self.units:
-            msg = f"{self.kind} has no unit {unit!r}; choose from {', '.join(self.units)}"
+            msg = f"{self.kind} have no unit {unit!r}; choose from {', '.join(self.units)}"
             raise UnsupportedGuarantee(msg)

@@ -14,6 +14,7 @@ from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, Unsuppo
 from hedgerow.io.files import read_bytes, reason, write_file
 from hedgerow.io.locks import locked
 from hedgerow.io.toml import read_toml, toml_value
+from hedgerow.kinds import KINDS
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.numbers import read_number, show
 
@@ -110,6 +111,10 @@ def create_account(path: Path, total: str, unit: str) -> None:
         raise ParameterError(msg)
     if read_number("total", total) <= 0:
         msg = f"total must be greater than 0; got {total}"
+        raise ParameterError(msg)
+    units = list(dict.fromkeys(name for kind in KINDS.values() for name in kind.type.units))
+    if unit not in units:
+        msg = f"there is no unit {unit!r}; there are: {', '.join(units)}"
         raise ParameterError(msg)
     text = "# the epsilon that may be spent on one data set; hedgerow account FILE lists it\n"
     write_file(path, (text + _lines({"total": total, "unit": unit})).encode(), private=True)

@@ -119,7 +119,7 @@ def write_release(
 
 
 def read_release(folder: str | Path, *, trusted: bool = False) -> Release[Any]:
-    """Read a release folder with the public reader, and check its promise received.
+    """Read a release folder as a receiver does, and check its promise again.
 
     Parameters
     ----------

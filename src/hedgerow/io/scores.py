@@ -33,7 +33,7 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
         raise ParameterError(msg)
     place = Path(os.path.realpath(path))  # unlike Path.resolve, it accepts a link to itself
     if any((folder / "release.json").exists() for folder in place.parents):
-        msg = f"{path} is inside a release, but is for the owner only; write it somewhere else"
+        msg = f"{path} is inside a release folder, which has the files of the release only; write it somewhere else"
         raise GuaranteeError(msg)
     if any(place == Path(os.path.realpath(other)) for other in inputs):
         msg = f"{path} is read by this command; write to another file"

@@ -26,7 +26,7 @@ def describe_lists(data: Lists) -> dict[str, Any]:
     >>> from hedgerow import Sets
     >>> data = Sets.from_records([["tea"], ["tea", "milk"]])
     >>> describe_lists(data)["items per record"]
-    {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1}
+    {'least': 1, 'most': 2, 'mean': 1.5, 'median': 1.5}
     """
     starts, items, weights = data.arrays()
     facts: dict[str, Any] = {
@@ -47,9 +47,10 @@ def spread(values: NDArray[np.integer]) -> dict[str, float]:
     """The minimum, maximum, mean and median of some numbers."""
     if len(values) == 0:
         return {}
+    median = float(np.median(values))
     return {
         "least": int(values.min()),
         "most": int(values.max()),
         "mean": round(float(values.mean()), 2),
-        "median": int(np.median(values)),
+        "median": int(median) if median.is_integer() else median,
     }

@@ -172,7 +172,9 @@ _CHANGED = ("changed", "change")
 
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(Guarantee):
-    r"""$\varepsilon$-differential privacy for a unit: neighbours differ by one unit, added, removed or changed.
+    r"""$\varepsilon$-differential privacy for a unit: neighbours differ by one unit, added or removed.
+
+    Units that cannot be left out, such as the cells of a table, are changed instead; the statement says which it is.
 
     Neither epsilon nor the unit has a default: the publisher states them.
 

@@ -141,7 +141,9 @@ class KCL(Criterion):
         _, _, traits = visits.arrays()
         for column, value in self.sensitive:
             if not visits.records_with(traits, column, value).any():
-                warnings.warn(f"a sensitive value of {column!r} does not occur", stacklevel=3)
+                warnings.warn(
+                    f"no record has the sensitive value {value!r} of {column!r}; check how it is written", stacklevel=3
+                )
 
     def sentence(self) -> str:
         """State the promise in words."""

@@ -47,7 +47,7 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = ()) -> Gu
         if name not in PROMISES:
             msg = f"there is no promise {name!r}; there are: {', '.join(PROMISES)}"
             raise ParameterError(msg)
-    typed = " ".join(f"--{name}" for name in options)
+    typed = " ".join(f"--{name}" for name in options) or "no options"
     candidates = interpret_options(options, promises or list(PROMISES))
     if promises:
         candidates = [names for names in candidates if set(names) == set(promises)]

@@ -87,7 +87,7 @@ def test_more_than_there_are_records_suppresses_everything_and_says_so(k, method
 
 def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
     data = trajectories([{0}, {0}], [[True, True]])
-    with pytest.warns(UserWarning, match="does not occur"):
+    with pytest.warns(UserWarning, match="no record has the sensitive value"):
         LocalSuppression().publish(data, KCL(k=1, l=1, c="50%", sensitive=["diagnosis=z"]))
     with pytest.warns(UserWarning, match="more frequent than c in all of the data"):
         LocalSuppression().publish(data, KCL(k=1, c="50%", l=1, sensitive=["diagnosis=x"]))
@@ -120,5 +120,5 @@ def test_a_sensitive_value_outside_a_declared_domain_is_refused(written):
 
 def test_a_declared_value_that_nobody_has_is_only_warned_of():
     data = Trajectories.from_records([[("a", 1)]] * 2, sensitive={"diagnosis": ["flu", None]}, domain=WARDS)
-    with pytest.warns(UserWarning, match="a sensitive value of 'diagnosis' does not occur"):
+    with pytest.warns(UserWarning, match="no record has the sensitive value .* of 'diagnosis'"):
         LocalSuppression().publish(data, KCL(k=2, l=1, c="50%", sensitive=["diagnosis=HIV"]))

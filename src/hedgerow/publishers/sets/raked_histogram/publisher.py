@@ -72,7 +72,10 @@ class RakedHistogram(Publisher[Sets]):
         """Count every itemset with the whole budget, keep those that reach the threshold, and rake them."""
         items = data.domain.size("item")
         if items > _MOST_ITEMS:
-            msg = f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,} items: use diffpart"
+            msg = (
+                f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: "
+                "use noisy-singletons or diffpart"
+            )
             raise ParameterError(msg)
         masks, counts = data.truncated(self.longest).histogram()
         exact = np.zeros(2**items, np.int64)
