@@ -14,7 +14,11 @@ from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import suppress_greedily
-from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations, require_support
+from hedgerow.publishers.trajectories.kcl.suppression_input import (
+    SuppressionInput,
+    mine_violations,
+    require_frequent_support,
+)
 from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS
 
 __all__ = ["LocalSuppression"]
@@ -69,7 +73,7 @@ class LocalSuppression(Publisher[Trajectories]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_support("LocalSuppression", self.metric, self.k_prime)
+        require_frequent_support("LocalSuppression", self.metric, self.k_prime)
 
     @property
     def workload(self) -> Mapping[str, int]:

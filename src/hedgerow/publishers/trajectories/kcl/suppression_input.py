@@ -14,7 +14,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import Visit
 
-__all__ = ["SuppressionInput", "count_occurrences", "mine_violations", "require_support", "too_many"]
+__all__ = ["SuppressionInput", "count_occurrences", "mine_violations", "require_frequent_support", "too_many"]
 
 #: data with more occurrences of sequences is refused
 _MOST = 2_000_000_000
@@ -76,7 +76,7 @@ def too_many(longest: int) -> ParameterError:
     )
 
 
-def require_support(method: str, metric: str, k_prime: int) -> None:
+def require_frequent_support(method: str, metric: str, k_prime: int) -> None:
     """Refuse the metric of frequent sequences without the support from which on they are frequent."""
     if metric == "mfs" and k_prime < 1:
         msg = f"{method}.k_prime must be at least 1 for metric mfs; got 0"

@@ -19,7 +19,7 @@ from hedgerow.publishers.trajectories.kcl.suppression_input import (
     SuppressionInput,
     count_occurrences,
     mine_violations,
-    require_support,
+    require_frequent_support,
 )
 from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, Metric
 from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import suppress_in_batches
@@ -87,7 +87,7 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_support("SuppressionWithReinsertion", self.metric, self.k_prime)
+        require_frequent_support("SuppressionWithReinsertion", self.metric, self.k_prime)
 
     @property
     def workload(self) -> Mapping[str, int]:
