@@ -152,7 +152,8 @@ def _exit(message: str, code: int, error: BaseException) -> NoReturn:
 def _bug_report(error: BaseException) -> str:
     """Name the line of our code where a bug appeared, without any values."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if f"{os.sep}hedgerow{os.sep}" in frame.filename]
+    package = Path(__file__).parents[1]  # by its folder: others may be called hedgerow as well
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
     at = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
     version = metadata.version("hedgerow")
     return f"a bug in Hedgerow ({type(error).__name__} at {at}, version {version}); please report it"
