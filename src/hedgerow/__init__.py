@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.data import Domain, Sequences, Sets, Trajectories
+    from hedgerow.data import Domain, Graph, Sequences, Sets, Trajectories
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
@@ -41,6 +41,7 @@ __all__ = [
     "Domain",
     "FlatLaplace",
     "Flip",
+    "Graph",
     "GuaranteeError",
     "HedgerowError",
     "InputError",

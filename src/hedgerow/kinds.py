@@ -53,6 +53,7 @@ KINDS: dict[str, Kind] = _table(
     Kind("sets", "Sets", "records that are sets of items: baskets, diagnoses"),
     Kind("sequences", "Sequences", "records that are items in order: click paths, events"),
     Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
+    Kind("graphs", "Graph", "who is linked to whom: an undirected network on public vertices"),
 )
 
 #: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only

@@ -2,6 +2,7 @@
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.graphs import Graph
 from hedgerow.data.labels import Labels
 from hedgerow.data.lists import Lists
 from hedgerow.data.ngrams import NGrams
@@ -14,6 +15,7 @@ __all__ = [
     "Axis",
     "Dataset",
     "Domain",
+    "Graph",
     "Labels",
     "Lists",
     "NGrams",
