@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
+    from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
@@ -55,6 +56,7 @@ __all__ = [
     "Publisher",
     "PureDP",
     "RakedHistogram",
+    "RandomGraph",
     "Release",
     "Score",
     "Sequences",

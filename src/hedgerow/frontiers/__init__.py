@@ -3,11 +3,12 @@
 from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
-from hedgerow.frontiers.rules import Children, Duration, Mask, NextSymbol, TransitionType
+from hedgerow.frontiers.rules import AtStart, Children, Duration, Mask, NextSymbol, PairRank, TransitionType
 
 __all__ = [
     "ENGINES",
     "LOCAL",
+    "AtStart",
     "Children",
     "Counts",
     "Duration",
@@ -17,6 +18,7 @@ __all__ = [
     "LocalFrontier",
     "Mask",
     "NextSymbol",
+    "PairRank",
     "Rows",
     "Rule",
     "SymbolLists",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
 
-__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "TransitionType"]
+__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "PairRank", "TransitionType"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -114,6 +114,26 @@ class Children(Rule):
         below = np.flatnonzero(ancestor[above] == node[owner])
         child = ancestor[above[below] + leaves]
         return _united(np.int64(1) << self.rank[child], owner[below], len(rows))
+
+
+@dataclass(frozen=True)
+class PairRank(Rule):
+    """The number of the pair that a record of two symbols is, among all pairs of different symbols.
+
+    The first symbol is the smaller one. Pairs are numbered row by row: (0, 1), (0, 2), ... (1, 2), ...
+    """
+
+    symbols: int
+
+    @property
+    def size(self) -> int:
+        """All pairs."""
+        return self.symbols * (self.symbols - 1) // 2
+
+    def encode(self, rows: Rows) -> Integers:
+        """Count the pairs in the rows before the first symbol, and those before the second in its row."""
+        first = rows.next.astype(np.int64)
+        return first * (2 * self.symbols - first - 3) // 2 + rows.lists.symbols[rows.at + 1] - 1
 
 
 @dataclass(frozen=True)

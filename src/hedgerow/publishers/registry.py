@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
+    "random-graph": "graphs.random_graph:RandomGraph",
 }
 
 
