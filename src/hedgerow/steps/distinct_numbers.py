@@ -8,6 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import sort_distinct
+
 __all__ = ["sample_distinct"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -45,5 +47,5 @@ def _sample_few(size: int, below: int, coins: np.random.Generator) -> Integers:
         missing = (size - len(drawn)) / (below - len(drawn))
         # so many draws give the missing numbers in expectation, as (1 - 1 / below)**draws stay away
         draws = math.ceil(-below * math.log1p(-missing)) + _MORE
-        drawn = np.union1d(drawn, coins.integers(0, below, draws))
+        drawn = sort_distinct(np.concatenate((drawn, coins.integers(0, below, draws))))
     return np.delete(drawn, coins.choice(len(drawn), len(drawn) - size, replace=False))

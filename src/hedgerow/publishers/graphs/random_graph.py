@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from hedgerow.data import Graph
 from hedgerow.frontiers import AtStart
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher
+from hedgerow.publishers.graphs.memory_limits import possible_edges
 from hedgerow.steps.distinct_numbers import sample_distinct
 
 __all__ = ["RandomGraph"]
@@ -51,5 +50,5 @@ class RandomGraph(Publisher[Graph]):
         """Count the edges with noise, and link that many random pairs."""
         exact = data.frontier().count(AtStart()).by_code()
         (noisy,) = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget, label="number of edges").tolist()
-        edges = int(np.clip(noisy, 0, data.pairs))
+        edges = possible_edges(noisy, data.pairs)
         return Graph.from_ranks(sample_distinct(edges, data.pairs, ledger.coins()), data.domain)
