@@ -7,8 +7,9 @@ import sys
 
 from project import ROOT
 
-#: measured by the benchmark of another method: a control, and those that share the tree or the n-grams of their paper
-WITHOUT = {"noisy-singletons", "continued-prefix-tree", "ngram-markov"}
+#: measured by the benchmark of another method: controls, and those that share the tree or the n-grams of their paper
+CONTROLS = {"noisy-singletons", "random-graph", "laplace-graph", "tmf"}
+WITHOUT = {*CONTROLS, "continued-prefix-tree", "ngram-markov"}
 
 
 def test_every_method_has_a_benchmark_but_for_these():

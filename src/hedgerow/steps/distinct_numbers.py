@@ -25,10 +25,11 @@ def sample_distinct(size: int, below: int, coins: np.random.Generator) -> Intege
 
     Examples
     --------
-    >>> sample_distinct(3, 10**12, np.random.default_rng(5)).tolist()
-    [45275193902, 234510201669, 285801380088]
-    >>> sample_distinct(4, 5, np.random.default_rng(5)).tolist()
-    [0, 1, 2, 4]
+    >>> from hedgerow.privacy.samplers import coins
+    >>> sample_distinct(3, 10**12, coins((5, 0))).tolist()
+    [248998832455, 677590709839, 760533837760]
+    >>> sample_distinct(4, 5, coins((5, 0))).tolist()
+    [0, 1, 2, 3]
     """
     if 2 * size > below:
         kept = np.ones(below, np.bool_)

@@ -28,10 +28,11 @@ _FINE = 1000
 class TopMFilter(Publisher[Graph]):
     r"""Publish the pairs of vertices with the highest noisy entries of the adjacency matrix, as many as edges.
 
-    The number of edges $m$ is asked for with a share of the budget. Noise is added to every pair, 1 or 0, with the
-    rest, and the $\tilde m$ highest are published [1]_. Only pairs above a cutoff are drawn, so that time and memory
-    are linear in the number of edges. Where fewer are above it, the others are random pairs. Most edges are kept
-    only if $\varepsilon$ exceeds $\ln (n^2 / 2 m)$; far below that the graph is nearly random.
+    The number of edges $m$ is asked for with a share of the budget. Noise is added to all pairs, 1 or 0, with the rest,
+    and the $\tilde m$ highest are published [1]_. Only pairs above a cutoff are drawn, so that time and memory are
+    linear in the number of edges. Most edges are kept only if $\varepsilon$ exceeds $\ln (n^2 / 2 m)$; far below that
+    the graph is nearly random. Pairs without an edge are drawn by their own noise: to add exactly as many of them as
+    edges fell below the cutoff, as implementations of the paper do, would disclose that number.
 
     Privacy
     -------
@@ -44,7 +45,7 @@ class TopMFilter(Publisher[Graph]):
     >>> from hedgerow import Domain
     >>> domain = Domain.declare(vertex=["ann", "bob", "cleo", "dan", "eve"])
     >>> graph = Graph.from_edges([("ann", "bob"), ("bob", "cleo")], domain=domain)
-    >>> TopMFilter().publish(graph, PureDP(epsilon=40, unit="edge"), seed=1).data.edges()
+    >>> TopMFilter().publish(graph, PureDP(epsilon=100, unit="edge"), seed=1).data.edges()
     [('ann', 'bob'), ('bob', 'cleo')]
 
     References
@@ -58,7 +59,9 @@ class TopMFilter(Publisher[Graph]):
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("edge",)
 
-    count_share: float = param(0.1, "share of the budget for the number of edges", gt=0, lt=1)
+    # chosen on uniform graphs of 1,000 and 5,000 vertices: at epsilon 1 the number of edges is less than 1 % off, and
+    # at epsilon 5 and 8 more edges are kept than with a share of 0.1 (41 % and not 35 %, 76 % and not 68 %)
+    count_share: float = param(0.05, "share of the budget for the number of edges", gt=0, lt=1)
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Count the edges with noise, add noise to every pair, and keep the highest."""
@@ -85,10 +88,12 @@ class TopMFilter(Publisher[Graph]):
 def choose_cutoff(pairs: int, most: int, epsilon: float) -> tuple[int, int]:
     r"""Choose how many steps an edge is, and the cutoff in these steps that about `most` pairs reach.
 
-    One step per edge tells edges best: an entry is $e^\varepsilon$ times likelier for an edge if it is 1 or more,
-    however large, and less likely if not, as in randomised response. With the cutoff at 1 there may be far too many
-    survivors. Then an edge is many steps: entries that are higher than an edge have the same odds, and among them the
-    cutoff can be set so that pairs without an edge alone are enough, but for a chance of about $10^{-9}$.
+    One step per edge tells edges best: an entry of 1 or more, however large, is $e^\varepsilon$ times likelier for an
+    edge, and one below 1 that much less likely, as in randomised response. So entries on the same side of the cutoff 1
+    are exchangeable, and random pairs may stand for the highest ones below it.
+
+    With one step far too many pairs may reach 1. Then an edge is many steps: entries higher than an edge have the same
+    odds, and the cutoff is set among them, where pairs without an edge alone are enough but for a chance of $10^{-9}$.
 
     Examples
     --------
@@ -107,11 +112,12 @@ def keep_highest(ranks: Integers, entries: Integers, most: int, pairs: int, coin
 
     Examples
     --------
+    >>> from hedgerow.privacy.samplers import coins
     >>> ranks, entries = np.array([2, 3, 5, 8]), np.array([7, 9, 7, 8])
-    >>> keep_highest(ranks, entries, 2, 9, np.random.default_rng(1)).tolist()
+    >>> keep_highest(ranks, entries, 2, 9, coins((1, 0))).tolist()
     [3, 8]
-    >>> keep_highest(ranks, entries, 6, 9, np.random.default_rng(1)).tolist()
-    [0, 2, 3, 4, 5, 8]
+    >>> keep_highest(ranks, entries, 6, 9, coins((1, 0))).tolist()
+    [1, 2, 3, 4, 5, 8]
     """
     surplus = len(ranks) - most
     if surplus >= 0:
@@ -121,6 +127,6 @@ def keep_highest(ranks: Integers, entries: Integers, most: int, pairs: int, coin
         chosen = equal[sample_distinct(most - len(higher), len(equal), coins)]
         return np.sort(ranks[np.concatenate((higher, chosen))])
     others = sample_distinct(-surplus, pairs - len(ranks), coins)
-    # rank number i has i listed ranks before it, all others are counted
+    # listed rank number i has `ranks[i] - i` other pairs before it
     others += np.searchsorted(ranks - np.arange(len(ranks)), others, "right")
     return np.sort(np.concatenate((ranks, others)))
