@@ -138,28 +138,35 @@ class Quadrant(Rule):
 
 @dataclass(frozen=True, eq=False)
 class LatticeBin(Rule):
-    """The bin of an edge on a lattice that divides rows and columns of its region into up to `bins` parts each.
+    """The bin of an edge on a lattice that divides rows and columns of its region into parts.
 
-    Each cell has its region. With $d = \\min(bins, rows)$, part $t$ of the rows starts at `top` + floor(t rows / d).
+    Each cell has its region and the number of parts, `bins`. If there are fewer rows than parts, each row is a part.
+    With $d = \\min(bins, rows)$, part $t$ of the rows starts at `top` + floor(t rows / d). The code is
+    `row * width + column`, `width` being the greatest number of parts.
     """
 
     regions: Regions
-    bins: int
+    bins: Integers
+
+    @property
+    def width(self) -> int:
+        """The greatest number of parts."""
+        return int(self.bins.max(initial=1))
 
     @property
     def size(self) -> int:
         """All bins."""
-        return self.bins * self.bins
+        return self.width**2
 
     def encode(self, rows: Rows) -> Integers:
         """Find the bins of both ends."""
         i, j = _ends(rows)
         mine = self.regions
         row = _bin(i, mine.top, mine.bottom, self.bins, rows.cell)
-        return row * self.bins + _bin(j, mine.left, mine.right, self.bins, rows.cell)
+        return row * self.width + _bin(j, mine.left, mine.right, self.bins, rows.cell)
 
 
-def _bin(end: Integers, low: Integers, high: Integers, bins: int, cell: NDArray[Any]) -> Integers:
+def _bin(end: Integers, low: Integers, high: Integers, bins: Integers, cell: NDArray[Any]) -> Integers:
     # the number of t >= 1 with floor(t L / d) <= y is ceil((y + 1) d / L) - 1
     length = high - low
     return ((end - low[cell] + 1) * np.minimum(bins, length)[cell] - 1) // length[cell]

@@ -13,6 +13,7 @@ from hedgerow import progress
 from hedgerow.data import Graph
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, Frontier, LatticeBin, Position, Quadrant, Regions
+from hedgerow.frontiers.rows import index_ranges
 from hedgerow.privacy import Choose, Laplace, PathBudget
 from hedgerow.publishers.graphs.der.budgets import TreeBudget, least_cells, noise_variance
 from hedgerow.publishers.graphs.der.split_points import UNITS, SplitPoints
@@ -27,6 +28,8 @@ _CHUNK = 1 << 20
 #: a run with more regions at one depth is stopped
 _MOST_REGIONS = 8_000_000
 _PARTS = 4
+#: a region has at least two to this power of candidate rows and columns
+_LEAST_POWER = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,7 @@ class _Level:
     """Regions that are split next: their nodes in the forest of the ledger, and their place in the tree."""
 
     regions: Regions
+    grid: Integers
     nodes: Integers
     place: Integers
     edges: Frontier
@@ -105,7 +109,8 @@ class Exploration:
     dense
         The density from which on a region is not split further.
     grid
-        The number of candidate rows, and of candidate columns, per region.
+        The greatest number of candidate rows, and of candidate columns, per region. A region with few edges, by its
+        noisy count, has fewer: about as many candidates as edges.
     """
 
     vertices: int
@@ -117,9 +122,10 @@ class Exploration:
     def explore(self, data: Graph, paths: PathBudget) -> RegionTree:
         """Split regions until none is left to split."""
         height = self.budget.height
-        if height == 0 or not self._splittable(Regions.whole(self.vertices), 1)[0]:
+        whole, grid = Regions.whole(self.vertices), np.full(1, self.grid)
+        if height == 0 or not self._splittable(whole, grid, 1)[0]:
             return self._count_whole(data, paths)
-        level = _Level(Regions.whole(self.vertices), paths.root, np.zeros(1, np.int64), data.frontier())
+        level = _Level(whole, grid, paths.root, np.zeros(1, np.int64), data.frontier())
         parents, depths, counts = [np.full(1, -1)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
         leaves: list[Leaves] = []
         nodes = 1
@@ -144,11 +150,12 @@ class Exploration:
             parents.append(level.place[parent])
             depths.append(np.full(len(parent), depth))
             counts.append(noisy)
-            leaf = self._are_leaves(children, noisy, depth)
+            grid = self._grids(noisy)
+            leaf = self._are_leaves(children, grid, noisy, depth)
             stay, go = np.flatnonzero(leaf), np.flatnonzero(~leaf)
             ended = counted.move(parent[stay], part[stay])
             leaves.append(Leaves.of(children[stay], below[stay], place[stay], ended, early=depth < height))
-            level = _Level(children[go], below[go], place[go], counted.move(parent[go], part[go]))
+            level = _Level(children[go], grid[go], below[go], place[go], counted.move(parent[go], part[go]))
         depth_of = np.concatenate(depths)
         variance = np.array([np.inf, *map(noise_variance, self.budget.counts)])[depth_of]
         return RegionTree(
@@ -163,7 +170,7 @@ class Exploration:
         nodes, noisy = paths.ask(leaf.ones, Laplace(l1=1), under=paths.root, spend=spend, label="region counts")
         return RegionTree(zero - 1, zero, noisy, np.full(1, noise_variance(spend)), replace(leaf, nodes=nodes))
 
-    def _are_leaves(self, regions: Regions, noisy: Integers, depth: int) -> Flags:
+    def _are_leaves(self, regions: Regions, grid: Integers, noisy: Integers, depth: int) -> Flags:
         """A region is a leaf at the greatest depth, if it is dense or sparse, or if it has no allowed split point."""
         height = self.budget.height
         if depth == height:
@@ -171,34 +178,39 @@ class Exploration:
         sparse = noisy < self.dense * self.pairs / 4.0**height
         leaf = sparse | (noisy >= self.dense * regions.cells)
         open_ = np.flatnonzero(~leaf)
-        leaf[open_] = ~self._splittable(regions[open_], depth + 1)
+        leaf[open_] = ~self._splittable(regions[open_], grid[open_], depth + 1)
         return leaf
 
-    def _points(self, regions: Regions, depth: int) -> SplitPoints:
-        """The split points that make regions of this depth."""
-        return SplitPoints(regions, 1 if depth in self.budget.midpoints else self.grid, least_cells(self.pairs, depth))
+    def _grids(self, noisy: Integers) -> Integers:
+        """The number of candidate rows of regions: a power of two whose square is at least the noisy count."""
+        powers = np.ceil(np.log2(np.maximum(1, noisy)) / 2).astype(np.int64)
+        return np.minimum(self.grid, 1 << np.maximum(powers, _LEAST_POWER))
 
-    def _splittable(self, regions: Regions, depth: int) -> Flags:
+    def _points(self, regions: Regions, grid: int, depth: int) -> SplitPoints:
+        """The split points that make regions of this depth."""
+        return SplitPoints(regions, 1 if depth in self.budget.midpoints else grid, least_cells(self.pairs, depth))
+
+    def _splittable(self, regions: Regions, grid: Integers, depth: int) -> Flags:
         """Check which regions have an allowed split point: public geometry."""
         flags = np.zeros(len(regions), np.bool_)
-        for part in self._chunks(len(regions)):
-            points = self._points(regions[part], depth)
+        for size, part in _chunks(grid):
+            points = self._points(regions[part], size, depth)
             flags[part] = points.allowed(points.cells()).any(axis=(1, 2))
         return flags
 
     def _choose(self, level: _Level, paths: PathBudget, depth: int) -> tuple[tuple[Integers, Integers], Integers]:
         """Choose a split point of each region; return rows and columns, and the nodes below which to count."""
         if depth in self.budget.midpoints:
-            points = self._points(level.regions, depth)
+            points = self._points(level.regions, 1, depth)
             return points.at(np.zeros(len(level.nodes), np.int64)), level.nodes
-        bins = self.grid + 1
-        counted = level.edges.count(LatticeBin(level.regions, bins))
+        lattice = LatticeBin(level.regions, level.grid + 1)
+        counted = level.edges.count(lattice)
         rows, columns, nodes = (np.empty(len(level.nodes), np.int64) for _ in range(3))
-        for part in self._chunks(len(level.nodes)):
-            points = self._points(level.regions[part], depth)
+        for size, part in _chunks(level.grid):
+            points = self._points(level.regions[part], size, depth)
             # every candidate is scored by the same edges; one edge moves each score by at most UNITS
             nodes[part], chosen = paths.ask(
-                points.scores(_lattice(counted, part, bins)),
+                points.scores(_counts_on_lattice(counted, part, size + 1, lattice.width)),
                 Choose(sensitivity=UNITS),
                 under=level.nodes[part],
                 spend=self.budget.partition,
@@ -207,17 +219,24 @@ class Exploration:
             rows[part], columns[part] = points.at(chosen)
         return (rows, columns), nodes
 
-    def _chunks(self, size: int) -> Iterator[slice]:
-        step = max(1, _CHUNK // (self.grid + 1) ** 2)
-        return (slice(start, min(start + step, size)) for start in range(0, size, step))
+
+def _chunks(grid: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield regions with equally large grids, as many at a time as fit in memory."""
+    for size in np.unique(grid).tolist():
+        regions = np.flatnonzero(grid == size)
+        step = max(1, _CHUNK // (size + 1) ** 2)
+        for start in range(0, len(regions), step):
+            yield size, regions[start : start + step]
 
 
-def _lattice(counted: Counts, part: slice, bins: int) -> Integers:
-    """Lay out the counts of some regions: region, row of the lattice, column."""
-    first, last = np.searchsorted(counted.cells, [part.start, part.stop])
-    table = np.zeros((part.stop - part.start, bins * bins), np.int64)
-    table[counted.cells[first:last] - part.start, counted.codes[first:last]] = counted.counts[first:last]
-    return table.reshape(-1, bins, bins)
+def _counts_on_lattice(counted: Counts, regions: Integers, bins: int, width: int) -> Integers:
+    """Lay out the counts of some regions, given in ascending order: region, row of the lattice, column."""
+    firsts, lasts = np.searchsorted(counted.cells, regions), np.searchsorted(counted.cells, regions, "right")
+    entries = index_ranges(firsts, lasts - firsts)
+    row, column = np.divmod(counted.codes[entries], width)
+    table = np.zeros((len(regions), bins, bins), np.int64)
+    table[np.repeat(np.arange(len(regions)), lasts - firsts), row, column] = counted.counts[entries]
+    return table
 
 
 def _require_few(regions: int) -> None:
