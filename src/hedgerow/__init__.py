@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
+    from hedgerow.publishers.graphs.laplace_graph import LaplaceGraph
+    from hedgerow.publishers.graphs.random_graph import RandomGraph
+    from hedgerow.publishers.graphs.tmf import TopMFilter
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
@@ -46,6 +49,7 @@ __all__ = [
     "HedgerowError",
     "InputError",
     "Laplace",
+    "LaplaceGraph",
     "Ledger",
     "LocalSuppression",
     "NGram",
@@ -55,12 +59,14 @@ __all__ = [
     "Publisher",
     "PureDP",
     "RakedHistogram",
+    "RandomGraph",
     "Release",
     "Score",
     "Sequences",
     "Sets",
     "Shares",
     "SuppressionWithReinsertion",
+    "TopMFilter",
     "Trajectories",
     "find_method",
     "param",

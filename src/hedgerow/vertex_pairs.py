@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ def count_pairs(vertices: int) -> int:
     return vertices * (vertices - 1) // 2
 
 
-def rank_pairs(first: Integers, second: Integers, vertices: int | Integers) -> Integers:
+def rank_pairs(first: NDArray[Any], second: NDArray[Any], vertices: int | Integers) -> Integers:
     """Number the pairs `(first, second)`, `first < second`: (0, 1), (0, 2), ... (1, 2), ...
 
     Examples

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import sort_distinct
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Value
 from hedgerow.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
@@ -66,7 +67,7 @@ class Graph(Dataset):
             msg = "an edge joins a vertex to itself; remove loops"
             raise DomainError(msg)
         ranks = rank_pairs(np.minimum(source, target), np.maximum(source, target), vertices)
-        return cls.from_ranks(np.unique(ranks), domain)
+        return cls.from_ranks(sort_distinct(ranks), domain)
 
     @classmethod
     def from_ranks(cls, ranks: Integers, domain: Domain) -> Graph:

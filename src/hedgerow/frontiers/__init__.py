@@ -4,11 +4,12 @@ from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engi
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
 from hedgerow.frontiers.regions import LatticeBin, Position, Quadrant, Regions
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
-from hedgerow.frontiers.rules import Children, Duration, Mask, NextSymbol, TransitionType
+from hedgerow.frontiers.rules import AtStart, Children, Duration, Mask, NextSymbol, PairRank, TransitionType
 
 __all__ = [
     "ENGINES",
     "LOCAL",
+    "AtStart",
     "Children",
     "Counts",
     "Duration",
@@ -19,6 +20,7 @@ __all__ = [
     "LocalFrontier",
     "Mask",
     "NextSymbol",
+    "PairRank",
     "Position",
     "Quadrant",
     "Regions",

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
+from hedgerow.vertex_pairs import count_pairs, rank_pairs
 
-__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "TransitionType"]
+__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "PairRank", "TransitionType"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -114,6 +115,25 @@ class Children(Rule):
         below = np.flatnonzero(ancestor[above] == node[owner])
         child = ancestor[above[below] + leaves]
         return _united(np.int64(1) << self.rank[child], owner[below], len(rows))
+
+
+@dataclass(frozen=True)
+class PairRank(Rule):
+    """The number of the pair that a record of two symbols is, among all pairs of different symbols.
+
+    The first symbol is the smaller one. Pairs are numbered row by row: (0, 1), (0, 2), ... (1, 2), ...
+    """
+
+    symbols: int
+
+    @property
+    def size(self) -> int:
+        """All pairs."""
+        return count_pairs(self.symbols)
+
+    def encode(self, rows: Rows) -> Integers:
+        """Number the pair."""
+        return rank_pairs(rows.next, rows.lists.symbols[rows.at + 1], self.symbols)
 
 
 @dataclass(frozen=True)

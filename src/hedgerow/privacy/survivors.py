@@ -40,7 +40,7 @@ Integers: TypeAlias = NDArray[np.int64]
 CandidateCodes: TypeAlias = NDArray[Any]
 
 _VECTOR = 1 << 60
-_MOST = 1 << 24
+_MOST = 1 << 25
 
 
 class Survivors(NamedTuple):

@@ -17,11 +17,14 @@ METHODS: dict[str, str] = {
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl.publisher:LocalSuppression",
     "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
+    "laplace-graph": "graphs.laplace_graph:LaplaceGraph",
     "ngram": "sequences.ngram.publisher:NGram",
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
+    "random-graph": "graphs.random_graph:RandomGraph",
+    "tmf": "graphs.tmf:TopMFilter",
 }
 
 
