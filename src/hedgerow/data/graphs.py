@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import sort_distinct
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Value
-from hedgerow.data.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
+from hedgerow.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
 from hedgerow.errors import DomainError
-from hedgerow.frontiers import Frontier, SymbolLists
+from hedgerow.frontiers import Frontier, NextSymbol, SymbolLists
 
 __all__ = ["Graph"]
 
@@ -93,6 +93,18 @@ class Graph(Dataset):
         vertices = self.domain.size("vertex")
         return np.bincount(self.first, minlength=vertices) + np.bincount(self.second, minlength=vertices)
 
+    def count_degrees(self) -> Integers:
+        """Count the edges of each vertex, where the edges are: an edge is counted at both ends."""
+        size = self.domain.size("vertex")
+        return self.engine.open_symbols(self._ends()).count(NextSymbol(size)).by_code()[:size]
+
+    def reordered(self, order: Integers) -> Graph:
+        """Return the graph whose vertex number `i` is vertex `order[i]` of this one, under the names of this domain."""
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        moved = Graph.from_columns(source=place[self.first], target=place[self.second], domain=self.domain)
+        return moved.on(self.engine)
+
     def edges(self) -> list[tuple[Value, Value]]:
         """List the edges, each once, in the order of the vertices."""
         values = self.domain.values("vertex")
@@ -100,10 +112,13 @@ class Graph(Dataset):
 
     def frontier(self) -> Frontier:
         """Open a frontier of one row per edge, at the list of its two ends."""
+        return self.engine.open_records(self._ends())
+
+    def _ends(self) -> SymbolLists:
         size = self.domain.size("vertex")
         ends = np.full((len(self), 3), size, np.min_scalar_type(size))
         ends[:, 0], ends[:, 1] = self.first, self.second
-        return self.engine.open_records(SymbolLists(size, ends.ravel(), None))
+        return SymbolLists(size, ends.ravel(), None)
 
     def count_units(self, unit: str) -> int:
         """Count the edges."""

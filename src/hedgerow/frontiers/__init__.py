@@ -2,6 +2,7 @@
 
 from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
+from hedgerow.frontiers.regions import LatticeBin, Position, Quadrant, Regions
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
 from hedgerow.frontiers.rules import AtStart, Children, Duration, Mask, NextSymbol, PairRank, TransitionType
 
@@ -15,10 +16,14 @@ __all__ = [
     "Engine",
     "Frontier",
     "LocalEngine",
+    "LatticeBin",
     "LocalFrontier",
     "Mask",
     "NextSymbol",
     "PairRank",
+    "Position",
+    "Quadrant",
+    "Regions",
     "Rows",
     "Rule",
     "SymbolLists",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
+from hedgerow.vertex_pairs import count_pairs, rank_pairs
 
 __all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "PairRank", "TransitionType"]
 
@@ -128,12 +129,11 @@ class PairRank(Rule):
     @property
     def size(self) -> int:
         """All pairs."""
-        return self.symbols * (self.symbols - 1) // 2
+        return count_pairs(self.symbols)
 
     def encode(self, rows: Rows) -> Integers:
-        """Count the pairs in the rows before the first symbol, and those before the second in its row."""
-        first = rows.next.astype(np.int64)
-        return first * (2 * self.symbols - first - 3) // 2 + rows.lists.symbols[rows.at + 1] - 1
+        """Number the pair."""
+        return rank_pairs(rows.next, rows.lists.symbols[rows.at + 1], self.symbols)
 
 
 @dataclass(frozen=True)

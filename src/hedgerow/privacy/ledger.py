@@ -7,7 +7,7 @@ exceed the budget is refused before anything is drawn. How much is spent, and ho
 for pure differential privacy the losses of adaptively chosen questions add up, so the sum stays within the budget
 whatever the answers are.
 
-- `ask` and `survivors` add up (sequential composition).
+- `ask`, `survivors` and `arrange` add up (sequential composition).
 - `each` gives every piece of a partition the same share: a record is in one piece only, so the maximum over the pieces
   counts, and it is that share (parallel composition).
 - `paths` reserves a share for a forest of cells (`hedgerow.privacy.path_budget` has the argument).
@@ -29,10 +29,11 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import samplers
+from hedgerow.privacy.arrangement import Arrange, Regions
 from hedgerow.privacy.evidence import Evidence, EvidenceLog
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.path_budget import PathBudget
-from hedgerow.privacy.questions import Answers, CellQuestion, CoinQuestion, ThresholdQuestion
+from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, to_fraction
 from hedgerow.privacy.survivors import CandidateSets
 
@@ -114,7 +115,7 @@ class Ledger:
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
         question = CellQuestion(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
-        self._mention(label, label, mechanism)
+        self._mention(label, label, mechanism.name)
         return self._answers.answer(question)
 
     def survivors(
@@ -154,9 +155,32 @@ class Ledger:
         families.require_few(mechanism, Shares.spread(spend, 1))
         question = ThresholdQuestion(label, mechanism, Shares.spread(spend, 1), exact, families)
         self._charge(spend, label)
-        self._mention(label, label, mechanism)
+        self._mention(label, label, mechanism.name)
         survivors = self._answers.answer(question)
         return survivors.codes, survivors.noisy
+
+    def arrange(self, positions: Integers, *, size: int, ones: int, spend: Fraction, label: LiteralString) -> Integers:
+        """Place `ones` ones in `size` cells, more likely where they agree with the truth: see `Arrange`.
+
+        Parameters
+        ----------
+        positions
+            Which cells are true, numbered from 0; one record is one of them.
+        size, ones
+            How many cells there are, and how many ones are placed: public numbers, or computed from answers.
+
+        Returns
+        -------
+        NDArray
+            The positions of the ones, ascending, so that their order does not tell which of them are true.
+        """
+        spend = to_fraction(spend)
+        home = np.zeros(len(positions), np.int64)
+        regions = Regions.of(size, ones, home, positions, 1)
+        question = ArrangementQuestion(label, Arrange(), Shares.spread(spend, 1), regions)
+        self._charge(spend, label)
+        self._mention(label, label, question.mechanism.name)
+        return self._answers.answer(question).positions
 
     def paths(self, *, spend: Fraction, touches: int = 1, label: LiteralString) -> PathBudget:
         """Reserve `spend` for cells that form a forest: see `PathBudget`.
@@ -174,7 +198,7 @@ class Ledger:
         spend = to_fraction(spend)
         self._charge(spend, label)
 
-        def mention(question: str, mechanism: Mechanism) -> None:
+        def mention(question: str, mechanism: str) -> None:
             self._mention(label, question, mechanism)
 
         def refund(amount: Fraction) -> None:
@@ -235,5 +259,5 @@ class Ledger:
         if self._under is None:
             self._log.spend(label, amount * self._records)
 
-    def _mention(self, label: str, question: str, mechanism: Mechanism) -> None:
-        self._log.mention(self._under or label, question, mechanism.name)
+    def _mention(self, label: str, question: str, mechanism: str) -> None:
+        self._log.mention(self._under or label, question, mechanism)

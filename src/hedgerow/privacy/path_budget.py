@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
+from hedgerow.privacy.arrangement import Arrange, PlacedOnes, Regions
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
-from hedgerow.privacy.questions import Answers, CellQuestion, ThresholdQuestion
+from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
 from hedgerow.privacy.survivors import CandidateSets
 
-__all__ = ["PathBudget", "SurvivingNodes"]
+__all__ = ["ArrangedNodes", "PathBudget", "SurvivingNodes"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -49,6 +50,17 @@ class SurvivingNodes(NamedTuple):
     noisy: Integers
 
 
+class ArrangedNodes(NamedTuple):
+    """Placed ones: the regions as nodes, and the region of each one, as a position in `under`, and its position in it.
+
+    Ones are sorted by region and position, so that their order does not tell which of them are true.
+    """
+
+    nodes: Integers
+    at: Integers
+    positions: Integers
+
+
 class PathBudget:
     """A budget along the paths of a forest of cells, opened by `Ledger.paths`."""
 
@@ -57,7 +69,7 @@ class PathBudget:
         spend: Fraction,
         touches: int,
         answers: Answers,
-        mention: Callable[[str, Mechanism], None],
+        mention: Callable[[str, str], None],
         refund: Callable[[Fraction], None],
         number: int = 0,
     ) -> None:
@@ -106,7 +118,7 @@ class PathBudget:
         stretched = require_known(mechanism).over(self._touches)
         stretched.check(exact, shares)
         total = self._enter(under, shares, label)
-        self._mention(label, mechanism)
+        self._mention(label, mechanism.name)
         answer = self._answers.answer(CellQuestion(label, stretched, shares, exact, under))
         return self._add(total), answer
 
@@ -145,10 +157,43 @@ class PathBudget:
         families.check(exact)
         families.require_few(stretched, shares)
         total = self._enter(under, shares, label)
-        self._mention(label, mechanism)
+        self._mention(label, mechanism.name)
         question = ThresholdQuestion(label, stretched, shares, exact, families, under)
         survivors = self._answers.answer(question)
         return SurvivingNodes(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
+
+    def arrange(
+        self,
+        at: Integers,
+        positions: Integers,
+        *,
+        sizes: int | Integers,
+        ones: int | Integers,
+        under: Integers,
+        spend: Spend,
+        label: LiteralString,
+    ) -> ArrangedNodes:
+        """Place ones in regions of cells, more likely where they agree with the truth: see `Arrange`.
+
+        Parameters
+        ----------
+        at, positions
+            The true cells, in any order: their region, as a position in `under`, and their position in it, from 0. A
+            token is one true cell, and no two regions share a cell.
+        sizes, ones
+            The number of cells and of ones of each region, both public: known, or computed from answers.
+        under
+            The parent of each region. All regions belong here, also those without a true cell.
+        spend
+            One share for all, or one per region. With a share of 0 the ones of a region are placed uniformly.
+        """
+        regions = Regions.of(sizes, ones, at, positions, len(under))
+        shares = Shares.spread(spend, len(under))
+        mechanism = Arrange(cells=self._touches)
+        total = self._enter(under, shares, label, free=True)
+        self._mention(label, mechanism.name)
+        placement: PlacedOnes = self._answers.answer(ArrangementQuestion(label, mechanism, shares, regions, under))
+        return ArrangedNodes(self._add(total), placement.at, placement.positions)
 
     def left(self, nodes: Integers) -> Shares:
         """Return the share that is left below each node; it depends on answers only."""
@@ -166,8 +211,11 @@ class PathBudget:
             self._refund(unspent)
         return unspent
 
-    def _enter(self, under: Integers, shares: Shares, label: str) -> Shares:
-        """Refuse a question that is not allowed; return what the path of each new cell will have spent."""
+    def _enter(self, under: Integers, shares: Shares, label: str, *, free: bool = False) -> Shares:
+        """Refuse a question that is not allowed; return what the path of each new cell will have spent.
+
+        A `free` question may spend nothing in some cells: its answer then does not depend on them.
+        """
         self._require_open()
         under = under - self._first
         if len(under) and (under.min() < 0 or under.max() >= len(self._asked)):
@@ -179,7 +227,7 @@ class PathBudget:
                 "or ask below the nodes the first one returned"
             )
             raise BudgetExceeded(msg)
-        if any(share <= 0 for share in shares.used()):
+        if any(share < 0 or (share == 0 and not free) for share in shares.used()):
             msg = f"{label!r} must spend more than 0 in every cell"
             raise BudgetExceeded(msg)
         total = self._spent[under] + shares

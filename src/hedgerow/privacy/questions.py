@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
+from hedgerow.privacy.arrangement import Arrange, PlacedOnes, Regions
 from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace, Mechanism
 from hedgerow.privacy.samplers import bits
@@ -28,6 +29,7 @@ from hedgerow.privacy.survivors import (
 
 __all__ = [
     "Answers",
+    "ArrangementQuestion",
     "CellQuestion",
     "CoinQuestion",
     "ExactAnswers",
@@ -139,6 +141,38 @@ class ThresholdQuestion:
     def moved(self, other: Question) -> bool:
         """Say whether a count differs."""
         return self.loss(other, exact_survivors(self.families, self.exact)) > 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArrangementQuestion:
+    """Regions of cells, some of them true, in which a public number of ones is placed; a share per region."""
+
+    label: str
+    mechanism: Arrange
+    shares: Shares
+    regions: Regions
+    under: Integers = field(default_factory=_no_parents)
+
+    def public(self) -> tuple[object, ...]:
+        """Label, mechanism, shares, numbers of cells and ones, and parents; not which cells are true, nor how many."""
+        sizes, ones = self.regions.sizes.tobytes(), self.regions.ones.tobytes()
+        return self.label, self.mechanism, self.shares, sizes, ones, self.under.tobytes()
+
+    def draw(self, source: Bits) -> PlacedOnes:
+        """Answer with noise."""
+        return self.mechanism.draw(self.regions, self.shares, source)
+
+    def answer_exactly(self) -> PlacedOnes:
+        """Answer without noise."""
+        return self.mechanism.answer_exactly(self.regions)
+
+    def loss(self, other: Question, answer: PlacedOnes) -> Fraction:
+        """Sum the mechanism's own bound over the regions."""
+        return self.mechanism.loss(self.regions, _same(self, other).regions, answer, self.shares)
+
+    def moved(self, other: Question) -> bool:
+        """Say whether another set of cells is true."""
+        return not np.array_equal(self.regions.cells, _same(self, other).regions.cells)
 
 
 @dataclass(frozen=True)

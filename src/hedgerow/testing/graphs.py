@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.data import Domain
 from hedgerow.data.graphs import Graph
-from hedgerow.data.vertex_pairs import count_pairs
+from hedgerow.vertex_pairs import count_pairs
 
 __all__ = ["EDGE_CASES", "from_vector", "graph_of", "random_data", "to_vector"]
 

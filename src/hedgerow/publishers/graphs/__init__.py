@@ -1,1 +1,1 @@
-"""Methods for networks."""
+"""Methods for graphs."""

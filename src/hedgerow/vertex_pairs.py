@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ def count_pairs(vertices: int) -> int:
     return vertices * (vertices - 1) // 2
 
 
-def rank_pairs(first: Integers, second: Integers, vertices: int) -> Integers:
+def rank_pairs(first: NDArray[Any], second: NDArray[Any], vertices: int | Integers) -> Integers:
     """Number the pairs `(first, second)`, `first < second`: (0, 1), (0, 2), ... (1, 2), ...
 
     Examples
@@ -29,7 +29,7 @@ def rank_pairs(first: Integers, second: Integers, vertices: int) -> Integers:
     return first * (2 * vertices - first - 3) // 2 + second - 1
 
 
-def unrank_pairs(ranks: Integers, vertices: int) -> tuple[Integers, Integers]:
+def unrank_pairs(ranks: Integers, vertices: int | Integers) -> tuple[Integers, Integers]:
     """Return the pairs of these numbers.
 
     Examples
@@ -46,5 +46,5 @@ def unrank_pairs(ranks: Integers, vertices: int) -> tuple[Integers, Integers]:
     return first, ranks - _row_start(first, vertices) + first + 1
 
 
-def _row_start(row: Integers, vertices: int) -> Integers:
+def _row_start(row: Integers, vertices: int | Integers) -> Integers:
     return row * (2 * vertices - row - 1) // 2

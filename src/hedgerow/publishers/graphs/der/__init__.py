@@ -1,0 +1,1 @@
+"""DER: graphs, by density-based exploration and reconstruction of the adjacency matrix."""

@@ -1,0 +1,101 @@
+r"""Noisy counts of leaf regions that fit together: weighted least squares over the tree, without clipping bias.
+
+Clipping each leaf at 0 adds half a noise scale per empty leaf, so a sparse graph gets many edges that it does not have.
+Instead, the counts of a region and of its parts are made consistent by least squares, weighted by inverse variance; the
+leaves are then moved to the nearest non-negative counts, none above its number of cells, with the same total.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.rounding import round_together
+
+__all__ = ["clip_alone", "combine", "fit_to_total", "fit_tree"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+_ROUNDS = 100
+
+
+def combine(first: Floats, second: Floats, first_variance: Floats, second_variance: float) -> Floats:
+    """Combine two noisy counts of one region by inverse variance.
+
+    Examples
+    --------
+    >>> combine(np.array([10.0]), np.array([20.0]), np.array([200.0]), 50.0).tolist()
+    [18.0]
+    """
+    return (first * second_variance + second * first_variance) / (first_variance + second_variance)
+
+
+def clip_alone(counts: Floats, cells: Integers) -> Integers:
+    """Round each count, and clip it to the range of its region."""
+    return np.clip(np.floor(counts + 0.5), 0, cells).astype(np.int64)
+
+
+def fit_tree(parent: Integers, depth: Integers, counts: Floats, variance: Floats) -> Floats:
+    """Return the consistent counts with the least squared distance to the noisy ones, weighted by inverse variance.
+
+    Nodes are sorted by depth. A node without a count of its own, such as the root, has infinite variance.
+
+    Examples
+    --------
+    >>> parent, depth = np.array([-1, 0, 0]), np.array([0, 1, 1])
+    >>> fit_tree(parent, depth, np.array([9.0, 2.0, 4.0]), np.array([1.0, 1.0, 1.0])).tolist()
+    [8.0, 3.0, 5.0]
+    """
+    fitted, spread = counts.astype(np.float64), variance.astype(np.float64)
+    if len(parent) == 1:
+        return fitted
+    levels = [np.flatnonzero(depth == level) for level in range(1, int(depth.max()) + 1)]
+    sums, spreads = np.zeros(len(parent)), np.zeros(len(parent))
+    for nodes in reversed(levels):
+        inner = nodes[spreads[nodes] > 0]
+        _merge(fitted, spread, sums, spreads, inner)
+        np.add.at(sums, parent[nodes], fitted[nodes])
+        np.add.at(spreads, parent[nodes], spread[nodes])
+    _merge(fitted, spread, sums, spreads, np.flatnonzero(depth == 0))
+    for nodes in levels:
+        above = parent[nodes]
+        fitted[nodes] += (fitted[above] - sums[above]) * spread[nodes] / spreads[above]
+    return fitted
+
+
+def _merge(fitted: Floats, spread: Floats, sums: Floats, spreads: Floats, nodes: Integers) -> None:
+    """Combine the own count of nodes with the sum of their parts, in place."""
+    own = 1 / spread[nodes]
+    weight = own + 1 / spreads[nodes]
+    fitted[nodes] = (own * np.where(own > 0, fitted[nodes], 0.0) + sums[nodes] / spreads[nodes]) / weight
+    spread[nodes] = 1 / weight
+
+
+def fit_to_total(counts: Floats, variance: Floats, cells: Integers) -> Integers:
+    """Move counts to the nearest whole numbers between 0 and `cells` whose sum is the sum of the counts.
+
+    Counts move by a common multiple of their variance, as far as they can.
+
+    Examples
+    --------
+    >>> fit_to_total(np.array([-4.0, 6.0, 10.0]), np.ones(3), np.array([50, 50, 9])).tolist()
+    [0, 4, 8]
+    """
+    total = float(np.clip(counts.sum(), 0.0, float(cells.sum())))
+    low, high = -_reach(counts - cells, variance), _reach(counts, variance)
+    for _ in range(_ROUNDS):
+        middle = (low + high) / 2
+        if np.clip(counts - middle * variance, 0.0, cells).sum() > total:
+            low = middle
+        else:
+            high = middle
+    moved = np.clip(counts - high * variance, 0.0, cells)
+    return np.clip(round_together(moved), 0, cells)
+
+
+def _reach(counts: Floats, variance: Floats) -> float:
+    """A multiple of the variance beyond which every count has passed 0."""
+    return float((np.abs(counts) / variance).max(initial=0.0)) + 1.0
