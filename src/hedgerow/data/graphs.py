@@ -109,11 +109,11 @@ class Graph(Dataset):
         0
         """
         try:
-            import networkx  # noqa: ICN001, PLC0415 - an extra
+            import networkx as nx  # noqa: PLC0415 - an extra
         except ImportError:
             msg = "networkx graphs need the extra 'graph': pip install 'hedgerow[graph]'"
             raise MissingExtra(msg) from None
-        graph = cast("Any", networkx).Graph()
+        graph = cast("Any", nx).Graph()
         graph.add_nodes_from(self.domain.values("vertex"))
         graph.add_edges_from(self.edges())
         return graph

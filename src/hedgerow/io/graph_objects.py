@@ -10,8 +10,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from hedgerow.data import Value
-from hedgerow.data.encoding import texts_of
+from hedgerow.data.encoding import text_of
 from hedgerow.errors import ReadError
 from hedgerow.io.edge_table import EdgeColumns, EdgeTable
 from hedgerow.io.long_table import ReadRequest
@@ -42,15 +41,16 @@ def _is_from(library: str, source: Any) -> bool:
 
 def _from_networkx(graph: Any, request: ReadRequest) -> EdgeTable:
     """Take nodes and edges of a networkx graph; no attribute is looked at."""
-    texts = texts_of(graph.nodes)
-    if None in texts or len(set(texts)) < len(texts):
-        what = "nodes must be different texts or whole numbers; rename them with networkx.relabel_nodes"
-        msg = f"the graph: {what}"
-        raise ReadError(msg)
     pairs: list[tuple[Any, Any]] = list(graph.edges())
-    first, second = ([pair[end] for pair in pairs] for end in (0, 1))
-    table = _columns(to_series(first)[0], to_series(second)[0]).to_table("the graph", request)
-    return EdgeTable(table, vertices=cast("list[Value]", texts), directed=bool(graph.is_directed()))
+    (source, bad_source), (target, bad_target) = (to_series([pair[end] for pair in pairs]) for end in (0, 1))
+    what = "nodes must be texts or whole numbers; rename them with networkx.relabel_nodes"
+    edges = _columns(source, target).refuse("the graph", bad_source | bad_target, what, request)
+    texts = list(map(text_of, graph.nodes))
+    vertices = [text for text in texts if text is not None]
+    if len(vertices) < len(texts) and not request.drop_bad:
+        msg = f"the graph: {what}, or leave them out with the reading option on_bad=drop"
+        raise ReadError(msg)
+    return EdgeTable(edges.to_table("the graph", request), vertices=vertices, directed=bool(graph.is_directed()))
 
 
 def _from_matrix(matrix: Any, request: ReadRequest) -> EdgeTable:
