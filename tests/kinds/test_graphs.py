@@ -74,6 +74,20 @@ def test_graphs_on_any_vertices_come_back_or_are_refused(names, data):
     assert again(graph, form).to_bytes() == graph.to_bytes()
 
 
+@pytest.mark.parametrize(
+    ("form", "vertex", "message"),
+    [
+        *(("edges", name, "vertices that have blanks or start with % or #") for name in ("a b", "#a", "%", "\ufeffa")),
+        *(("edges", name, "vertices that have blanks or start with % or #") for name in ("a\n", "\t")),
+        *(("graphml", name, "vertices with control characters") for name in ("a\x01", "\x1b", "\ufffe")),
+    ],
+)
+def test_vertices_that_would_not_come_back_are_refused(form, vertex, message):
+    graph = Graph.from_edges([("x", vertex)], domain=Domain.declare(vertex=["x", vertex]))
+    with pytest.raises(DomainError, match=message):
+        again(graph, form)
+
+
 @given(strategies.of_kind(Graph, least=0), st.sampled_from(FORMATS))
 def test_what_is_written_is_simple_undirected_and_sorted(graph, form):
     back = again(graph, form)
@@ -150,6 +164,8 @@ def test_a_stored_zero_is_no_edge_and_cells_of_a_pair_are_summed():
     cells = ([0.0, 0.0, 1.0, 1.0, 1.0, -1.0], ([0, 1, 0, 2, 1, 1], [1, 0, 2, 0, 2, 2]))
     data = read(sparse.coo_matrix(cells, shape=(4, 4)), kind="graphs", domain=DOMAIN)
     assert data.edges() == [("ann", "cleo")]
+    rows = ([1, -1, 1, -1], [1, 1, 0, 0], [0, 2, 4, 4, 4])
+    assert read(sparse.csr_matrix(rows, shape=(4, 4)), kind="graphs", domain=DOMAIN).edges() == []
 
 
 def test_networkx_and_back():
