@@ -17,6 +17,7 @@ from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
 from hedgerow.io import delimited, jsonl, read, text_lines
 from hedgerow.io import times as reading_times
+from hedgerow.io.lines import read_words
 
 PAIRS = 30
 DROP = {"on_bad": "drop"}
@@ -70,7 +71,21 @@ def no_quote(lines, quotes, before):
     return np.zeros(len(quotes), np.bool_)
 
 
+def all_or_none(edges, checker, options):
+    """Take a matrix with one directed edge for a directed graph."""
+    del checker, options
+    if edges.one_way.any():
+        msg = "directed"
+        raise ReadError(msg)
+
+
 PLANTED = {
+    "one edge directs all": ("sparse matrix", "hedgerow.io.graphs._refuse_directions", all_or_none),
+    "one name makes names of all": (
+        "edge list",
+        "hedgerow.io.edge_list.read_words",
+        lambda lines, starts: read_words(lines, starts).cast(pl.Int64, strict=False),
+    ),
     "dates are guessed": (
         "visits by hour of the day",
         "hedgerow.io.trajectories.read_times",

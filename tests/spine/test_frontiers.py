@@ -204,7 +204,7 @@ def test_the_replay_law_holds_between_engines(name):
     method, data = case.publisher(), DATA[case.data]()
     there = data.on(ShardedEngine(3))
     assert check_replay(method, data, there, promise, 1, within=Fraction(0)).loss == 0
-    assert check_replay(method, there.without(0, unit=case.unit), data, promise, 1).moved
+    assert check_replay(method, there.neighbour(0, unit=case.unit), data, promise, 1).moved
 
 
 class Nothing(Engine):

@@ -12,12 +12,12 @@ from project import VECTORS
 from scipy import stats
 
 from hedgerow import LaplaceGraph, PureDP
-from hedgerow.data.vertex_pairs import count_pairs
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.privacy import survivors
 from hedgerow.publishers.graphs import memory_limits
 from hedgerow.testing import check_publisher, check_replay, mutant
 from hedgerow.testing.graphs import graph_of
+from hedgerow.vertex_pairs import count_pairs
 
 EDGE = PureDP(epsilon=1, unit="edge")
 VECTOR = json.loads((VECTORS / "laplace-graph.json").read_text())["false edges"]
