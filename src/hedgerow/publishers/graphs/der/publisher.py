@@ -71,8 +71,8 @@ class DER(Publisher[Graph]):
     dense: float = param(0.8, "density from which on a region is not split further", gt=0, le=1)
     grid: int = param(32, "candidate rows, and columns, of a split point", ge=1, le=255)
     height: int = param(-1, "height of the tree of regions; -1: chosen by the number of vertices and the budget", ge=-1)
-    midpoints: bool = param(False, "split small regions in the middle instead of choosing a split point")
-    fitted: bool = param(True, "fit the counts of leaves to each other instead of clipping each")
+    midpoints: bool = param(False, "split small regions in the middle instead of choosing a split point")  # noqa: FBT003
+    fitted: bool = param(True, "fit the counts of leaves to each other instead of clipping each")  # noqa: FBT003
     order: str = param("declared", "the order of the vertices", choices=("declared", "noisy degrees"))
     order_share: float = param(0.2, "fraction of the budget for the order by noisy degrees", gt=0, lt=1)
 
