@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -11,16 +12,20 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Graph
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP
+from hedgerow.privacy import Laplace, Ledger, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.graphs.der.budgets import TreeBudget, noise_variance, tree_height
-from hedgerow.publishers.graphs.der.exploration import Exploration, RegionTree
-from hedgerow.publishers.graphs.der.leaf_counts import clip_alone, combine, fit_to_total, fit_tree
+from hedgerow.publishers.graphs.der.budgets import TreeBudget
+from hedgerow.publishers.graphs.der.exploration import Exploration
+from hedgerow.publishers.graphs.leaf_counts import clip_leaves, fit_leaves
+from hedgerow.publishers.graphs.level_shares import greatest_height
+from hedgerow.publishers.graphs.region_tree import count_again
 
 __all__ = ["DER"]
 
+#: two standard deviations of the noise of a count: an average leaf has at least so many cells
+_SCALES = 2 * math.sqrt(2)
+
 Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,25 +88,25 @@ class DER(Publisher[Graph]):
             raise ParameterError(msg)
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
-        """Explore, count the leaves, and arrange edges in them."""
+        """Explore the matrix, count the leaves, and arrange edges in them."""
         if data.pairs == 0:
             return data
         order = self._order(data, ledger)
-        exploration = self._exploration(data, ledger.left)
+        budget = self._budget(data.pairs, ledger.left)
         paths = ledger.paths(spend=ledger.left, label="regions")
-        tree = exploration.explore(data.reordered(order), paths)
+        tree = Exploration(paths, budget, data.pairs, self.dense, self.grid).explore(data.reordered(order))
         leaves = tree.leaves
-        nodes, counts = self._count_leaves(tree, exploration.budget, paths)
-        at, positions = paths.arrange(
+        tree = count_again(tree, paths, Shares.spread(budget.second, int(leaves.early.sum())))
+        arranged = paths.arrange(
             leaves.at,
             leaves.positions,
             sizes=leaves.regions.cells,
-            ones=counts,
-            under=nodes,
-            spend=paths.left(nodes),
+            ones=fit_leaves(tree) if self.fitted else clip_leaves(tree),
+            under=tree.leaves.nodes,
+            spend=paths.left(tree.leaves.nodes),
             label="edge positions",
         )
-        row, column = leaves.regions[at].unrank(positions)
+        row, column = leaves.regions[arranged.at].unrank(arranged.positions)
         return Graph.from_columns(source=order[row], target=order[column], domain=data.domain)
 
     def _order(self, data: Graph, ledger: Ledger) -> Integers:
@@ -112,29 +117,9 @@ class DER(Publisher[Graph]):
         noisy = ledger.ask(data.count_degrees(), Laplace(l1=2), spend=spend, label="noisy degrees")
         return np.argsort(-noisy, kind="stable")
 
-    def _exploration(self, data: Graph, budget: Fraction) -> Exploration:
-        """Plan the tree: everything here is public."""
+    def _budget(self, pairs: int, budget: Fraction) -> TreeBudget:
+        """Divide the budget; everything here is public."""
         count, partition = Fraction(str(self.count)), Fraction(str(self.partition))
-        height = self.height if self.height >= 0 else tree_height(data.pairs, float(budget * count))
+        height = self.height if self.height >= 0 else greatest_height(pairs, float(budget * count), _SCALES)
         plan = TreeBudget.divide(budget, count, partition, height=height)
-        if self.midpoints or partition == 0:
-            plan = plan.with_midpoints(budget * partition, data.pairs)
-        return Exploration(data.domain.size("vertex"), data.pairs, plan, self.dense, self.grid)
-
-    def _count_leaves(self, tree: RegionTree, budget: TreeBudget, paths: PathBudget) -> tuple[Integers, Integers]:
-        """Count leaves above the greatest depth once more; return nodes and whole, non-negative counts."""
-        leaves = tree.leaves
-        counts, variance = tree.noisy.astype(np.float64), tree.variance.copy()
-        nodes, early = leaves.nodes.copy(), np.flatnonzero(leaves.early)
-        nodes[early], second = paths.ask(
-            leaves.ones[early], Laplace(l1=1), under=nodes[early], spend=budget.deepest, label="region counts"
-        )
-        place = leaves.place[early]
-        own, other = variance[place], noise_variance(budget.deepest)
-        counts[place] = combine(counts[place], second, own, other)
-        variance[place] = own * other / (own + other)
-        cells = leaves.regions.cells
-        if not self.fitted:
-            return nodes, clip_alone(counts[leaves.place], cells)
-        fitted = fit_tree(tree.parent, tree.depth, counts, variance)[leaves.place]
-        return nodes, fit_to_total(fitted, variance[leaves.place], cells)
+        return plan.with_midpoints(budget * partition, pairs) if self.midpoints or partition == 0 else plan

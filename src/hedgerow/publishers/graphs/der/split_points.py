@@ -60,7 +60,9 @@ class SplitPoints:
 
     def allowed(self, cells: Integers) -> Flags:
         """Check that the parts that have cells are large, at least two, and that the candidate is inside."""
-        inside = (self.rows > self.regions.top[:, None])[:, :, None] & (self.columns > self.regions.left[:, None])[:, None]
+        inside = (self.rows > self.regions.top[:, None])[:, :, None] & (self.columns > self.regions.left[:, None])[
+            :, None
+        ]
         large = ((cells == 0) | (cells >= self.least)).all(axis=0)
         return inside & large & ((cells > 0).sum(axis=0) > 1)
 
