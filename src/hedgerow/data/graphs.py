@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import sort_distinct
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Value
-from hedgerow.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
 from hedgerow.errors import DomainError
 from hedgerow.frontiers import Frontier, NextSymbol, SymbolLists
+from hedgerow.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
 
 __all__ = ["Graph"]
 

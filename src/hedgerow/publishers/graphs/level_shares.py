@@ -1,8 +1,8 @@
 r"""How a budget for counts is divided among the depths of a tree of regions, and how high the tree is.
 
-A node at depth $i$ is counted with $\varepsilon_i = 2^{i/3} (2^{1/3} - 1) \varepsilon / (2^{(h+1)/3} - 1)$; these shares
-grow geometrically with the depth $i = 0, 1, \dots h$ and add up to $\varepsilon$. The root is not counted, and its share
-goes to the greatest depth.
+A node at depth $i$ is counted with $\varepsilon_i = 2^{i/3} (2^{1/3} - 1) \varepsilon / (2^{(h+1)/3} - 1)$; these
+shares grow geometrically with the depth $i = 0, 1, \dots h$ and add up to $\varepsilon$. The root is not counted, and
+its share goes to the greatest depth.
 """
 
 from __future__ import annotations

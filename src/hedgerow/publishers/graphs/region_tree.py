@@ -50,8 +50,8 @@ class Split(NamedTuple):
 class Leaves:
     """Leaf regions: their nodes, their place in the tree, and, private, their edges.
 
-    `early` says which of them are above the greatest depth. `ones` are the exact numbers of edges. Edge number `e` is at
-    `positions[e]` of region `at[e]`.
+    `early` says which of them are above the greatest depth. `ones` are the exact numbers of edges. Edge number `e` is
+    at `positions[e]` of region `at[e]`.
     """
 
     regions: Regions

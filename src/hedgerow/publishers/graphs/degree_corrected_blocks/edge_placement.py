@@ -1,8 +1,8 @@
 r"""Edges between blocks of vertices, placed such that vertices get their expected degrees.
 
-Every block has a number of edges. An edge of a block of rows and columns joins vertex $i$ of its rows to vertex $j$ of its
-columns with a probability proportional to $\theta_i \theta_j$: the degree-corrected block model of B. Karrer and
-M. E. J. Newman, "Stochastic blockmodels and community structure in networks", Physical Review E 83, 2011. The weights
+Every block has a number of edges. An edge of a block of rows and columns joins vertex $i$ of its rows to vertex $j$ of
+its columns with a probability proportional to $\theta_i \theta_j$: the degree-corrected block model of B. Karrer and M.
+E. J. Newman, "Stochastic blockmodels and community structure in networks", Physical Review E 83, 2011. The weights
 $\theta$ are fitted such that vertices have their expected degrees, by iterative proportional fitting.
 """
 

@@ -32,23 +32,24 @@ Integers: TypeAlias = NDArray[np.int64]
 class DER(Publisher[Graph]):
     r"""Publish a graph by density-based exploration and reconstruction of its adjacency matrix.
 
-    The matrix is split into regions by a quadtree whose split points are chosen so that dense and sparse parts separate;
-    the edges of every leaf are counted with noise; and that many edges are arranged in the leaf such that placements
-    that agree with the graph are more likely [1]_. Dense regions exist if the order of the vertices is related to the
-    edges: with a random order this method cannot be better than a random graph.
+    The matrix is split into regions by a quadtree whose split points are chosen so that dense and sparse parts
+    separate; the edges of every leaf are counted with noise; and that many edges are arranged in the leaf such that
+    placements that agree with the graph are more likely [1]_. Dense regions exist if the order of the vertices is
+    related to the edges: with a random order this method cannot be better than a random graph.
 
-    Corrected: the printed method works on the whole symmetric matrix, where every edge is two cells, and charges it once;
-    here a cell is a pair $i < j$, so that an edge is one cell. The sensitivity of small regions is not capped. The
-    least size of the parts of a split holds at all depths. Two counts of one leaf are combined by inverse variance. Leaf
-    counts are fitted to each other (`fitted`): clipping them one by one adds edges that do not exist.
+    Corrected: the printed method works on the whole symmetric matrix, where every edge is two cells, and charges it
+    once; here a cell is a pair $i < j$, so that an edge is one cell. The sensitivity of small regions is not capped.
+    The least size of the parts of a split holds at all depths. Two counts of one leaf are combined by inverse variance.
+    Leaf counts are fitted to each other (`fitted`): clipping them one by one adds edges that do not exist.
 
     Privacy
     -------
     regions: an edge is one cell, which is in one region per depth, so it follows one path of the tree (one token). Each
-    depth chooses a split point (one edge moves its score by at most $1 / s$, $s$ being the least number of cells of a part)
-    and counts the parts (L1 = 1). A leaf above the greatest depth is counted once more. Its edges are arranged with all
-    that is left on its path: one edge moves the number of correct cells of every placement by 1. Heights, thresholds and
-    candidates depend on public numbers and noisy answers. noisy degrees, if asked for: L1 = 2, since an edge has two ends.
+    depth chooses a split point (one edge moves its score by at most $1 / s$, $s$ being the least number of cells of a
+    part) and counts the parts (L1 = 1). A leaf above the greatest depth is counted once more. Its edges are arranged
+    with all that is left on its path: one edge moves the number of correct cells of every placement by 1. Heights,
+    thresholds and candidates depend on public numbers and noisy answers. noisy degrees, if asked for: L1 = 2, since an
+    edge has two ends.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class DER(Publisher[Graph]):
     >>> graph = Graph.from_edges(clique, domain=domain)
     >>> release = DER().publish(graph, PureDP(epsilon=20, unit="edge"), seed=3)
     >>> len(graph), len(release.data), len(set(graph.edges()) & set(release.data.edges()))
-    (190, 189, 188)
+    (190, 192, 190)
 
     References
     ----------
@@ -76,8 +77,8 @@ class DER(Publisher[Graph]):
     dense: float = param(0.8, "density from which on a region is not split further", gt=0, le=1)
     grid: int = param(32, "candidate rows, and columns, of a split point", ge=1, le=255)
     height: int = param(-1, "height of the tree of regions; -1: chosen by the number of vertices and the budget", ge=-1)
-    midpoints: bool = param(False, "split small regions in the middle instead of choosing a split point")  # noqa: FBT003
-    fitted: bool = param(True, "fit the counts of leaves to each other instead of clipping each")  # noqa: FBT003
+    midpoints: bool = param(False, "split small regions in the middle instead of choosing a split point")
+    fitted: bool = param(True, "fit the counts of leaves to each other instead of clipping each")
     order: str = param("declared", "the order of the vertices", choices=("declared", "noisy degrees"))
     order_share: float = param(0.2, "fraction of the budget for the order by noisy degrees", gt=0, lt=1)
 

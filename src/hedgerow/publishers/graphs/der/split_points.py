@@ -1,9 +1,9 @@
 r"""Split points of regions: public candidates, and the score of each.
 
-The score of a split point is the difference between the greatest and the least density of the parts. Every part that has
-cells has at least $s$ of them, so one edge moves one density, and the score, by at most $1 / s$. Scores are whole numbers
-of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$ moves by at most `units`, since
-$s \cdot units / cells \le units$ is added before rounding.
+The score of a split point is the difference between the greatest and the least density of the parts. Every part that
+has cells has at least $s$ of them, so one edge moves one density, and the score, by at most $1 / s$. Scores are whole
+numbers of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$ moves by at most `units`, since $s
+\cdot units / cells \le units$ is added before rounding.
 """
 
 from __future__ import annotations
