@@ -37,7 +37,7 @@ def estimate_degrees(noisy: Integers, scale: float, order: np.random.Generator) 
     --------
     >>> noisy = np.repeat([0, 5, 30, 400], [300, 200, 100, 1])
     >>> estimate_degrees(noisy, 2.0, np.random.default_rng(1))[[0, 400, 550, 600]].round(1).tolist()
-    [0.0, 3.9, 30.3, 400.0]
+    [0.0, 4.6, 30.1, 400.0]
     """
     expected = np.maximum(noisy, _SMALLEST).astype(np.float64)
     clear = max(_LEAST_CLEAR, math.ceil(_CLEAR * scale))
