@@ -138,10 +138,10 @@ class Quadrant(Rule):
 
 @dataclass(frozen=True, eq=False)
 class LatticeBin(Rule):
-    """The bin of an edge on a lattice that divides rows and columns of its region into parts.
+    r"""The bin of an edge on a lattice that divides rows and columns of its region into parts.
 
     Each cell has its region and the number of parts, `bins`. If there are fewer rows than parts, each row is a part.
-    With $d = \\min(bins, rows)$, part $t$ of the rows starts at `top` + floor(t rows / d). The code is
+    With $d = \min(bins, rows)$, part $t$ of the rows starts at `top` + floor(t rows / d). The code is
     `row * width + column`, `width` being the greatest number of parts.
     """
 

@@ -1,9 +1,9 @@
 r"""Split points of regions: public candidates, and the score of each.
 
-The score of a split point is the difference between the greatest and the least density of the parts. Every part that has
-cells has at least $s$ of them, so one edge moves one density, and the score, by at most $1 / s$. Scores are whole numbers
-of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$ moves by at most `units`, since
-$s \cdot units / cells \le units$ is added before rounding.
+The score of a split point is the difference between the greatest and the least density of the parts. Every part that
+has cells has at least $s$ of them, so one edge moves one density, and the score, by at most $1 / s$. Scores are whole
+numbers of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$ moves by at most `units`, since $s
+\cdot units / cells \le units$ is added before rounding.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class SplitPoints:
 
     def allowed(self, cells: Integers) -> Flags:
         """Check that the parts that have cells are large, at least two, and that the candidate is inside."""
-        inside = (self.rows > self.regions.top[:, None])[:, :, None] & (self.columns > self.regions.left[:, None])[:, None]
+        inside = (self.rows > self.regions.top[:, None])[:, :, None] & (self.columns > self.regions.left[:, None])[
+            :, None
+        ]
         large = ((cells == 0) | (cells >= self.least)).all(axis=0)
         return inside & large & ((cells > 0).sum(axis=0) > 1)
 

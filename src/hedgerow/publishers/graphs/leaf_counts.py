@@ -12,9 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.graphs.region_tree import RegionTree
 from hedgerow.steps.rounding import round_together
 
-__all__ = ["clip_alone", "combine", "fit_to_total", "fit_tree"]
+__all__ = ["clip_leaves", "fit_leaves", "fit_to_total", "fit_tree"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -22,20 +23,17 @@ Floats: TypeAlias = NDArray[np.float64]
 _ROUNDS = 100
 
 
-def combine(first: Floats, second: Floats, first_variance: Floats, second_variance: float) -> Floats:
-    """Combine two noisy counts of one region by inverse variance.
-
-    Examples
-    --------
-    >>> combine(np.array([10.0]), np.array([20.0]), np.array([200.0]), 50.0).tolist()
-    [18.0]
-    """
-    return (first * second_variance + second * first_variance) / (first_variance + second_variance)
+def clip_leaves(tree: RegionTree) -> Integers:
+    """Round the count of each leaf, and clip it to the range of its region."""
+    counts = tree.counts[tree.leaves.place]
+    return np.clip(np.floor(counts + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
 
 
-def clip_alone(counts: Floats, cells: Integers) -> Integers:
-    """Round each count, and clip it to the range of its region."""
-    return np.clip(np.floor(counts + 0.5), 0, cells).astype(np.int64)
+def fit_leaves(tree: RegionTree) -> Integers:
+    """Fit the counts of all regions to each other, and then those of the leaves to their range and total."""
+    fitted = fit_tree(tree.parent, tree.depth, tree.counts, tree.variance)
+    place = tree.leaves.place
+    return fit_to_total(fitted[place], tree.variance[place], tree.leaves.regions.cells)
 
 
 def fit_tree(parent: Integers, depth: Integers, counts: Floats, variance: Floats) -> Floats:
