@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
+    from hedgerow.publishers.graphs.degree_corrected_blocks.publisher import DegreeCorrectedBlocks
+    from hedgerow.publishers.graphs.der.publisher import DER
     from hedgerow.publishers.graphs.laplace_graph import LaplaceGraph
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
+    "DER",
     "KCL",
     "METHODS",
     "All",
     "Choose",
     "ContinuedPrefixTree",
     "Criterion",
+    "DegreeCorrectedBlocks",
     "DiffPart",
     "Domain",
     "FlatLaplace",
