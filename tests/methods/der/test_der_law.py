@@ -95,7 +95,7 @@ def test_mutants_of_the_publisher_are_caught(old, new):
     ("owner", "name", "old", "new"),
     [
         (split_points.SplitPoints, "allowed", "(cells >= self.least)", "(cells >= 1)"),
-        (exploration.Exploration, "choose_splits", "sensitivity=UNITS", "sensitivity=UNITS / 2"),
+        (exploration.Exploration, "choose_splits", "sensitivity=UNITS", "sensitivity=UNITS // 2"),
         (exploration, "grow_tree", "are_leaves(children, noisy, depth)", "are_leaves(children, exact, depth)"),
         (exploration, "grow_tree", "Laplace(l1=1)", "Laplace(l1=Fraction(1, 2))"),
     ],
