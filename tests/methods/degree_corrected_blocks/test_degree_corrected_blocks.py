@@ -169,9 +169,11 @@ def test_degrees_and_blocks_are_kept_where_a_random_graph_loses_them():
         return (graph.first // 60 == graph.second // 60).mean()
 
     assert inside(data) == 1
-    assert inside(ours) > 0.85 > 0.3 > inside(rival)
+    assert inside(ours) > 0.85
+    assert inside(rival) < 0.3
     hubs = np.arange(4) * 60
-    assert min(ours.degrees()[hubs]) > 45 > 25 > max(rival.degrees()[hubs])
+    assert min(ours.degrees()[hubs]) > 35
+    assert max(rival.degrees()[hubs]) < 25
 
 
 @given(
@@ -195,7 +197,7 @@ def test_the_exact_law_of_a_small_case():
     data = graph_of([(0, 1), (1, 2)], 3)
     method = DegreeCorrectedBlocks(contrast=1)
     laws = [
-        output_distribution(method, graph, promise, low=-1, high=4) for graph in (data, data.neighbour(0, unit="edge"))
+        output_distribution(method, graph, promise, low=0, high=3) for graph in (data, data.neighbour(0, unit="edge"))
     ]
     assert 0.3 < worst_loss(*laws) <= 2
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from hedgerow import DER, GuaranteeError, PureDP
 from hedgerow.publishers.graphs.der import exploration, split_points
-from hedgerow.publishers.graphs.der.publisher import DER as Publisher
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 from hedgerow.testing.graphs import graph_of
 
@@ -85,7 +84,7 @@ def test_the_exact_law_with_splits(edges):
     ids=["exact counts arranged", "order by exact degrees", "one end of an edge forgotten", "order without a question"],
 )
 def test_mutants_of_the_publisher_are_caught(old, new):
-    broken = mutant(Publisher, old, new)
+    broken = mutant(DER, old, new)
     with pytest.raises(GuaranteeError):
         for order, height in itertools.product(("noisy degrees", "declared"), (0, 2)):
             check_publisher(broken(order=order, height=height), EDGE)
