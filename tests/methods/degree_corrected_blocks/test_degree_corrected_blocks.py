@@ -173,7 +173,7 @@ def test_degrees_and_blocks_are_kept_where_a_random_graph_loses_them():
     assert inside(rival) < 0.3
     hubs = np.arange(4) * 60
     assert min(ours.degrees()[hubs]) > 35
-    assert max(rival.degrees()[hubs]) < 25
+    assert max(rival.degrees()[hubs]) < 30
 
 
 @given(
