@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 import tracemalloc
 
@@ -9,8 +10,10 @@ import networkx as nx
 import pytest
 from terminal import run
 
-from hedgerow import Domain, read
-from hedgerow.errors import ReadError
+from hedgerow import Domain, Graph, read
+from hedgerow.errors import HedgerowError, ReadError
+from hedgerow.io.codec import codec_of
+from hedgerow.io.files import ending_of
 
 DOMAIN = Domain.declare(vertex=["a", "b", "c"])
 HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -158,6 +161,32 @@ def test_many_edges_are_packed_as_they_come(tmp_path, monkeypatch):
     assert load(content, tmp_path).edges() == [("a", "b"), ("b", "c")]
     with pytest.raises(ReadError, match=r"a\.graphml:9: a vertex is not in the domain"):
         load(content.replace('"c"', '"d"'), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.graphml", "a.edges", "a.csv"])
+def test_broken_files_are_read_or_refused_in_one_line(tmp_path, name):
+    """Bytes are changed, cut out and inserted at random; some of the files stay sound."""
+    draw = random.Random(name)
+    graph = Graph.from_edges([("a", "SECRET"), ("b", "c")], domain=Domain.declare(vertex=["a", "b", "c", "SECRET"]))
+    codec = codec_of("graphs")
+    sound = codec.write(
+        graph, codec.format_name(None, ending_of(tmp_path / name)), {"source": "source", "target": "target"}
+    )
+    refused = 0
+    for _ in range(500):
+        content = bytearray(sound)
+        for _ in range(draw.randrange(1, 4)):
+            at = draw.randrange(len(content) + 1)
+            content[at : at + draw.randrange(6)] = draw.choice(
+                [b"", b"<", b'"', b"&", b"\0", b"\xff", b"\n", b"<!", b" a "]
+            )
+        (tmp_path / name).write_bytes(content)
+        try:
+            read(tmp_path / name, kind="graphs", domain=draw.choice([DOMAIN, None]))
+        except HedgerowError as error:
+            refused += 1
+            assert (error.exit_code, "SECRET" in str(error), "\n" in str(error)) == (2, False, False)  # noqa: PT017
+    assert 0 < refused < 500
 
 
 def test_the_command_line_refuses_a_hostile_file_with_code_2(tmp_path):

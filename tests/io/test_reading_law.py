@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import sys
+from importlib import import_module
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from reading_law import check_pair, check_persons
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.io import delimited, jsonl, read, text_lines
+from hedgerow.io import delimited, jsonl, lines, read, text_lines
 from hedgerow.io import times as reading_times
 from hedgerow.io.lines import read_words
 
@@ -79,13 +79,16 @@ def all_or_none(edges, checker, options):
         raise ReadError(msg)
 
 
+def first_vertex_wins(lines, starts):
+    """Take all vertices for numbers if the first one is."""
+    words = read_words(lines, starts).cast(pl.String)
+    numbers = words.cast(pl.Int64, strict=False)
+    return numbers.cast(pl.String) if len(words) and numbers[0] is not None else words
+
+
 PLANTED = {
     "one edge directs all": ("sparse matrix", "hedgerow.io.graphs._refuse_directions", all_or_none),
-    "one name makes names of all": (
-        "edge list",
-        "hedgerow.io.edge_list.read_words",
-        lambda lines, starts: read_words(lines, starts).cast(pl.Int64, strict=False),
-    ),
+    "the first vertex decides what all are": ("edge list", "hedgerow.io.edge_list.read_words", first_vertex_wins),
     "dates are guessed": (
         "visits by hour of the day",
         "hedgerow.io.trajectories.read_times",
@@ -110,7 +113,7 @@ PLANTED = {
 def test_the_reading_law_catches_planted_bugs(bug, tmp_path, monkeypatch):
     name, place, wrong = PLANTED[bug]
     module, _, attribute = place.rpartition(".")
-    monkeypatch.setattr(sys.modules[module], attribute, wrong)
+    monkeypatch.setattr(import_module(module), attribute, wrong)
     with pytest.raises((AssertionError, pl.exceptions.PolarsError, HedgerowError)):
         moved(name, 200, tmp_path)
 
@@ -333,5 +336,8 @@ def test_two_values_of_a_sensitive_column_need_a_declared_rule(tmp_path, rule, v
 def test_values_with_line_breaks_do_not_fit_a_table():
     with pytest.raises(HedgerowError, match="values with line breaks cannot be written to CSV"):
         delimited.check(["a\nb"])
+    for value in ("tea ", " tea", "whole milk", "tea\n", "#tea"):
+        with pytest.raises(HedgerowError, match="cannot be written to lines; use CSV"):
+            lines.check([value])
     assert jsonl.check(["a\nb"]) is None
     assert text_of(True) is None

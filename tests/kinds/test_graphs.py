@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import networkx as nx
@@ -310,6 +312,17 @@ def test_an_option_has_the_values_that_its_help_names(name):
     with pytest.raises(ParameterError, match=f"{name} must be .* or .*; got 'perhaps'"):
         read([("ann", "bob")], kind="graphs", domain=DOMAIN, options={"duplicates": "error", name: "perhaps"})
     assert "default" in CODEC.options[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "vertices", "edges"), [("ca-grqc", 5_242, 14_484), ("wiki-vote", 7_115, 100_762)])
+def test_public_networks_have_the_published_sizes(name, vertices, edges):
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    path = Path(folder) / name / f"{name}.edges.gz"
+    data = read(path, kind="graphs", assert_public_domain=True, options={"loops": "drop"})
+    assert (data.domain.size("vertex"), len(data)) == (vertices, edges)
 
 
 # ---- releases

@@ -31,7 +31,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> EdgeTab
 def check(values: Sequence[Value]) -> None:
     """Refuse vertices that would be read back as something else."""
     for value in map(str, values):
-        if value.startswith(("%", "#", "\ufeff")) or len(value.encode().split()) != 1:
+        if value.startswith(("%", "#", "\ufeff")) or value.encode().split() != [value.encode()]:
             msg = "vertices that have blanks or start with % or # cannot be written to an edge list; use CSV"
             raise DomainError(msg)
 

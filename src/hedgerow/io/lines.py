@@ -67,7 +67,7 @@ def check(values: Sequence[Value]) -> None:
     """Refuse values that would be read back as something else."""
     for value in map(str, values):
         odd = value.startswith(("%", "#", "\ufeff")) or value == "-2"
-        if odd or len(value.encode().split()) != 1:
+        if odd or value.encode().split() != [value.encode()]:
             msg = "values that have blanks, start with % or #, or are -2 cannot be written to lines; use CSV"
             raise DomainError(msg)
 
