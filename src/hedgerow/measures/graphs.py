@@ -41,7 +41,17 @@ from hedgerow.measures.scoring import Better, exact_score, mean_score
 from hedgerow.measures.triangles import average_clustering, count_triangles, transitivity
 from hedgerow.score import Score
 
-__all__ = ["BLOCKS", "DEGREES", "DENSITIES", "controls", "describe", "measure", "measure_cuts", "measure_structure"]
+__all__ = [
+    "BLOCKS",
+    "DEGREES",
+    "DENSITIES",
+    "controls",
+    "degree_assortativity",
+    "describe",
+    "measure",
+    "measure_cuts",
+    "measure_structure",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 Graphs: TypeAlias = Mapping[str, Graph]
@@ -167,14 +177,14 @@ def _structure(graph: Graph, communities: Integers, sources: Integers) -> dict[s
         "transitivity (global clustering)": transitivity(graph, triangles),
         "average local clustering": average_clustering(graph, triangles),
         "modularity of the communities of the original": modularity(graph, communities),
-        "assortativity of degrees": _assortativity(graph),
+        "assortativity of degrees": degree_assortativity(graph),
         "vertices of the largest component": largest_component(graph),
         "mean length of shortest paths": paths.mean,
         "effective diameter (90% of shortest paths)": paths.effective_diameter,
     }
 
 
-def _assortativity(graph: Graph) -> float:
+def degree_assortativity(graph: Graph) -> float:
     """The correlation of the degrees at the ends of edges; 0 if they do not vary."""
     degrees = graph.degrees().astype(np.float64)
     one, other = degrees[graph.first], degrees[graph.second]
