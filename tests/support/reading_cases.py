@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+from reading_graphs import GRAPH_CASES
 from reading_law import Case
 from reading_units import (
     DATES,
@@ -202,6 +203,7 @@ CASES: dict[str, Case] = {
         options={"on_missing": "drop", "on_unknown": "drop"},
         person=Pool(["p", 1, 1.0], ["p", True, None]),
     ),
+    **GRAPH_CASES,
 }
 
 #: where rows name their owners

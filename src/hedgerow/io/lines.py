@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
 from hedgerow.io.output_table import Delimiters, OutputRecords
 from hedgerow.io.text_lines import TextLines, split_lines
 
-__all__ = ["check", "read", "write"]
+__all__ = ["Words", "check", "read", "read_words", "split_words", "write"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -31,7 +31,26 @@ def read(where: str, content: bytes, request: ReadRequest, most: int, *, comment
     A line that starts with one of `comments` is not a record.
     """
     del most
-    lines = split_lines(where, content, request)
+    lines, starts, sizes = split_words(where, split_lines(where, content, request), request, comments=comments)
+    if comments == _COMMENTS and b"-2" in lines.content:
+        what = "this looks like SPMF (-1 after each item, -2 at the end); pass --format spmf"
+        lines = lines.refuse(where, _are_spmf(lines), what, request)
+        starts, sizes = _split(lines)
+    values = read_words(lines, starts)
+    filled = np.flatnonzero(sizes)  # a blank line is not a record
+    return LongTable.from_records(where, request, values, sizes[filled], lines.numbers[filled])
+
+
+class Words(NamedTuple):
+    """Where the values of lines start in their text, and how many each line has; comments are blanked out."""
+
+    lines: TextLines
+    starts: Integers
+    sizes: Integers
+
+
+def split_words(where: str, lines: TextLines, request: ReadRequest, *, comments: bytes = _COMMENTS) -> Words:
+    """Split lines into values; a line that starts with one of `comments` has none."""
     if b"\r" in lines.content:
         returns = lines.lines_at(np.flatnonzero(lines.text == _RETURN))
         what = "the line ends in \\r alone; convert the file to lines that end in \\n"
@@ -41,13 +60,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int, *, comment
     if comment.any():
         lines = lines.blank_out(comment)
         starts, sizes = _split(lines)
-    if comments == _COMMENTS and b"-2" in lines.content:
-        what = "this looks like SPMF (-1 after each item, -2 at the end); pass --format spmf"
-        lines = lines.refuse(where, _are_spmf(lines), what, request)
-        starts, sizes = _split(lines)
-    values = _values(lines.content, lines.text, starts)
-    filled = np.flatnonzero(sizes)  # a blank line is not a record
-    return LongTable.from_records(where, request, values, sizes[filled], lines.numbers[filled])
+    return Words(lines, starts, sizes)
 
 
 def check(values: Sequence[Value]) -> None:
@@ -96,10 +109,11 @@ def _are_spmf(lines: TextLines) -> Flags:
     return column.str.contains(r"^\s*(\S+\s+-1\s+)+-2\s*$").to_numpy()
 
 
-def _values(content: bytes, text: Bytes, starts: Integers) -> pl.Series:
-    if _are_numbers(content, text, starts):
-        return pl.Series(_numbers(text, starts))
-    words: list[Any] = content.split()
+def read_words(lines: TextLines, starts: Integers) -> pl.Series:
+    """Read the values that start at these positions, all of them; numbers if they all are whole numbers."""
+    if _are_numbers(lines.content, lines.text, starts):
+        return pl.Series(_numbers(lines.text, starts))
+    words: list[Any] = lines.content.split()
     return pl.Series(words, dtype=pl.Binary).cast(pl.String)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
-from hedgerow.data import Domain, Sequences, Sets, Source, Trajectories
+from hedgerow.data import Domain, Graph, Sequences, Sets, Source, Trajectories
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
@@ -38,6 +38,8 @@ def read(source: Any, *, kind: Literal["sequences"], **arguments: Unpack[ReadArg
 @overload
 def read(source: Any, *, kind: Literal["trajectories"], **arguments: Unpack[ReadArguments]) -> Trajectories: ...
 @overload
+def read(source: Any, *, kind: Literal["graphs"], **arguments: Unpack[ReadArguments]) -> Graph: ...
+@overload
 def read(source: Any, *, kind: str, **arguments: Unpack[ReadArguments]) -> Any: ...
 def read(
     source: Any,
@@ -55,9 +57,10 @@ def read(
     Parameters
     ----------
     source
-        The path of a file; or a polars, pandas or Arrow table; or a list of records.
+        The path of a file; or a polars, pandas or Arrow table; or a list of records. A graph may also be a networkx
+        graph, a sparse adjacency matrix, or an array with two columns.
     kind
-        What the data is: the name of a kind, such as `sets`, `sequences` or `trajectories`.
+        What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories` or `graphs`.
     domain
         Public knowledge. Without it the domain is inferred from the values in the data and marked as inferred, which
         differentially private methods refuse, unless `assert_public_domain` declares that these values are public.
