@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -186,24 +187,23 @@ def test_modularity_by_hand():
 @given(data=strategies.of_kind(Graph, vertices=12, most=40))
 @settings(max_examples=60)
 def test_figures_are_those_of_networkx(data):
-    networkx = pytest.importorskip("networkx")
-    graph = networkx.Graph()
+    graph = nx.Graph()
     graph.add_nodes_from(range(data.domain.size("vertex")))
     graph.add_edges_from(data.edges())
-    assert transitivity(data) == pytest.approx(networkx.transitivity(graph))
-    assert average_clustering(data) == pytest.approx(networkx.average_clustering(graph))
-    assert count_triangles(data).tolist() == list(networkx.triangles(graph).values())
-    assert largest_component(data) == max(map(len, networkx.connected_components(graph)))
+    assert transitivity(data) == pytest.approx(nx.transitivity(graph))
+    assert average_clustering(data) == pytest.approx(nx.average_clustering(graph))
+    assert count_triangles(data).tolist() == list(nx.triangles(graph).values())
+    assert largest_component(data) == max(map(len, nx.connected_components(graph)))
     if len(data):
         communities = find_communities(data)
         groups = [set(np.flatnonzero(communities == group).tolist()) for group in np.unique(communities)]
-        assert modularity(data, communities) == pytest.approx(networkx.community.modularity(graph, groups))
+        assert modularity(data, communities) == pytest.approx(nx.community.modularity(graph, groups))
         pairs = {tuple(sorted((data.degrees()[i], data.degrees()[j]))) for i, j in data.edges()}
         if len({degree for pair in pairs for degree in pair}) > 1:
-            assert graphs.degree_assortativity(data) == pytest.approx(networkx.degree_assortativity_coefficient(graph))
-    if len(data) and networkx.is_connected(graph):
+            assert graphs.degree_assortativity(data) == pytest.approx(nx.degree_assortativity_coefficient(graph))
+    if len(data) and nx.is_connected(graph):
         ours = measure_paths(data, np.arange(data.domain.size("vertex"))).mean
-        assert ours == pytest.approx(networkx.average_shortest_path_length(graph))
+        assert ours == pytest.approx(nx.average_shortest_path_length(graph))
 
 
 def test_assortativity_by_hand():
