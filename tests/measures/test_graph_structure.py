@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from hedgerow import Domain, Graph
-from hedgerow.measures import graphs, triangles
+from hedgerow.measures import graph_communities, graphs, triangles
 from hedgerow.measures.degree_distributions import (
     bin_means,
     degree_bins,
@@ -211,3 +211,39 @@ def test_assortativity_by_hand():
     assert graphs.degree_assortativity(EDGE_CASES["star"]()) == pytest.approx(-1)
     assert graphs.degree_assortativity(graph_of([(0, 1), (1, 2), (0, 2)], 3)) == 0
     assert graphs.degree_assortativity(graph_of([], 3)) == 0
+
+
+def test_a_merged_graph_has_the_modularity_of_its_partition():
+    graph = blocks(4, 10, 0.5, 0.1, 4)
+    labels = np.random.default_rng(5).integers(0, 7, 40)
+    labels[:7] = np.arange(7)
+    weighted = graph_communities._Weighted.of(graph)
+    merged = weighted.merge(labels)
+    assert graph_communities._modularity(merged, np.arange(7)) == pytest.approx(modularity(graph, labels))
+    pairs = np.array([0, 0, 1, 1, 2, 2, 2])
+    assert graph_communities._modularity(merged, pairs) == pytest.approx(modularity(graph, pairs[labels]))
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_vertex_moves_where_modularity_is_highest(merged):
+    graph = blocks(3, 6, 0.6, 0.2, 6)
+    weighted = graph_communities._Weighted.of(graph)
+    if merged:
+        weighted = weighted.merge(np.arange(18) // 2)
+    size = len(weighted.loops)
+    labels = np.random.default_rng(7).integers(0, 4, size)
+    for vertex in range(size):
+        tried = []
+        for label in range(4):
+            moved = labels.copy()
+            moved[vertex] = label
+            tried.append(graph_communities._modularity(weighted, moved))
+        target = graph_communities._move_some(weighted, labels, np.arange(size) == vertex)
+        assert graph_communities._modularity(weighted, target) == pytest.approx(max(tried))
+        assert (target != labels).sum() <= 1
+
+
+def test_no_edge_leaves_the_centre_of_a_star():
+    """Else all pairs of its neighbours would be looked up."""
+    low, _ = triangles._orient(EDGE_CASES["star"]())
+    assert 4 not in low.tolist()
