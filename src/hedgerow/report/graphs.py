@@ -22,7 +22,7 @@ _ORIGINAL = "original"
 _DRAWN, _FEW, _NAMED = 60, 40, 12
 _HEIGHT = 320
 #: labels of an axis of the density map
-_LABELS = 8
+_LABELS = 4
 _DEGREE, _VERTICES = "degree", "vertices of that degree"
 
 
