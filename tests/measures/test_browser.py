@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 from terminal import run
 
-from hedgerow import FlatLaplace, PureDP
+from hedgerow import FlatLaplace, PureDP, RandomGraph
 from hedgerow.evaluate import evaluate
 from hedgerow.io import read
 from hedgerow.report import report
+from hedgerow.testing.graphs import graph_of
 
 pytestmark = pytest.mark.slow
 
 NASTY = "</script><img src=x onerror=window.harmed=1>"
+#: the charts of each page
+DRAWN = {"owner": 5, "public": 3, "nasty": 5, "graphs": 11}
 QUIET = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
@@ -43,16 +46,20 @@ def pages(tmp_path_factory):
     data = read([[NASTY, "b"]] * 90 + [["b"]] * 40, kind="sets", assert_public_domain=True)
     held = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
     (folder / "nasty.html").write_text(report([(NASTY, held)], [evaluate(held, data)]))
+    network = graph_of([(i, (i + step) % 90) for step in (1, 2, 5) for i in range(90)], 90)
+    published = RandomGraph().publish(network, PureDP(epsilon=1, unit="edge"))
+    (folder / "graphs.html").write_text(report([("R", published)], [evaluate(published, network)]))
     return {
         "owner": folder / "D" / "report.html",
         "public": folder / "D" / "public.html",
         "nasty": folder / "nasty.html",
+        "graphs": folder / "graphs.html",
     }
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["owner", "public", "nasty"])
+@pytest.mark.parametrize("name", DRAWN)
 def test_the_report_is_drawn(browser, pages, name, scheme, width, tmp_path):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     said, asked = [], []
@@ -64,7 +71,7 @@ def test_the_report_is_drawn(browser, pages, name, scheme, width, tmp_path):
         page.wait_for_function("document.body.dataset.drawn")
         drawn = int(page.evaluate("document.body.dataset.drawn"))
         plots = page.locator(".plot svg")
-        assert drawn == plots.count() == (3 if name == "public" else 5)
+        assert drawn == plots.count() == DRAWN[name]
         for number in range(drawn):
             box = plots.nth(number).bounding_box()
             assert box["width"] > 200

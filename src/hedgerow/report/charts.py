@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -11,14 +11,25 @@ from hedgerow.kinds import KINDS
 from hedgerow.privacy import Evidence
 from hedgerow.score import Score
 
-__all__ = ["Chart", "bar_chart", "budget_chart", "column_chart", "data_charts", "score_charts"]
+__all__ = [
+    "OURS",
+    "Chart",
+    "bar_chart",
+    "budget_chart",
+    "column_chart",
+    "data_charts",
+    "heat_map",
+    "line_chart",
+    "network_drawing",
+    "score_charts",
+]
 
 Chart: TypeAlias = dict[str, Any]
 
 OURS = "this release"
 _ORIGINAL = "original"
 _COLOURS = {OURS: "#2a9d5c", _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
-_OTHERS = ("#e0a030", "#5b8def", "#a066c9")
+_OTHERS = ("#e0a030", "#5b8def", "#a066c9", "#3aa6a6")
 
 
 def budget_chart(evidence: Evidence) -> Chart | None:
@@ -51,16 +62,24 @@ def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
     return KINDS[data.kind].module("report").charts(data, compared=compared) if data.kind in KINDS else []
 
 
-def score_charts(scores: Sequence[Score]) -> list[Chart]:
-    """Draw the scores that belong to a chart, together with their controls."""
+def score_charts(scores: Sequence[Score], *, kind: str) -> list[Chart]:
+    """Draw the scores that belong to a chart, together with their controls.
+
+    A kind may draw some charts in its own way: `SCORE_CHARTS` in its module, by name.
+    """
     groups: dict[str, list[Score]] = {}
     for score in scores:
         if score.chart:
             groups.setdefault(score.chart, []).append(score)
-    return [chart for name, group in groups.items() for chart in _draw(name, group)]
+    own = getattr(KINDS[kind].module("report"), "SCORE_CHARTS", {}) if kind in KINDS else {}
+    return [chart for name, group in groups.items() for chart in _draw(name, group, own)]
 
 
-def _draw(name: str, scores: Sequence[Score]) -> list[Chart]:
+def _draw(
+    name: str, scores: Sequence[Score], own: Mapping[str, Callable[[Sequence[Score]], list[Chart]]]
+) -> list[Chart]:
+    if name in own:
+        return own[name](scores)
     if scores[0].across:
         return _heat_maps(name, scores)
     return [_dumbbells(name, scores) if _ORIGINAL in dict(scores[0].controls) else _grouped_bars(name, scores)]
@@ -72,33 +91,18 @@ def _heat_maps(name: str, scores: Sequence[Score]) -> list[Chart]:
     after = [score.value for score in scores]
     top = max(*before, *after, 0)
     shades = {"scheme": "greens", "domain": [0, top]}
-    charts: list[Chart] = []
-    for series, values in ((_ORIGINAL, before), (OURS, after)):
-        rows = [
-            {"at": score.at, "across": score.across, "value": value}
-            for score, value in zip(scores, values, strict=True)
-        ]
-        place: dict[str, Any] = {"type": "nominal", "sort": None, "title": None}
-        charts.append(
-            _chart(
-                f"{_sentence(name)}: {series}",
-                rows,
-                height=14 * len({score.across for score in scores}),
-                mark={"type": "rect"},
-                encoding={
-                    "x": {"field": "at", **place, "axis": {"labelAngle": 0, "labelOverlap": True}},
-                    "y": {"field": "across", **place, "axis": {"labelLimit": 120}},
-                    "color": {
-                        "field": "value",
-                        "type": "quantitative",
-                        "scale": shades,
-                        "legend": {"title": None, "labelColor": "currentColor"},
-                    },
-                    "tooltip": [{"field": "at"}, {"field": "across"}, _rounded("value")],
-                },
-            )
+    return [
+        heat_map(
+            f"{_sentence(name)}: {series}",
+            [
+                {"at": score.at, "across": score.across, "value": value}
+                for score, value in zip(scores, values, strict=True)
+            ],
+            height=14 * len({score.across for score in scores}),
+            shades=shades,
         )
-    return charts
+        for series, values in ((_ORIGINAL, before), (OURS, after))
+    ]
 
 
 def _grouped_bars(name: str, scores: Sequence[Score]) -> Chart:
@@ -221,6 +225,91 @@ def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) 
             "y": {"field": value, "type": "quantitative", "title": value},
             "tooltip": [{"field": name}, {"field": value}],
         },
+    )
+
+
+def heat_map(
+    title: str,
+    rows: list[dict[str, Any]],
+    *,
+    height: int,
+    shades: dict[str, Any],
+    axes: str | None = None,
+    labels: Sequence[str] = (),
+) -> Chart:
+    """Draw one tile per row, of the colour of its `value`, in the column `at` and the row `across`.
+
+    All rows and columns are labelled, or only those in `labels`.
+    """
+    place: dict[str, Any] = {"type": "nominal", "sort": None, "title": axes}
+    shown = {"values": list(labels)} if labels else {}
+    return _chart(
+        title,
+        rows,
+        height=height,
+        mark={"type": "rect"},
+        encoding={
+            "x": {"field": "at", **place, "axis": {"labelAngle": 0, "labelOverlap": True, **shown}},
+            "y": {"field": "across", **place, "axis": {"labelLimit": 120, **shown}},
+            "color": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": shades,
+                "legend": {"title": None, "labelColor": "currentColor"},
+            },
+            "tooltip": [{"field": "at"}, {"field": "across"}, _rounded("value")],
+        },
+    )
+
+
+def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
+    """Draw one line per `series` with its points, on logarithmic axes."""
+    scale: dict[str, Any] = {"type": "log", "nice": False}
+    axis = {"format": ",~g", "labelOverlap": True, "gridOpacity": 0.5}
+    return _chart(
+        title,
+        rows,
+        height=260,
+        mark={"type": "line", "point": {"filled": True, "size": 40}, "strokeWidth": 2},
+        encoding={
+            "x": {"field": x, "type": "quantitative", "scale": scale, "title": x, "axis": axis},
+            "y": {"field": y, "type": "quantitative", "scale": scale, "title": y, "axis": axis},
+            "color": _colour(rows),
+            "tooltip": [{"field": "series", "type": "nominal"}, _rounded(x), _rounded(y)],
+        },
+    )
+
+
+def network_drawing(title: str, vertices: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Chart:
+    """Draw a small network: vertices at `x`, `y` with `name` and `edges`, and lines from `x`, `y` to `x2`, `y2`.
+
+    A vertex has its name beside it if it has a `label`.
+    """
+    scale: dict[str, Any] = {"domain": [-1.08, 1.08], "nice": False}
+    place: dict[str, Any] = {
+        name: {"field": name, "type": "quantitative", "scale": scale, "axis": None} for name in ("x", "y")
+    }
+    size = {"field": "edges", "type": "quantitative", "legend": None, "scale": {"range": [25, 260], "zero": True}}
+    faint = max(0.12, min(0.6, 40 / max(1, len(edges))))
+    return _chart(
+        title,
+        vertices,
+        height=380,
+        layer=[
+            {
+                "data": {"values": edges},
+                "mark": {"type": "rule", "color": "currentColor", "opacity": faint, "strokeWidth": 1},
+                "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}},
+            },
+            {
+                "mark": {"type": "circle", "color": _COLOURS[OURS], "opacity": 0.9},
+                "encoding": {**place, "size": size, "tooltip": [{"field": "name"}, {"field": "edges"}]},
+            },
+            {
+                "mark": {"type": "text", "color": "currentColor", "fontSize": 10, "dy": -10, "limit": 90},
+                "encoding": {**place, "text": {"field": "label"}},
+            },
+        ],
     )
 
 

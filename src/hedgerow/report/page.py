@@ -107,8 +107,8 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
     """Collect the content of the page for one release; its charts are appended to `charts`."""
     promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
-    compared = bool(score_charts(scores))
-    public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=compared)]
+    compared = score_charts(scores, kind=release.kind)
+    public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=bool(compared))]
     budget = budget_chart(release.evidence)
     listed = [score for score in scores if not score.chart or score.better != "neither"]
     return {
@@ -122,7 +122,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
         "budget": _add_chart(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_add_chart(chart, charts) for chart in public],
-        "score_charts": [_add_chart(chart, charts) for chart in score_charts(scores)],
+        "score_charts": [_add_chart(chart, charts) for chart in compared],
         "controls": (names := list(dict.fromkeys(name for score in listed for name, _ in score.controls))),
         "scores": [_row(score, names) for score in listed],
         "facts": [
