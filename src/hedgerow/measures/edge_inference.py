@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Graph
-from hedgerow.data.vertex_pairs import rank_pairs, unrank_pairs
 from hedgerow.measures.neighbour_lists import NeighbourLists
 from hedgerow.score import Score
+from hedgerow.vertex_pairs import rank_pairs, unrank_pairs
 
 __all__ = ["Rate", "Targets", "area_under_curve", "draw_targets", "measure_inference", "score_pairs", "without_targets"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import concatenate_ranges
 from hedgerow.data import Graph
-from hedgerow.data.vertex_pairs import rank_pairs
+from hedgerow.vertex_pairs import rank_pairs
 
 __all__ = ["average_clustering", "count_triangles", "transitivity"]
 
