@@ -4,8 +4,9 @@ Privacy
 -------
 A record owns at most $T$ tokens (`touches`), and each token follows one path of the forest: among the cells below a
 node, it is in at most one. A cell with share $s$ is answered by its mechanism scaled to $T$ tokens, so a count loses
-$|moved| \cdot s / (T \, l_1)$. Removing one record moves each cell by at most $l_1$ per token that passes it, so the
-losses of all cells are at most
+$|moved| \cdot s / (T \, l_1)$, and a region of an arrangement at most $s / T$ per true cell. Removing one record moves
+each count by at most $l_1$ per token that passes it, and one true cell of a region is one token; so the losses of all
+cells are at most
 
 $$\sum_{tokens} \sum_{cells\ on\ its\ path} s / T \le T \cdot spend / T = spend,$$
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
-from hedgerow.privacy.arrangement import Arrange, PlacedOnes, Regions
+from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
@@ -187,7 +188,7 @@ class PathBudget:
         spend
             One share for all, or one per region. With a share of 0 the ones of a region are placed uniformly.
         """
-        regions = Regions.of(sizes, ones, at, positions, len(under))
+        regions = CellRegions.of(sizes, ones, at, positions, len(under))
         shares = Shares.spread(spend, len(under))
         mechanism = Arrange(cells=self._touches)
         total = self._enter(under, shares, label, free=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Graph
 from hedgerow.frontiers import Regions
-from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.graphs.degree_corrected_blocks.degree_mixture import estimate_degrees
 from hedgerow.publishers.graphs.degree_corrected_blocks.edge_placement import fit_weights, place_edges
@@ -67,7 +67,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
 
     name: ClassVar[str] = "degree-corrected-blocks"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 
     degrees: float = param(0.5, "fraction of the budget for the degrees of vertices", gt=0, lt=1)
