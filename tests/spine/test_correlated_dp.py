@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -49,7 +50,12 @@ def test_k_is_a_whole_number_from_one(k):
 
 
 def test_k_is_no_absurd_number():
-    for k, shown in [(10**6 + 1, "1000001"), ("9999999", "9999999"), (10**5000, "more than 18"), ("9" * 900, "more than")]:
+    for k, shown in [
+        (10**6 + 1, "1000001"),
+        ("9999999", "9999999"),
+        (10**5000, "more than 18"),
+        ("9" * 900, "more than"),
+    ]:
         message = f"k must be at most 1,000,000: it is how many edges are protected together; got {shown}"
         with pytest.raises(ParameterError, match=message):
             CorrelatedDP(epsilon=1, k=k, unit="edge")
@@ -87,7 +93,7 @@ def test_it_is_written_and_read_again():
         assert again == guarantee
         assert repr(again) == repr(guarantee)
     assert TEN.to_plain() == {"name": "CorrelatedDP", "epsilon": "1", "k": "10", "unit": "edge"}
-    assert TEN != CorrelatedDP(epsilon=1, k=9, unit="edge")
+    assert CorrelatedDP(epsilon=1, k=9, unit="edge") != TEN
     assert CorrelatedDP(epsilon=1, k=1, unit="edge") != EDGE  # the same protection, another promise
     with pytest.raises(ParameterError, match="is not written as Hedgerow writes it"):
         from_plain({**TEN.to_plain(), "k": "010"})
@@ -157,7 +163,10 @@ def test_with_k_of_one_it_is_pure_differential_privacy():
         ours, theirs = (TwoRegions().publish(FIGURE, guarantee, seed=seed).data for guarantee in (one, pure))
         assert ours.to_bytes() == theirs.to_bytes()
     tenth = PureDP(epsilon="1/10", unit="edge")
-    assert TwoRegions().publish(FIGURE, TEN, seed=1).data.edges() == TwoRegions().publish(FIGURE, tenth, seed=1).data.edges()
+    assert (
+        TwoRegions().publish(FIGURE, TEN, seed=1).data.edges()
+        == TwoRegions().publish(FIGURE, tenth, seed=1).data.edges()
+    )
 
 
 @pytest.mark.parametrize("guarantee", [TEN, EDGE])
@@ -183,9 +192,8 @@ def test_k_edges_together_lose_at_most_epsilon():
         data = graph_on(3, [pair for bit, pair in enumerate(pairs) if mask >> bit & 1])
         laws[mask] = output_distribution(TwoRegions(), data, guarantee, low=-3, high=6)
         assert math.isclose(sum(laws[mask].values()), 1, rel_tol=1e-9)
-    for one in laws:
-        for other in laws:
-            assert worst_loss(laws[one], laws[other]) <= (one ^ other).bit_count() + 1e-9
+    for (one, first), (other, second) in itertools.product(laws.items(), repeat=2):
+        assert worst_loss(first, second) <= (one ^ other).bit_count() + 1e-9
     one_edge = max(worst_loss(laws[mask], laws[mask ^ bit]) for mask in laws for bit in (1, 2, 4))
     assert 0.6 < one_edge < 0.62
     assert worst_loss(laws[0], laws[7]) > 0.99  # so several edges do lose more than one

@@ -73,7 +73,10 @@ def test_group_sizes_add_up_to_all_placements():
                 for w in range(max(0, true + ones - cells), min(true, ones) + 1)
             ]
             assert sum(groups) == math.comb(cells, ones)
-            best, worst = cells - true - ones + 2 * min(true, ones), cells - true - ones + 2 * max(0, true + ones - cells)
+            best, worst = (
+                cells - true - ones + 2 * min(true, ones),
+                cells - true - ones + 2 * max(0, true + ones - cells),
+            )
             assert len(groups) == (best - worst) // 2 + 1 <= cells // 2 + 1
 
 
@@ -229,7 +232,9 @@ def test_the_first_and_the_last_number_are_decided_exactly(top):
     assert drawn == (values if top < 2 else 0)
 
 
-@pytest.mark.parametrize("law", [(10**4, 200, 300, Fraction(3)), (10**5, 200, 300, Fraction(1, 2)), (99, 90, 9, Fraction(0))])
+@pytest.mark.parametrize(
+    "law", [(10**4, 200, 300, Fraction(3)), (10**5, 200, 300, Fraction(1, 2)), (99, 90, 9, Fraction(0))]
+)
 def test_what_floats_leave_out_is_decided_by_decimals(law, monkeypatch):
     """With windows of few values many draws fall outside of them, above or below, and all draws are the same."""
     fast = draw(*law, bits(seed=43), 400)

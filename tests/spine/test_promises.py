@@ -140,7 +140,9 @@ def test_options_alone_may_be_ambiguous():
     assert from_options({"k": "3"}, ["FewItems"]) == FewItems(k=3)
     assert from_options({"k": "3", "l": "2"}) == KCL(k=3, l=2)
     both = {"epsilon": "1", "unit": "record", "k": "3"}
-    with pytest.raises(UnsupportedGuarantee, match="may be CorrelatedDP, or PureDP with MinimumSupport, or PureDP with F"):
+    with pytest.raises(
+        UnsupportedGuarantee, match="may be CorrelatedDP, or PureDP with MinimumSupport, or PureDP with F"
+    ):
         from_options(both)
     assert from_options(both, ["FewItems", "PureDP"]).parts() == (FewItems(k=3), PureDP(epsilon=1, unit="record"))
     with pytest.raises(UnsupportedGuarantee, match="no guarantee has exactly --k; there are PureDP: --epsilon --unit"):
