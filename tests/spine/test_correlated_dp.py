@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -191,9 +192,8 @@ def test_k_edges_together_lose_at_most_epsilon():
         data = graph_on(3, [pair for bit, pair in enumerate(pairs) if mask >> bit & 1])
         laws[mask] = output_distribution(TwoRegions(), data, guarantee, low=-3, high=6)
         assert math.isclose(sum(laws[mask].values()), 1, rel_tol=1e-9)
-    for one in laws:
-        for other in laws:
-            assert worst_loss(laws[one], laws[other]) <= (one ^ other).bit_count() + 1e-9
+    for (one, first), (other, second) in itertools.product(laws.items(), repeat=2):
+        assert worst_loss(first, second) <= (one ^ other).bit_count() + 1e-9
     one_edge = max(worst_loss(laws[mask], laws[mask ^ bit]) for mask in laws for bit in (1, 2, 4))
     assert 0.6 < one_edge < 0.62
     assert worst_loss(laws[0], laws[7]) > 0.99  # so several edges do lose more than one
