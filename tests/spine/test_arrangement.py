@@ -115,14 +115,14 @@ def test_mutants_of_the_draw_are_caught():
     assert fits(placements(regions, 1), law) > FALSE_ALARM
     with changed(Arrange, "draw", "share / self.cells", "share / (2 * self.cells)"):
         assert fits(placements(regions, 1), law) < FALSE_ALARM
-    with changed(Regions, "place", "np.sort(chosen)", "chosen"), pytest.raises(AssertionError, match="impossible"):
+    with changed(CellRegions, "place", "np.sort(chosen)", "chosen"), pytest.raises(AssertionError, match="impossible"):
         fits(Counter(map(tuple, one_by_one(regions_of(6, 3, [3, 5])))), law)
     ranks = "uniform_subsets(regions.sizes - counts, regions.ones - kept, source)"
     doubled = "np.repeat(uniform_subsets(regions.sizes - counts, np.minimum(1, regions.ones - kept), source), "
     doubled += "(regions.ones - kept)[regions.ones > kept])"
     with changed(Arrange, "draw", ranks, doubled), pytest.raises(AssertionError, match="impossible"):
         fits(placements(regions, 1), law)
-    with changed(Regions, "false_cells", '"right"', '"left"'), pytest.raises(AssertionError, match="impossible"):
+    with changed(CellRegions, "false_cells", '"right"', '"left"'), pytest.raises(AssertionError, match="impossible"):
         fits(placements(regions, 1), law)
 
 
