@@ -1,4 +1,4 @@
-"""Discrete Laplace noise against insecure NumPy and against OpenDP: ratios measured in one run."""
+"""Exact noise against insecure NumPy, discrete Laplace noise also against OpenDP: ratios measured in one run."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 import opendp.prelude as dp
 from floor import best
 
-from hedgerow.privacy import Laplace
+from hedgerow.privacy import Arrange, Laplace, Shares
+from hedgerow.privacy.arrangement import Regions
 from hedgerow.privacy.samplers import bits
 
 DRAWS = 1_000_000
 ORACLE_DRAWS = 20_000
+REGIONS = 100_000
+CELLS = 500_000
 
 
 def main() -> None:
@@ -32,6 +35,23 @@ def main() -> None:
         print(
             f"scale {scale:>9,}: {ours * 1e3:6.1f} ms, {ours / plain:5.2f} x numpy "
             f"({plain * 1e3:.1f} ms), OpenDP / ours {theirs / ours:6.1f}"
+        )
+    arrangements(rng)
+
+
+def arrangements(rng: np.random.Generator) -> None:
+    """Print one line per share: ones placed in regions, against as many uniform cells drawn once and sorted."""
+    cells = np.unique(rng.integers(0, REGIONS * CELLS, DRAWS))
+    at, positions = np.divmod(cells, CELLS)
+    ones = np.bincount(at, minlength=REGIONS)
+    for share in (Fraction(1, 2), Fraction(12)):
+        regions = Regions.of(CELLS, ones, at, positions, REGIONS)
+        shares = Shares.spread(share, REGIONS)
+        ours, _ = best(lambda regions=regions, shares=shares: Arrange().draw(regions, shares, bits()))
+        plain, _ = best(lambda: np.sort(rng.integers(0, REGIONS * CELLS, DRAWS)))
+        print(
+            f"{DRAWS:,} ones in {REGIONS:,} regions, share {float(share):g}: {ours * 1e3:6.1f} ms, "
+            f"{ours / plain:5.2f} x numpy ({plain * 1e3:.1f} ms)"
         )
 
 

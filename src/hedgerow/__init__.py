@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hedgerow.data import Domain, Graph, Sequences, Sets, Trajectories
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
-    from hedgerow.privacy import All, Choose, Criterion, Flip, Laplace, Ledger, PureDP, Shares
+    from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.graphs.degree_corrected_blocks.publisher import DegreeCorrectedBlocks
@@ -42,6 +42,7 @@ __all__ = [
     "All",
     "Choose",
     "ContinuedPrefixTree",
+    "CorrelatedDP",
     "Criterion",
     "DegreeCorrectedBlocks",
     "DiffPart",
@@ -84,7 +85,9 @@ _HOMES = {
     "hedgerow.data": ("Domain",),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
-    "hedgerow.privacy": (*("All", "Choose", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),),
+    "hedgerow.privacy": (
+        *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
+    ),
     "hedgerow.privacy.kcl_criterion": ("KCL",),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),

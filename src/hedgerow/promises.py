@@ -23,11 +23,12 @@ class Option(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """A row: the location of the class, its options, and example values."""
+    """A row: the location of the class, its options, example values, and the kinds of data it is about, () if all."""
 
     place: str
     options: Mapping[str, Option]
     example: Mapping[str, str | list[str]]
+    kinds: tuple[str, ...] = ()
 
     @property
     def required(self) -> frozenset[str]:
@@ -39,15 +40,27 @@ class Promise(NamedTuple):
         return self.required <= set(names) <= set(self.options)
 
 
+_UNIT = Option("who or what is protected, such as record or person; `hedgerow methods NAME` lists them")
+
 #: classes are imported on demand, so that listing imports nothing; several promises may share an option
 PROMISES: dict[str, Promise] = {
     "PureDP": Promise(
-        "hedgerow.privacy.guarantee:PureDP",
+        "hedgerow.privacy.differential_privacy:PureDP",
         {
             "epsilon": Option("how much any outcome may depend on one unit; smaller protects more"),
-            "unit": Option("who or what is protected, such as record or person; `hedgerow methods NAME` lists them"),
+            "unit": _UNIT,
         },
         example={"epsilon": "1", "unit": "record"},
+    ),
+    "CorrelatedDP": Promise(
+        "hedgerow.privacy.differential_privacy:CorrelatedDP",
+        {
+            "epsilon": Option("how much any outcome may depend on k edges together; on one edge it is epsilon / k"),
+            "k": Option("how many edges are protected together"),
+            "unit": _UNIT,
+        },
+        example={"epsilon": "1", "k": "2", "unit": "edge"},
+        kinds=("graphs",),
     ),
     "KCL": Promise(
         "hedgerow.privacy.kcl_criterion:KCL",
@@ -60,6 +73,7 @@ PROMISES: dict[str, Promise] = {
             "sensitive": Option("a sensitive value, as COLUMN=VALUE; may be repeated", required=False, repeated=True),
         },
         example={"k": "2", "c": "60%", "l": "2", "sensitive": ["diagnosis=flu"]},
+        kinds=("trajectories",),
     ),
 }
 
@@ -95,12 +109,15 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
 def interpret_options(options: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
     """List the minimal combinations of these promises that have exactly these options.
 
-    In each combination all required options are among `options`, and no promise of it can be left out.
+    In each combination all required options are among `options`, no promise of it can be left out, and there is a kind
+    of data that all its promises are about.
 
     Examples
     --------
     >>> interpret_options({"epsilon", "unit"}, list(PROMISES))
     [('PureDP',)]
+    >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES))
+    [('CorrelatedDP',)]
     >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES))
     [('PureDP', 'KCL')]
     """
@@ -111,5 +128,11 @@ def interpret_options(options: Collection[str], promises: Sequence[str]) -> list
         for size in range(1, len(possible) + 1)
         for combination in combinations(possible, size)
         if names <= {option for promise in combination for option in PROMISES[promise].options}
+        and _have_common_kind(combination)
     ]
     return [cover for cover in covers if not any(set(other) < set(cover) for other in covers)]
+
+
+def _have_common_kind(promises: Collection[str]) -> bool:
+    limited = [PROMISES[promise].kinds for promise in promises if PROMISES[promise].kinds]
+    return not limited or any(all(kind in kinds for kinds in limited) for kind in limited[0])

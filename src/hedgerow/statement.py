@@ -97,7 +97,7 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
         for entry in evidence.entries
     ]
     listed = "\n".join(lines)
-    questions = f"## Questions asked of the data, with their share of epsilon\n\n{listed}"
+    questions = f"## Questions asked of the data, with their share of {guarantee.budget_name}\n\n{listed}"
     if not evidence.notes:
         return questions
     notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)

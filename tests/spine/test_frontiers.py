@@ -33,7 +33,7 @@ from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
 from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.privacy.questions import CellQuestion, CoinQuestion, ThresholdQuestion
+from hedgerow.privacy.questions import ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.publishers.base import publish_with
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import changed, check_replay
@@ -221,6 +221,8 @@ class Nothing(Engine):
 
 def exact_answers(question) -> int:
     """The sum of all exact answers that a question has; coins have none."""
+    if isinstance(question, ArrangementQuestion):
+        return len(question.regions.cells)
     assert isinstance(question, (CellQuestion, ThresholdQuestion, CoinQuestion))
     return 0 if isinstance(question, CoinQuestion) else int(np.abs(question.exact).sum())
 

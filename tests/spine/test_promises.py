@@ -28,6 +28,7 @@ from hedgerow import (
     write_release,
 )
 from hedgerow.audit.folder import verify_data, verify_folder
+from hedgerow.data import Dataset
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.io.codec import codec_of
 from hedgerow.privacy.parsing import build, from_options, from_plain, require_plain
@@ -76,6 +77,7 @@ def test_a_row_says_what_its_class_is_made_with(name):
     made = build([name], row.example)
     assert isinstance(made, cls)
     assert row.fits(made.fields())
+    assert row.kinds == (() if cls.kinds == (Dataset,) else tuple(kind.kind for kind in cls.kinds))
     assert all(option.help and not option.help.endswith(".") for option in row.options.values())
 
 
@@ -86,9 +88,9 @@ def test_the_table_imports_nothing_heavy():
 
 
 def test_the_help_of_a_shared_option_names_each_meaning():
-    assert list_options()["epsilon"].help == PROMISES["PureDP"].options["epsilon"].help
+    assert list_options()["unit"].help == PROMISES["PureDP"].options["unit"].help
     assert list_options()["k"].help == (
-        "KCL: how many records must match what an attacker knows, if any match; MinimumSupport: how many records have each published set; "
+        "CorrelatedDP: how many edges are protected together; KCL: how many records must match what an attacker knows, if any match; MinimumSupport: how many records have each published set; "
         "FewItems: how many items a record may have"
     )
     assert [name for name, option in list_options().items() if option.repeated] == ["sensitive"]
@@ -105,7 +107,7 @@ def test_the_help_of_a_shared_option_names_each_meaning():
         ("k l c sensitive", [("KCL",)]),
         ("epsilon unit k l", [("PureDP", "KCL")]),
         ("k", [("MinimumSupport",), ("FewItems",)]),
-        ("epsilon unit k", [("PureDP", "MinimumSupport"), ("PureDP", "FewItems")]),
+        ("epsilon unit k", [("CorrelatedDP",), ("PureDP", "MinimumSupport"), ("PureDP", "FewItems")]),
         ("epsilon", []),
         ("l", []),
         ("epsilon unit c", []),
@@ -138,12 +140,14 @@ def test_options_alone_may_be_ambiguous():
     assert from_options({"k": "3"}, ["FewItems"]) == FewItems(k=3)
     assert from_options({"k": "3", "l": "2"}) == KCL(k=3, l=2)
     both = {"epsilon": "1", "unit": "record", "k": "3"}
-    with pytest.raises(UnsupportedGuarantee, match="may be PureDP with MinimumSupport, or PureDP with FewItems"):
+    with pytest.raises(
+        UnsupportedGuarantee, match="may be CorrelatedDP, or PureDP with MinimumSupport, or PureDP with F"
+    ):
         from_options(both)
     assert from_options(both, ["FewItems", "PureDP"]).parts() == (FewItems(k=3), PureDP(epsilon=1, unit="record"))
     with pytest.raises(UnsupportedGuarantee, match="no guarantee has exactly --k; there are PureDP: --epsilon --unit"):
         from_options({"k": "3"}, ["PureDP"])
-    with pytest.raises(ParameterError, match="there is no promise 'Magic'; there are: PureDP, KCL"):
+    with pytest.raises(ParameterError, match="there is no promise 'Magic'; there are: PureDP, CorrelatedDP, KCL"):
         from_options({"k": "3"}, ["Magic"])
 
 

@@ -217,7 +217,9 @@ ROWS = {
     "MinimumSupport": Promise(
         "toys:MinimumSupport", {"k": Option("how many records have each published set")}, example={"k": "2"}
     ),
-    "FewItems": Promise("toys:FewItems", {"k": Option("how many items a record may have")}, example={"k": "9"}),
+    "FewItems": Promise(
+        "toys:FewItems", {"k": Option("how many items a record may have")}, example={"k": "9"}, kinds=("sets",)
+    ),
 }
 
 

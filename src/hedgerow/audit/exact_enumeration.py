@@ -22,7 +22,8 @@ from hedgerow.audit.replay import release_bytes
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Choose, Flip, Guarantee, Laplace
-from hedgerow.privacy.questions import CellQuestion, CoinQuestion, Question, ThresholdQuestion
+from hedgerow.privacy.arrangement import PlacedOnes
+from hedgerow.privacy.questions import ArrangementQuestion, CellQuestion, CoinQuestion, Question, ThresholdQuestion
 from hedgerow.privacy.survivors import Survivors
 from hedgerow.publishers.base import Publisher, publish_with
 
@@ -97,6 +98,8 @@ def _outcomes(question: Question, low: int, high: int) -> Iterator[Outcome]:
         return iter([((0, 0), 1.0)])
     if isinstance(question, ThresholdQuestion):
         return _survivor_outcomes(question, high)
+    if isinstance(question, ArrangementQuestion):
+        return _arrangement_outcomes(question)
     if isinstance(question, CellQuestion):
         rates = zip(question.exact.tolist(), question.shares.floats().tolist(), strict=True)
         cells = [_cell_outcomes(question.mechanism, exact, s, low, high) for exact, s in rates]
@@ -143,6 +146,27 @@ def _survivor_outcomes(question: ThresholdQuestion, high: int) -> Iterator[Outco
         kept = [cell for cell, _ in row if cell is not None]
         columns = np.array(kept, np.int64).reshape(-1, 3).T
         yield Survivors(columns[0], columns[1], columns[2]), math.prod(p for _, p in row)
+
+
+def _arrangement_outcomes(question: ArrangementQuestion) -> Iterator[Outcome]:
+    """Score every placement cell by cell: the definition of the exponential mechanism."""
+    regions = question.regions
+    options: list[list[Outcome]] = []
+    for at, share in enumerate(question.shares.floats().tolist()):
+        true = {int(position) for position in regions.positions[regions.at == at]}
+        factor = share / (2 * question.mechanism.cells)
+        options.append(_placements(int(regions.sizes[at]), int(regions.ones[at]), true, factor))
+    for row in itertools.product(*options):
+        cells = [(at, position) for at, (placed, _) in enumerate(row) for position in placed]
+        columns = np.array(cells, np.int64).reshape(-1, 2).T
+        yield PlacedOnes(columns[0], columns[1]), math.prod(p for _, p in row)
+
+
+def _placements(size: int, ones: int, true: set[int], factor: float) -> list[Outcome]:
+    placements = [set(placed) for placed in itertools.combinations(range(size), ones)]
+    scores = [sum((cell in true) == (cell in placed) for cell in range(size)) for placed in placements]
+    weights = [math.exp(factor * (score - max(scores))) for score in scores]
+    return [(sorted(placed), weight / sum(weights)) for placed, weight in zip(placements, weights, strict=True)]
 
 
 def _point(value: int, rate: float) -> float:

@@ -39,7 +39,7 @@ from hedgerow.io.epsilon_account import (
 from hedgerow.io.files import copy_permissions, reason
 from hedgerow.io.locks import abandoned, make_locked, remove, remove_abandoned
 from hedgerow.privacy import Guarantee
-from hedgerow.privacy.numbers import read_number, show
+from hedgerow.privacy.numbers import read_number
 
 __all__ = ["Charge", "settle_account"]
 
@@ -125,7 +125,7 @@ class Charge:
         if account.entry(self._key) is not None:
             msg = "two entries of the account have the same id"
             raise InternalError(msg)
-        self._epsilon, self._cost = show(epsilon), epsilon
+        self._epsilon, self._cost = self._guarantee.show_budget(), epsilon
         entry = {
             "id": self._key,
             "state": PENDING,

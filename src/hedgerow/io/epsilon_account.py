@@ -75,7 +75,11 @@ class Account:
         return next((entry for entry in self.releases if entry.get("id") == key), None)
 
     def require_room(self, path: Path, guarantee: Guarantee) -> Fraction:
-        """Refuse a release beyond the total; return its epsilon."""
+        """Refuse a release beyond the total; return its epsilon, for one unit.
+
+        A promise for k units together is charged what one unit costs, epsilon / k: these numbers add up for one unit
+        whatever k each release has, so the account also bounds any k units, by k times what it has spent.
+        """
         epsilon = guarantee.budget
         if epsilon is None:
             msg = f"an account sums epsilons, and {guarantee.name} has none; omit --account"
@@ -85,7 +89,7 @@ class Account:
             raise UnsupportedGuarantee(msg)
         left = self.total - self.spent
         if epsilon > left:
-            msg = f"{path} has {show(left)} left of {show(self.total)}; the release needs {show(epsilon)}"
+            msg = f"{path} has {show(left)} left of {show(self.total)}; the release needs {guarantee.show_budget()}"
             raise BudgetExceeded(msg)
         return epsilon
 

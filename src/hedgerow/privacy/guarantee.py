@@ -1,8 +1,7 @@
-"""What we promise: the base of all guarantees, and the differentially private ones."""
+"""What we promise: the base of all guarantees, and several of them at once."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,23 +11,16 @@ from typing import ClassVar, TypeAlias, final
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
-from hedgerow.kinds import differs_by_change
 from hedgerow.privacy.ledger import Ledger
-from hedgerow.privacy.numbers import NumberLike, is_number, read_number, show
+from hedgerow.privacy.numbers import is_number, read_number, show
 from hedgerow.privacy.questions import Answers
 
 __all__ = [
     "All",
     "Guarantee",
     "Plain",
-    "PureDP",
     "Verdict",
 ]
-
-_SAYING = 14
-#: epsilons above these are weaker promises, and the sentence says so
-_MODERATE, _WEAK = 1, 10
-_EXTREME = Fraction(10**9)
 
 #: how many promises can be combined
 _MOST_PARTS = 16
@@ -79,6 +71,11 @@ class Guarantee(ABC):
     def budget(self) -> Fraction | None:
         """The epsilon that may be spent on one unit; None for a promise without a budget."""
         return None
+
+    @property
+    def budget_name(self) -> str:
+        """What the budget is, in terms of the fields of the promise."""
+        return "epsilon"
 
     @property
     def needs_public_domain(self) -> bool:
@@ -153,6 +150,12 @@ class Guarantee(ABC):
         """Its numbers as a report shows them, each with its name; lists appear in the sentence only."""
         return [(name, value) for name, value in self.fields().items() if isinstance(value, str)]
 
+    @final
+    def show_budget(self) -> str:
+        """The budget as people read it; with its name where that is not simply epsilon."""
+        number = show(self.budget or Fraction(0))
+        return number if self.budget_name == "epsilon" else f"{number} ({self.budget_name})"
+
     def parts(self) -> tuple[Guarantee, ...]:
         """The promises that this one combines."""
         return (self,)
@@ -165,112 +168,13 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in self.fields().items())})"
 
 
-#: how neighbouring data sets differ, in the sentence and in its short form
-_ADDED = ("removed from the data or added to it", "add or remove")
-_CHANGED = ("changed", "change")
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class PureDP(Guarantee):
-    r"""$\varepsilon$-differential privacy for a unit: neighbours differ by one unit, added or removed.
-
-    Units that cannot be left out, such as the cells of a table, are changed instead; the statement says which it is.
-
-    Neither epsilon nor the unit has a default: the publisher states them.
-
-    Examples
-    --------
-    >>> PureDP(epsilon=0.1, unit="record").epsilon
-    Fraction(1, 10)
-    """
-
-    name: ClassVar[str] = "PureDP"
-    epsilon: Fraction
-    unit: str
-
-    def __init__(self, *, epsilon: NumberLike, unit: str) -> None:
-        value = read_number("epsilon", epsilon)
-        if value <= 0:
-            msg = f"epsilon must be greater than 0; got {epsilon}"
-            raise ParameterError(msg)
-        if not 1 / _EXTREME <= value <= _EXTREME:
-            msg = f"epsilon must be between 1e-9 and 1e9; got {epsilon}"
-            raise ParameterError(msg)
-        if not isinstance(unit, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it may come from an untrusted file
-            msg = f"unit must be a text; got {unit!r}"
-            raise ParameterError(msg)
-        object.__setattr__(self, "epsilon", value)
-        object.__setattr__(self, "unit", unit)
-
-    @property
-    def budget(self) -> Fraction:
-        """Epsilon."""
-        return self.epsilon
-
-    @property
-    def needs_public_domain(self) -> bool:
-        """Always: which values occur is private as well."""
-        return True
-
-    @property
-    def verifiable_from_data(self) -> bool:
-        """Never: it is a promise about how the data was made."""
-        return False
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The one unit."""
-        return (self.unit,)
-
-    def records_per_unit(self, data: Dataset) -> int:
-        """One, or what the domain declares for a person."""
-        return data.records_per(self.unit)
-
-    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
-        """Report no violation: the ledger enforced the promise, and an output cannot show it."""
-        del outputs
-        return Verdict("enforced by the privacy ledger during publication; it cannot be verified from the output", {})
-
-    def sentence(self) -> str:
-        """State the promise in words."""
-        epsilon = show(self.epsilon)
-        # a factor beyond a million says nothing, and beyond 700 no float holds it
-        about = f" (about {math.exp(self.epsilon):.3g})" if self.epsilon < _SAYING else ""
-        near = "nearly the same probability" if self.epsilon <= _MODERATE else "a probability"
-        weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
-        limited = "" if self.epsilon <= _MODERATE else " limited as follows"
-        difference, step = _CHANGED if differs_by_change(self.unit) else _ADDED
-        return (
-            f"Whatever anyone concludes from this release, they would have concluded it with {near}{limited} if any "
-            f"one {self.unit} had been {difference}: no outcome is more than e^{epsilon}{about} times as likely in one "
-            f"case as in the other ({epsilon}-differential privacy for one {self.unit}, {step}).{weak}"
-        )
-
-    def limits(self, domain: Domain) -> tuple[str, ...]:
-        """List what differential privacy does not cover."""
-        del domain
-        return (
-            "Facts about people in general, which apply to each person whether or not they are in the data.",
-            "Other releases. The epsilons of all releases made from the same data add up.",
-            "What is public in any case: the domain, the method and its parameters.",
-            "Whether a record could not be read, if such records stop the publication and are not dropped.",
-        )
-
-    def fields(self) -> dict[str, Plain]:
-        """Epsilon and the unit."""
-        return {"epsilon": str(self.epsilon), "unit": self.unit}
-
-    def figures(self) -> list[tuple[str, str]]:
-        """Epsilon as a decimal where it is a short one, and the unit."""
-        return [("epsilon", show(self.epsilon)), ("unit", self.unit)]
-
-
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class All(Guarantee):
     """Several promises at once, checked part by part; at most one of them spends a budget.
 
     Examples
     --------
+    >>> from hedgerow.privacy import PureDP
     >>> All(PureDP(epsilon="1/2", unit="record")).to_plain()
     {'name': 'All', 'parts': [{'name': 'PureDP', 'epsilon': '1/2', 'unit': 'record'}]}
     """
@@ -299,6 +203,11 @@ class All(Guarantee):
     def budget(self) -> Fraction | None:
         """The budget of the part that has one."""
         return next((part.budget for part in self.guarantees if part.budget is not None), None)
+
+    @property
+    def budget_name(self) -> str:
+        """The name that the part with a budget gives to it."""
+        return next((part.budget_name for part in self.guarantees if part.budget is not None), super().budget_name)
 
     @property
     def needs_public_domain(self) -> bool:

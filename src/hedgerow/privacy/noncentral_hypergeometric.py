@@ -10,7 +10,7 @@ functions of large numbers would cancel all digits that matter.
 
 **Why floats are safe here.** An infinite sequence $U$ of fair bits is looked up in the cumulative weights. 52 bits are
 read, so $U$ lies in a known interval. A logarithm of a ratio, with the additions that follow, errs by at most
-`LOG_ERROR` ($2^{-40}$, 8,192 units in the last place) of the numbers involved, and these errors are added up along with
+`LOG_ERROR` ($2^{-40}$, 4,096 units in the last place) of the numbers involved, and these errors are added up along with
 the weights. What is left out far from the mode is at most a geometric series, since the ratios fall. Only if the
 interval of $U$, widened by all of this, lies within one weight does it decide. Otherwise more bits are read and the
 weights are enclosed in `decimal`, with directed rounding and more digits, as often as necessary. Floats and decimals
@@ -231,19 +231,17 @@ def _decide(top: int, size: int, law: Law) -> int | None:
     floor, ceiling = _contexts(size + 40)
     upper, above = _enclose(law, 1, floor, ceiling)
     lower, below = _enclose(law, -1, floor, ceiling)
-    # the same order as in floats, and what is left out above the mode before the values below it
-    gaps = [Decimal(0)] * len(upper) + [above] * min(1, len(lower)) + [Decimal(0)] * max(0, len(lower) - 1)
-    lows = list(itertools.accumulate((low for low, _ in upper + lower), floor.add))
-    widths = (ceiling.add(high, gap) for (_, high), gap in zip(upper + lower, gaps, strict=True))
-    highs = list(itertools.accumulate(widths, ceiling.add))
-    most = ceiling.add(ceiling.add(highs[-1], above), below)
+    # in the order in which floats look it up, with what is left out of either side behind that side
+    weights = [*upper, (Decimal(0), above), *lower, (Decimal(0), below)]
+    lows = list(itertools.accumulate((low for low, _ in weights), floor.add))
+    highs = list(itertools.accumulate((high for _, high in weights), ceiling.add))
     whole = Decimal(2**size)
     low = floor.divide(floor.multiply(Decimal(top), lows[-1]), whole)
-    high = ceiling.divide(ceiling.multiply(Decimal(top + 1), most), whole)
-    place = next((number for number, end in enumerate(highs) if end > low), None)
-    if place is None or lows[place] < high:
+    high = ceiling.divide(ceiling.multiply(Decimal(top + 1), highs[-1]), whole)
+    place = next(number for number, end in enumerate(highs) if end > low)
+    if lows[place] < high:
         return None
-    return law.mode + (place if place < len(upper) else len(upper) - 1 - place)
+    return law.mode + (place if place < len(upper) else len(upper) - place)
 
 
 def _contexts(digits: int) -> tuple[Context, Context]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["NumberLike", "is_number", "read_number", "show"]
+__all__ = ["NumberLike", "is_number", "read_number", "read_whole", "show"]
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
@@ -17,6 +17,7 @@ _NUMBER = re.compile(
 )
 #: larger numbers are shown in full, since a float cannot represent them
 _LARGE = 10**18
+_LONGEST = 18
 
 NumberLike: TypeAlias = int | Fraction | Decimal | float | str
 
@@ -40,6 +41,21 @@ def read_number(what: str, value: object) -> Fraction:
         msg = f"{what} must be a finite number; got {text[:40]}"
         raise ParameterError(msg)
     return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
+
+
+def read_whole(what: str, value: object, *, most: int, remedy: str) -> int:
+    """Read a whole number from 1 to `most`; a longer one is refused before it is converted or printed."""
+    huge = isinstance(value, int) and value >= _LARGE
+    text = "9" * (_LONGEST + 1) if huge else str(value).strip()
+    digits = text.isascii() and text.isdigit() and not isinstance(value, bool)
+    if digits and (len(text) > _LONGEST or int(text) > most):
+        shown = text if len(text) <= _LONGEST else f"more than {_LONGEST} digits"
+        msg = f"{what} must be at most {most:,}: {remedy}; got {shown}"
+        raise ParameterError(msg)
+    if not digits or int(text) < 1:
+        msg = f"{what} must be a whole number of at least 1; got {text[:40]!r}"
+        raise ParameterError(msg)
+    return int(text)
 
 
 def show(value: Fraction) -> str:

@@ -4,8 +4,9 @@ Privacy
 -------
 A record owns at most $T$ tokens (`touches`), and each token follows one path of the forest: among the cells below a
 node, it is in at most one. A cell with share $s$ is answered by its mechanism scaled to $T$ tokens, so a count loses
-$|moved| \cdot s / (T \, l_1)$. Removing one record moves each cell by at most $l_1$ per token that passes it, so the
-losses of all cells are at most
+$|moved| \cdot s / (T \, l_1)$, and a region of an arrangement at most $s / T$ per true cell. Removing one record moves
+each count by at most $l_1$ per token that passes it, and one true cell of a region is one token; so the losses of all
+cells are at most
 
 $$\sum_{tokens} \sum_{cells\ on\ its\ path} s / T \le T \cdot spend / T = spend,$$
 

@@ -32,8 +32,8 @@ _COLOURS = {OURS: "#2a9d5c", _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
 _OTHERS = ("#e0a030", "#5b8def", "#a066c9", "#3aa6a6")
 
 
-def budget_chart(evidence: Evidence) -> Chart | None:
-    """Draw how epsilon was split among the questions."""
+def budget_chart(evidence: Evidence, budget: str = "epsilon") -> Chart | None:
+    """Draw how the budget, called so, was split among the questions."""
     rows = [
         {"question": entry.label, "epsilon": float(entry.spend)}
         for entry in evidence.entries
@@ -42,14 +42,14 @@ def budget_chart(evidence: Evidence) -> Chart | None:
     if not rows:
         return None
     return _chart(
-        "Epsilon spent, by question",
+        f"{budget[0].upper()}{budget[1:]} spent, by question",
         rows,
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
         height=26 * len(rows),
         encoding={
             "y": {"field": "question", "type": "nominal", "sort": None, "title": None},
-            "x": {"field": "epsilon", "type": "quantitative", "title": "epsilon"},
-            "tooltip": [{"field": "question"}, {"field": "epsilon"}],
+            "x": {"field": "epsilon", "type": "quantitative", "title": budget},
+            "tooltip": [{"field": "question"}, {"field": "epsilon", "title": budget}],
         },
     )
 

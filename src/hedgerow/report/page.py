@@ -109,7 +109,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = score_charts(scores, kind=release.kind)
     public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=bool(compared))]
-    budget = budget_chart(release.evidence)
+    budget = budget_chart(release.evidence, release.guarantee.budget_name)
     listed = [score for score in scores if not score.chart or score.better != "neither"]
     return {
         # a file name may not be valid text
