@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Graph
 from hedgerow.frontiers import Regions
-from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.graphs.degree_corrected_blocks.degree_mixture import estimate_degrees
 from hedgerow.publishers.graphs.degree_corrected_blocks.edge_placement import fit_weights, place_edges
@@ -61,14 +61,14 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
     .. [1] M. Hay, V. Rastogi, G. Miklau, D. Suciu. "Boosting the accuracy of differentially private histograms through
        consistency". PVLDB 3(1), 2010.
     .. [2] B. Karrer, M. E. J. Newman. "Stochastic blockmodels and community structure in networks". Physical Review E
-    83,
-       2011.
+       83, 2011.
     """
 
     name: ClassVar[str] = "degree-corrected-blocks"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
+    recommended: ClassVar[str] = "degrees and communities of a network, up to about epsilon 4 per edge"
 
     degrees: float = param(0.5, "fraction of the budget for the degrees of vertices", gt=0, lt=1)
     least: float = param(4.0, "noise scales that the count of a region must reach to be split", ge=0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Graph
 from hedgerow.errors import ParameterError
-from hedgerow.privacy import Laplace, Ledger, PureDP, Shares
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.graphs.der.budgets import TreeBudget
 from hedgerow.publishers.graphs.der.exploration import Exploration
@@ -69,7 +69,7 @@ class DER(Publisher[Graph]):
 
     name: ClassVar[str] = "der"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 
     count: float = param(0.5, "fraction of the budget for the counts of regions", gt=0, le=1)
