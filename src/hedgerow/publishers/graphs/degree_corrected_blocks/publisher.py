@@ -62,14 +62,14 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
     .. [1] M. Hay, V. Rastogi, G. Miklau, D. Suciu. "Boosting the accuracy of differentially private histograms through
        consistency". PVLDB 3(1), 2010.
     .. [2] B. Karrer, M. E. J. Newman. "Stochastic blockmodels and community structure in networks". Physical Review E
-    83,
-       2011.
+       83, 2011.
     """
 
     name: ClassVar[str] = "degree-corrected-blocks"
     kinds: ClassVar = (Graph,)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
+    recommended: ClassVar[str] = "degrees and communities of a network, up to about epsilon 4 per edge"
 
     degrees: float = param(0.5, "fraction of the budget for the degrees of vertices", gt=0, lt=1)
     least: float = param(4.0, "noise scales that the count of a region must reach to be split", ge=0)
