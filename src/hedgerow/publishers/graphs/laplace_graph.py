@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.data import Graph
 from hedgerow.frontiers import PairRank
-from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher
 from hedgerow.publishers.graphs.memory_limits import require_few
 
@@ -48,7 +48,7 @@ class LaplaceGraph(Publisher[Graph]):
 
     name: ClassVar[str] = "laplace-graph"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:

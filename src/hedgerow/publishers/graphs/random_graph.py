@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from hedgerow.data import Graph
 from hedgerow.frontiers import AtStart
-from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher
 from hedgerow.publishers.graphs.memory_limits import possible_edges
 from hedgerow.steps.distinct_numbers import sample_distinct
@@ -43,7 +43,7 @@ class RandomGraph(Publisher[Graph]):
 
     name: ClassVar[str] = "random-graph"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:

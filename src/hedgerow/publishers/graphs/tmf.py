@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Graph
 from hedgerow.frontiers import AtStart, PairRank
-from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.graphs.memory_limits import possible_edges, require_few
 from hedgerow.steps.distinct_numbers import sample_distinct
@@ -56,7 +56,7 @@ class TopMFilter(Publisher[Graph]):
 
     name: ClassVar[str] = "tmf"
     kinds: ClassVar = (Graph,)
-    keeps: ClassVar = (PureDP,)
+    keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 
     # chosen on uniform graphs of 1,000 and 5,000 vertices: at epsilon 1 the number of edges is less than 1 % off, and
