@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM
 from scipy import stats
 
-from hedgerow import PureDP, TopMFilter
+from hedgerow import CorrelatedDP, PureDP, TopMFilter
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.publishers.graphs import tmf
 from hedgerow.publishers.graphs.tmf import choose_cutoff, keep_highest
@@ -152,6 +152,16 @@ def test_the_exact_loss_stays_within_the_promise():
         output_distribution(TopMFilter(count_share=0.5), graph, EDGE, low=-2, high=5) for graph in (data, neighbour)
     )
     assert 0.5 < worst_loss(*laws) <= 1
+
+
+def test_k_edges_together_are_protected_by_k_times_the_noise():
+    data = graph_of([(0, 1), (1, 2)], 3)
+    for k in (1, 4):
+        promise = CorrelatedDP(epsilon=1, k=k, unit="edge")
+        same = PureDP(epsilon=Fraction(1, k), unit="edge")
+        assert check_replay(TopMFilter(), data, data.neighbour(0, unit="edge"), promise, 1).loss == Fraction(1, k)
+        published = [TopMFilter().publish(data, either, seed=5).data.to_bytes() for either in (promise, same)]
+        assert published[0] == published[1]
 
 
 @pytest.mark.parametrize("vertices", [1, 2, 3])
