@@ -61,8 +61,15 @@ def as_masks(kept):
     return (kept @ (1 << np.arange(kept.shape[1]))).tolist()
 
 
-@pytest.mark.parametrize("epsilon", [1, 4])
-@pytest.mark.parametrize("edges", [[], [(0, 1), (0, 2), (2, 3)], [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]])
+@pytest.mark.parametrize("epsilon", [pytest.param(1, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize(
+    "edges",
+    [
+        pytest.param([], marks=pytest.mark.slow),
+        [(0, 1), (0, 2), (2, 3)],
+        pytest.param([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], marks=pytest.mark.slow),
+    ],
+)
 def test_small_graphs_have_the_law_of_the_definition(edges, epsilon):
     """All 64 graphs on four vertices; an edge is one step, also where fewer pairs than edges reach the cutoff."""
     data = graph_of(edges, 4)
@@ -72,6 +79,7 @@ def test_small_graphs_have_the_law_of_the_definition(edges, epsilon):
         assert same_law(sample, as_masks(by_definition(data, epsilon * wrong, 1, 150_000))) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_larger_graphs_have_the_law_of_the_definition():
     """An edge is a thousand steps here: how many edges are kept, and how many pairs are published."""
     data, epsilon = graph_of([(i, i + 1) for i in range(12)], 40), 2
