@@ -32,7 +32,7 @@ SESSIONS = {
         "methods",
         "methods flat-laplace",
         "methods ngram-markov",
-        "methods --kind graphs",
+        "methods --kind matrices",
         "methods magic",
         "methods noisy-singletons --json",
     ],

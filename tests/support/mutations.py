@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -44,6 +45,15 @@ def sound(folder: Path) -> list[tuple[str, str]]:
     pl.DataFrame(visits, schema=schema, orient="row").write_csv(folder / "t.csv")
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
     (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\n")
+    people = [f"v{n}" for n in range(30)] + [CELL]
+    links = draw.sample(list(combinations(people, 2)), 90)
+    (folder / "g.edges").write_text("".join(f"{i} {j}\n" for i, j in links))
+    pl.DataFrame(links, schema=["source", "target"], orient="row").write_parquet(folder / "g.parquet")
+    xml = "".join(f'<edge source="{i}" target="{j}"/>' for i, j in links)
+    nodes = "".join(f'<node id="{who}"/>' for who in people)
+    xml = f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{xml}</graph></graphml>'
+    (folder / "g.graphml.gz").write_bytes(gzip.compress(xml.encode()))
+    (folder / "g.toml").write_text(f"[vertex]\nvalues = {json.dumps(people)}\n")
     epsilon = "--epsilon 3 --unit"
     jobs = [
         *(f"{name} --kind sets --method flat-laplace {epsilon} record --domain d.toml"
@@ -53,6 +63,9 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
+        f"g.edges --kind graphs --method degree-corrected-blocks {epsilon} edge --domain g.toml",
+        f"g.graphml.gz --kind graphs --method der --k 2 {epsilon} edge --domain g.toml",
+        f"g.parquet --kind graphs --method random-graph {epsilon} edge --domain g.toml",
     ]  # fmt: skip
     made: list[tuple[str, str]] = []
     for number, job in enumerate(jobs):
@@ -173,11 +186,14 @@ def _shaped(place: Path, draw: random.Random) -> str:
         return "nothing"
     size = draw.choice((0, 1, 60, 400, 3_000, 30_000))
     one = draw.random() < 0.6  # all in one record
-    visits = (place / "STATEMENT.md").is_file() and "visit" in (place / "STATEMENT.md").read_text()
+    said = (place / "STATEMENT.md").read_text() if (place / "STATEMENT.md").is_file() else ""
     items = [f"i{n % 8}" for n in range(size)]
     unit = [1] * size if one else list(range(1, size + 1))
     table = {"unit": unit, "item": items}
-    if visits:
+    if "edge" in said:
+        items = [f"v{n % 8} v{9 + n % 8}" for n in range(size)]
+        table = {"source": ["v0"] * size, "target": [f"v{1 + n % 29}" for n in range(size)]}
+    elif "visit" in said:
         table = {"unit": unit, "time": list(range(size)), "place": ["p1"] * size}
         table |= {"ill": ["flu"] * size} if draw.random() < 0.7 else {}
         _wide(place / "release.json", size, draw)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from printed import TwoStageDiffPart
 
-from hedgerow import Domain, Sequences, Sets, Trajectories, write_release
+from hedgerow import Domain, Graph, Sequences, Sets, Trajectories, write_release
 from hedgerow.data import Dataset
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import read_bytes
@@ -39,6 +39,7 @@ SEEDS = (1, 20_260)
 WORDS = ("dat", "csv", "jsonl", "parquet")
 LISTS = (*WORDS, "spmf")
 TABLES = ("csv", "parquet", "csv.gz", "parquet.zst")
+EDGES = ("edges", "csv", "parquet", "graphml")
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,17 @@ def repeated() -> Trajectories:
     return Trajectories.from_records(records, domain=domain, several=True)
 
 
+@cache
+def messages() -> Graph:
+    """Who writes to whom among 300 people in twelve rooms, in the order of their desks."""
+    draw = np.random.default_rng(15)
+    first, second = np.triu_indices(300, 1)
+    chance = np.where(first // 25 == second // 25, 0.25, 0.01)
+    domain = Domain.declare(vertex=[f"desk{number}" for number in range(300)])
+    linked = draw.random(len(first)) < chance
+    return Graph.from_columns(source=first[linked], target=second[linked], domain=domain)
+
+
 def largest(kind: str) -> Dataset:
     """Of the awkward data of a kind, the set with the most units."""
     row = find_kind(kind)
@@ -140,6 +152,7 @@ DATA = {
     "rides": rides,
     "short rides": short_rides,
     "repeated": repeated,
+    "messages": messages,
     **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
 }
 KCL_PROMISES = {
@@ -192,12 +205,23 @@ def _cases() -> dict[str, Case]:
         "prefix-tree, rides": Case("rides", "continued-prefix-tree", unit="trajectory", formats=TABLES),
         "prefix-tree, rides, hybrid": Case("rides", "continued-prefix-tree", {"groups": "fan-out"}, unit="trajectory"),
         "prefix-tree, rides, cut": Case("rides", "prefix-tree", {"budget": "adaptive"}, unit="trajectory"),
+        "der": Case("messages", "der", unit="edge", formats=EDGES),
+        "der, noisy degrees": Case("messages", "der", {"order": "noisy degrees"}, unit="edge", epsilon="3"),
+        "der, clipped": Case("messages", "der", {"fitted": False, "midpoints": True}, unit="edge"),
+        "degree-corrected-blocks": Case("messages", "degree-corrected-blocks", unit="edge", formats=EDGES),
+        "tmf": Case("messages", "tmf", unit="edge", epsilon="6"),
+        "laplace-graph": Case("messages", "laplace-graph", unit="edge", epsilon="6"),
         "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():
         formats = TABLES if name == "with a sensitive value" else ("csv",)
         cases[f"kcl, {name}"] = Case("rides", "kcl-reinsertion", promise=promise, formats=formats)
         cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise, slow=name == "three visits")
+    together = {"epsilon": "4", "k": "3", "unit": "edge"}
+    for method in ("der", "degree-corrected-blocks"):
+        cases[f"{method}, three edges"] = Case(
+            "messages", method, unit="edge", promise=together, promised="CorrelatedDP"
+        )
     promise = KCL_PROMISES["with a sensitive value"]
     ours = "kcl-reinsertion"
     cases |= {

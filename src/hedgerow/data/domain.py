@@ -121,9 +121,9 @@ def is_text(value: str) -> bool:
         return False
 
 
-def _require_few_values(sizes: Iterable[int], most: int = MOST_VALUES) -> None:
-    if sum(sizes) > most:
-        msg = f"the axes of a domain may have at most {most:,} values together; declare fewer"
+def _require_few_values(sizes: Iterable[int]) -> None:
+    if sum(sizes) > MOST_VALUES:
+        msg = f"the axes of a domain may have at most {MOST_VALUES:,} values together; declare fewer"
         raise DomainError(msg)
 
 
@@ -228,13 +228,19 @@ class Domain:
             "axes": {name: axis.to_plain() for name, axis in self.axes} if public else None,
         }
 
+    @staticmethod
+    def count_plain(plain: Mapping[str, Any]) -> int:
+        """Count the values of all axes in the plain data of `to_plain`, without making them."""
+        axes: Mapping[str, Any] = plain["axes"] or {}
+        return sum(len(_plain_values(axis)) for axis in axes.values())
+
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any], most: int = MOST_VALUES) -> Domain | None:
-        """Read the plain data of `to_plain`, with at most `most` values; None if the domain was not public."""
+    def from_plain(cls, plain: Mapping[str, Any]) -> Domain | None:
+        """Read the plain data of `to_plain`; None if the domain was not public."""
         if plain["axes"] is None:
             return None
         # before any axis is built, since together they may not fit in memory
-        _require_few_values((len(_plain_values(axis)) for axis in plain["axes"].values()), most)
+        _require_few_values([cls.count_plain(plain)])
         axes = tuple((name, Axis.from_plain(axis)) for name, axis in plain["axes"].items())
         return cls(axes, Source(plain["source"]), plain["records_per_person"])
 

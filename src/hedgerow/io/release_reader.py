@@ -40,8 +40,9 @@ _MEMORY, _MEMORY_PER_BYTE = (320 * 2**20, 2**30), (8_000, 2_000)
 _PER_BYTE_OF_TEXT, _PER_BYTE_OF_PAGES = 40, 13
 #: how many cases may be looked at to check a promise, and how many more per byte of data
 _EFFORT, _EFFORT_PER_BYTE = 2_000_000, 50
-#: the most values of a domain given as a range, and the fewest bytes of a value that is listed
-_FEW_VALUES, _VALUE = 20_000, 4
+#: values of a domain that a folder of any size may declare as a range, and how many it may per byte of its files; to
+#: verify a release takes up to 900 bytes and 5 microseconds per value
+_FEW_VALUES, _VALUES_PER_BYTE = 200_000, 1
 _MOST_FILES = 8
 #: the highest version of `release.json` that is believed
 _MOST_SCHEMA = 10_000
@@ -76,11 +77,11 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], M
     """
     manifest = read_manifest(folder, trusted=trusted)
     _check_files(folder, manifest)
-    domain = _domain(folder, manifest, trusted=trusted)
+    sizes = [_check_content(folder / file.file, file, trusted=trusted) for file in manifest.files]
+    domain = _domain(folder, manifest, sum(sizes), trusted=trusted)
     effort = None if trusted else _EFFORT
     outputs: dict[str, Dataset] = {}
-    for file in manifest.files:
-        size = _check_content(folder / file.file, file, trusted=trusted)
+    for file, size in zip(manifest.files, sizes, strict=True):
         most_bytes = UNLIMITED if trusted else _most_bytes(file, size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
         effort = None if effort is None else effort + _EFFORT_PER_BYTE * size
@@ -147,17 +148,20 @@ def _open_file(path: Path):  # noqa: ANN202 - an open file
         raise EngineError(msg) from None
 
 
-def _domain(folder: Path, manifest: Manifest, *, trusted: bool) -> Domain | None:
-    """Read the domain; a range may have a few values, or as many as could be listed in the bytes of `release.json`."""
-    listed = (folder / RELEASE).stat().st_size // _VALUE
-    most = MOST_VALUES if trusted else max(_FEW_VALUES, listed)
+def _domain(folder: Path, manifest: Manifest, size: int, *, trusted: bool) -> Domain | None:
+    """Read the domain; a range may have a number of values, or more in proportion to the bytes of all files."""
+    most = max(_FEW_VALUES, _VALUES_PER_BYTE * (size + (folder / RELEASE).stat().st_size))
     try:
-        return Domain.from_plain(manifest.domain, most)
+        values = Domain.count_plain(manifest.domain)
+        if trusted or values <= most or values > MOST_VALUES:
+            return Domain.from_plain(manifest.domain)
     except DomainError as error:
         msg = f"{folder / RELEASE}: {error}"
         raise ReadError(msg) from None
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _changed_error(folder) from None
+    msg = f"{folder / RELEASE} declares {values:,} values, more than {most:,} for files of this size; {_TRUST}"
+    raise LimitExceeded(msg)
 
 
 def _changed_error(folder: Path) -> ReadError:

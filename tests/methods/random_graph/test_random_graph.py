@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM
 from scipy import stats
 
-from hedgerow import Domain, Graph, PureDP, RandomGraph
+from hedgerow import CorrelatedDP, Domain, Graph, PureDP, RandomGraph
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.frontiers import PairRank
 from hedgerow.frontiers.sharded import ShardedEngine
@@ -67,6 +67,16 @@ def test_the_number_of_edges_is_kept_when_the_noise_is_small_and_the_edges_are_n
     release = RandomGraph().publish(ring, PureDP(epsilon=60, unit="edge"), seed=1)
     assert len(release.data) == 200
     assert len(np.intersect1d(release.data.ranks(), ring.ranks())) < 12
+
+
+def test_k_edges_together_are_protected_by_k_times_the_noise():
+    data = graph_of([(0, 1), (1, 2)], 3)
+    for k in (1, 4):
+        promise = CorrelatedDP(epsilon=1, k=k, unit="edge")
+        same = PureDP(epsilon=Fraction(1, k), unit="edge")
+        assert check_replay(RandomGraph(), data, data.neighbour(0, unit="edge"), promise, 1).loss == Fraction(1, k)
+        published = [RandomGraph().publish(data, either, seed=5).data.to_bytes() for either in (promise, same)]
+        assert published[0] == published[1]
 
 
 @pytest.mark.parametrize("vertices", [1, 2, 3])
