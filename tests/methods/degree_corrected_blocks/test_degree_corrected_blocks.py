@@ -174,6 +174,29 @@ def test_fitted_counts_are_in_range_and_keep_their_total(counts, cells):
     assert abs(fitted.sum() - np.clip(sum(counts), 0, cells * len(counts))) <= 1
 
 
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e30], ids=lambda size: f"variances about {size:g}")
+def test_counts_are_fitted_under_any_noise(size):
+    draw = np.random.default_rng(7)
+    for _ in range(100):
+        cells = draw.integers(0, 100, 30)
+        counts, variance = draw.normal(0, 50, 30), size * 10 ** draw.uniform(-4, 4, 30)
+        fitted = fit_to_total(counts, variance, cells)
+        assert np.all((fitted >= 0) & (fitted <= cells))
+        assert abs(fitted.sum() - np.clip(counts.sum(), 0, cells.sum())) < 1.5
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-300, 1e150])
+def test_equal_weights_are_equal_however_small(weight):
+    """Half of the pairs of six vertices, listed: each pair is taken in about every second draw."""
+    draw = np.random.default_rng(2)
+    counts = np.zeros((6, 6))
+    for _ in range(400):
+        row, column = place_edges(Regions.whole(6), np.array([8]), np.full(6, weight), draw)
+        counts[row, column] += 1
+    taken = counts[np.triu_indices(6, 1)]
+    assert abs(taken - 400 * 8 / 15).max() < 60
+
+
 def test_degrees_and_blocks_are_kept_where_a_random_graph_loses_them():
     """Four communities of 60 vertices and a hub in each."""
     draw = np.random.default_rng(1)

@@ -27,6 +27,8 @@ _ROUNDS = 15
 #: one round changes a weight by at most this factor
 _STEP = 5.0
 _TINY = 1e-9
+#: the product of two of these can still be divided by
+_LEAST_RATE = 1e-150
 #: pairs are drawn at random and drawn again if they are taken; blocks with a greater density are listed instead
 _LISTED = 0.25
 #: after this many draws what is missing is placed with equal weights, since a few pairs have almost all the weight
@@ -120,7 +122,8 @@ def _list(blocks: Regions, edges: Integers, weights: Floats, coins: np.random.Ge
     at = np.repeat(np.arange(len(edges)), cells)
     position = index_ranges(np.zeros(len(edges), np.int64), cells)
     row, column = blocks[at].unrank(position)
-    arrival = coins.standard_exponential(len(at)) / np.maximum(weights[row] * weights[column], np.finfo(float).tiny)
+    rates = np.maximum(weights, _LEAST_RATE)
+    arrival = coins.standard_exponential(len(at)) / (rates[row] * rates[column])
     order = np.lexsort((arrival, at))
     kept = order[index_ranges(np.cumsum(cells) - cells, edges)]
     return _Placed(at[kept], position[kept])

@@ -96,4 +96,4 @@ def fit_to_total(counts: Floats, variance: Floats, cells: Integers) -> Integers:
 
 def _reach(counts: Floats, variance: Floats) -> float:
     """A multiple of the variance beyond which every count has passed 0."""
-    return float((np.abs(counts) / variance).max(initial=0.0)) + 1.0
+    return 2 * float((np.abs(counts) / variance).max(initial=0.0))
