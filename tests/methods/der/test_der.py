@@ -14,10 +14,12 @@ from project import VECTORS
 
 from hedgerow import DER, DegreeCorrectedBlocks, PureDP
 from hedgerow.audit import Recorder
+from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import LatticeBin, Regions
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.publishers.base import publish_with
+from hedgerow.publishers.graphs.der import split_points
 from hedgerow.publishers.graphs.der.budgets import TreeBudget, least_cells
 from hedgerow.publishers.graphs.der.split_points import IMPOSSIBLE, UNITS, SplitPoints
 from hedgerow.publishers.graphs.level_shares import MOST_DEPTHS, greatest_height, level_share, level_shares
@@ -150,6 +152,26 @@ def test_one_edge_moves_a_score_by_at_most_one_unit(seed, vertices, grid, depth)
         after = scores(data.neighbour(edge, unit="edge"))
         assert np.abs(after - before).max() <= UNITS
         assert np.array_equal(after == IMPOSSIBLE, before == IMPOSSIBLE)
+
+
+def test_densities_and_cells_are_exact_for_the_largest_domain():
+    """A sensitivity of whole units needs exact quotients; the products exceed int64."""
+    draw = np.random.default_rng(4)
+    pairs = pairs_of(MOST_VALUES)
+    scale = least_cells(pairs, 1) * UNITS
+    cells = draw.integers(pairs // 16, pairs + 1, 2_000)
+    ones = np.minimum(draw.integers(0, 1 << 31, 2_000), cells)
+    quotients = [one * scale // cell for one, cell in zip(ones.tolist(), cells.tolist(), strict=True)]
+    assert split_points._density(ones, cells, scale).tolist() == quotients
+    bounds = np.sort(draw.integers(0, MOST_VALUES + 1, (2, 2_000, 2)), axis=2)
+    bounds[:, :200] = 0, MOST_VALUES
+    regions = Regions(bounds[0, :, 0], bounds[0, :, 1], bounds[1, :, 0], bounds[1, :, 1])
+    regions = regions[np.flatnonzero(regions.cells > 0)]
+    for rank in (np.zeros(len(regions), np.int64), draw.integers(0, regions.cells), regions.cells - 1):
+        row, column = regions.unrank(rank)
+        assert np.array_equal(regions.rank(row, column), rank)
+        assert np.all((row >= regions.top) & (row < regions.bottom) & (row < column))
+        assert np.all((column >= regions.left) & (column < regions.right))
 
 
 @given(seed=st.integers(0, 10**6), vertices=st.integers(2, 40), height=st.integers(-1, 4))

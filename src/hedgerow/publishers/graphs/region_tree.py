@@ -114,7 +114,8 @@ def grow_tree(
     choose_splits
         Chooses a split point of every region of a level, given the depth of its parts.
     are_leaves
-        Decides which regions are not split further, given noisy counts and their depth; at the greatest depth none is.
+        Decides which regions are not split further, given noisy counts and their depth. It is not asked at the
+        greatest depth, where all regions are leaves.
     """
     root = np.zeros(1, np.int64)
     level = Level(Regions.whole(data.domain.size("vertex")), root, paths.root, root, data.frontier())

@@ -41,7 +41,8 @@ class DER(Publisher[Graph]):
     Corrected: the printed method works on the whole symmetric matrix, where every edge is two cells, and charges it
     once; here a cell is a pair $i < j$, so that an edge is one cell. The sensitivity of small regions is not capped.
     The least size of the parts of a split holds at all depths. Two counts of one leaf are combined by inverse variance.
-    Leaf counts are fitted to each other (`fitted`): clipping them one by one adds edges that do not exist.
+    Leaf counts are fitted to each other (`fitted`): clipping them one by one adds edges that do not exist. Regions with
+    few edges, by their noisy counts, have fewer candidate split points.
 
     Privacy
     -------
