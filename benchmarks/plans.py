@@ -22,22 +22,25 @@ Plans = Mapping[str, Callable[[], dict[str, Any]]]
 
 
 def run_plans(file: str, plans: Plans, name: str) -> None:
-    """Run all experiments of a benchmark, or one (--only), and write the results."""
+    """Run all experiments of a benchmark, or some again (--again), or one (--only), and write the results."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", choices=list(plans))
+    parser.add_argument("--only", choices=list(plans), help="run one experiment here, and print its results")
+    parser.add_argument("--again", help="run the experiments whose names start so, and keep the results of the others")
     parser.add_argument("--data")
     options = parser.parse_args()
     if options.only:
         json.dump(plans[options.only](), sys.stdout)
         return
-    results: dict[str, Any] = {}
-    for plan in plans:
-        command = [sys.executable, file, "--only", plan]
+    store = RESULTS / f"{name}.json"
+    results: dict[str, Any] = json.loads(store.read_text()) if options.again else {}
+    folder = ["--data", options.data] if options.data else []
+    for plan in (plan for plan in plans if plan.startswith(options.again or "")):
+        command = [sys.executable, file, "--only", plan, *folder]
         done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
         results[plan] = json.loads(done.stdout)
         print(plan, done.stdout[:300], flush=True)
-        (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n")
+        store.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def means(runs: list[dict[str, Any]]) -> dict[str, list[float]]:

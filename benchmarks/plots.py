@@ -27,18 +27,18 @@ def growth(title: str, across: str, up: str, series: Mapping[str, Points]) -> st
             round(HEIGHT - BOTTOM - rise * (HEIGHT - TOP - BOTTOM), 1),
         )
 
-    parts = [_text(LEFT, 18, title, "start", "bold")]
+    parts = [text_at(LEFT, 18, title, "start", "bold")]
     for power in range(low, high + 1):
         _, y = place(10 ** min(xs), 10**power)
         parts.append(
             f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="#888" stroke-opacity=".3"/>'
-            + _text(LEFT - 6, y + 4, f"{10**power:g}", "end")
+            + text_at(LEFT - 6, y + 4, f"{10**power:g}", "end")
         )
     ticks = sorted({x for points in series.values() for x, _ in points})
     below = HEIGHT - BOTTOM + 16
-    parts += [_text(place(x, 1)[0], below, f"{x:,.0f}", "middle") for x in ticks]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, across, "middle"))
-    parts.append(_text(LEFT - 6, TOP - 8, up, "end"))
+    parts += [text_at(place(x, 1)[0], below, f"{x:,.0f}", "middle") for x in ticks]
+    parts.append(text_at((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, across, "middle"))
+    parts.append(text_at(LEFT - 6, TOP - 8, up, "end"))
     for number, (name, points) in enumerate(series.items()):
         parts.append(_line(name, [place(x, y) for x, y in points], number))
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
@@ -54,7 +54,7 @@ def _line(name: str, points: Points, number: int) -> str:
     y = TOP + 14 + 16 * number
     key = f'<path d="M{LEFT + 12} {y - 4}h18" stroke="{colour}" stroke-width="3"/>'
     line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
-    return line + dots + key + _text(LEFT + 36, y, name, "start")
+    return line + dots + key + text_at(LEFT + 36, y, name, "start")
 
 
 def growth_along(name: str, axis: str, results: Mapping[str, Any]) -> str:
@@ -66,7 +66,8 @@ def growth_along(name: str, axis: str, results: Mapping[str, Any]) -> str:
     return growth(title, axis, "seconds", {"publishing": points})
 
 
-def _text(x: float, y: float, text: str, anchor: str, weight: str = "normal") -> str:
+def text_at(x: float, y: float, text: str, anchor: str, weight: str = "normal") -> str:
+    """Write a text at a position."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;")
     style = f'font-size="12" fill="#444" text-anchor="{anchor}" font-weight="{weight}"'
     return f'<text x="{x:g}" y="{y:g}" {style}>{escaped}</text>'
