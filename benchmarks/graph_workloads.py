@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow import Domain, PureDP, find_method, read
+from hedgerow import CorrelatedDP, Domain, find_method, read
 from hedgerow.data import Graph
 from hedgerow.measures.cut_queries import Cuts
 
@@ -41,12 +41,12 @@ class Way(NamedTuple):
         return find_method(self.method)(**self.parameters).publish(data, promise, seed=seed).data
 
 
-METHODS = {name: Way(name) for name in ("der", "degree-corrected-blocks", "tmf", "random-graph")}
+METHODS = {name: Way(name) for name in ("der", "degree-corrected-blocks", "noisy-degrees", "tmf", "random-graph")}
 
 
-def promise_of(epsilon: Fraction, k: int) -> PureDP:
+def promise_of(epsilon: Fraction, k: int) -> CorrelatedDP:
     """The guarantee (epsilon, k): epsilon / k for one edge."""
-    return PureDP(epsilon=epsilon / k, unit="edge")
+    return CorrelatedDP(epsilon=epsilon, k=k, unit="edge")
 
 
 def path_of(folder: Path, name: str) -> Path:

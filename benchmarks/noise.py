@@ -9,7 +9,7 @@ import opendp.prelude as dp
 from floor import best
 
 from hedgerow.privacy import Arrange, Laplace, Shares
-from hedgerow.privacy.arrangement import Regions
+from hedgerow.privacy.arrangement import CellRegions
 from hedgerow.privacy.samplers import bits
 
 DRAWS = 1_000_000
@@ -45,7 +45,7 @@ def arrangements(rng: np.random.Generator) -> None:
     at, positions = np.divmod(cells, CELLS)
     ones = np.bincount(at, minlength=REGIONS)
     for share in (Fraction(1, 2), Fraction(12)):
-        regions = Regions.of(CELLS, ones, at, positions, REGIONS)
+        regions = CellRegions.of(CELLS, ones, at, positions, REGIONS)
         shares = Shares.spread(share, REGIONS)
         ours, _ = best(lambda regions=regions, shares=shares: Arrange().draw(regions, shares, bits()))
         plain, _ = best(lambda: np.sort(rng.integers(0, REGIONS * CELLS, DRAWS)))

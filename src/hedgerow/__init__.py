@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.graphs.degree_corrected_blocks.publisher import DegreeCorrectedBlocks
     from hedgerow.publishers.graphs.der.publisher import DER
     from hedgerow.publishers.graphs.laplace_graph import LaplaceGraph
+    from hedgerow.publishers.graphs.noisy_degrees import NoisyDegrees
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
@@ -59,6 +60,7 @@ __all__ = [
     "LocalSuppression",
     "NGram",
     "NGramMarkov",
+    "NoisyDegrees",
     "NoisySingletons",
     "PrefixTree",
     "Publisher",

@@ -19,7 +19,7 @@ from hedgerow import PureDP
 from hedgerow.audit.exact_enumeration import _outcomes
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError, PromiseBroken
 from hedgerow.privacy import Arrange, ExactAnswers, Laplace, Ledger, NoisyAnswers, Shares, arrangement
-from hedgerow.privacy.arrangement import PlacedOnes, Regions
+from hedgerow.privacy.arrangement import CellRegions, PlacedOnes
 from hedgerow.privacy.questions import ArrangementQuestion
 from hedgerow.privacy.samplers import bits
 from hedgerow.testing import changed, check_replay, mutant, output_distribution, worst_loss
@@ -32,7 +32,7 @@ NONE = np.zeros(0, np.int64)
 def regions_of(size, ones, true, copies=1):
     """So many equal regions with these true positions."""
     at = np.repeat(np.arange(copies), len(true))
-    return Regions.of(size, ones, at, np.tile(np.array(true, np.int64), copies), copies)
+    return CellRegions.of(size, ones, at, np.tile(np.array(true, np.int64), copies), copies)
 
 
 def placements(regions, share, *, seed=71, cells=1):
@@ -77,7 +77,7 @@ def test_a_share_of_nothing_places_uniformly(true):
 
 
 def test_enumeration_is_the_same_law():
-    regions = Regions.of(np.array([4, 3]), np.array([2, 1]), np.array([0, 0, 1]), np.array([1, 3, 0]), 2)
+    regions = CellRegions.of(np.array([4, 3]), np.array([2, 1]), np.array([0, 0, 1]), np.array([1, 3, 0]), 2)
     question = ArrangementQuestion("x", Arrange(), Shares.of([Fraction(1), Fraction(2)]), regions)
     joint = {
         tuple(zip(placed.at.tolist(), placed.positions.tolist(), strict=True)): chance
@@ -115,14 +115,14 @@ def test_mutants_of_the_draw_are_caught():
     assert fits(placements(regions, 1), law) > FALSE_ALARM
     with changed(Arrange, "draw", "share / self.cells", "share / (2 * self.cells)"):
         assert fits(placements(regions, 1), law) < FALSE_ALARM
-    with changed(Regions, "place", "np.sort(chosen)", "chosen"), pytest.raises(AssertionError, match="impossible"):
+    with changed(CellRegions, "place", "np.sort(chosen)", "chosen"), pytest.raises(AssertionError, match="impossible"):
         fits(Counter(map(tuple, one_by_one(regions_of(6, 3, [3, 5])))), law)
     ranks = "uniform_subsets(regions.sizes - counts, regions.ones - kept, source)"
     doubled = "np.repeat(uniform_subsets(regions.sizes - counts, np.minimum(1, regions.ones - kept), source), "
     doubled += "(regions.ones - kept)[regions.ones > kept])"
     with changed(Arrange, "draw", ranks, doubled), pytest.raises(AssertionError, match="impossible"):
         fits(placements(regions, 1), law)
-    with changed(Regions, "false_cells", '"right"', '"left"'), pytest.raises(AssertionError, match="impossible"):
+    with changed(CellRegions, "false_cells", '"right"', '"left"'), pytest.raises(AssertionError, match="impossible"):
         fits(placements(regions, 1), law)
 
 
@@ -144,7 +144,7 @@ def test_every_region_gets_its_ones_in_order(regions, share, seed):
     sizes, ones = (np.array([region[part] for region in regions], np.int64) for part in (0, 1))
     cells = [(at, position) for at, region in enumerate(regions) for position in region[2]]
     at, positions = np.array(cells, np.int64).reshape(-1, 2).T
-    described = Regions.of(sizes, ones, at, positions, len(regions))
+    described = CellRegions.of(sizes, ones, at, positions, len(regions))
     shares = Shares.spread(Fraction(share), len(regions))
     exact = Arrange().answer_exactly(described)
     for placed in (exact, Arrange().draw(described, shares, bits(seed=seed))):
@@ -158,7 +158,7 @@ def test_every_region_gets_its_ones_in_order(regions, share, seed):
 
 
 def test_without_noise_the_first_true_cells_are_kept():
-    regions = Regions.of(
+    regions = CellRegions.of(
         np.array([6, 6, 0]), np.array([2, 4, 0]), np.array([1, 0, 0, 0, 1]), np.array([5, 5, 1, 3, 0]), 3
     )
     placed = Arrange().answer_exactly(regions)
@@ -191,8 +191,8 @@ def test_one_cell_loses_less_than_its_share():
 
 
 def test_the_bound_is_the_rise_of_the_score_and_the_cells_that_differ():
-    one = Regions.of(np.array([5, 4]), np.array([2, 1]), np.array([0, 0, 1]), np.array([0, 3, 2]), 2)
-    other = Regions.of(np.array([5, 4]), np.array([2, 1]), np.array([0, 0, 1]), np.array([4, 3, 1]), 2)
+    one = CellRegions.of(np.array([5, 4]), np.array([2, 1]), np.array([0, 0, 1]), np.array([0, 3, 2]), 2)
+    other = CellRegions.of(np.array([5, 4]), np.array([2, 1]), np.array([0, 0, 1]), np.array([4, 3, 1]), 2)
     shares = Shares.of([Fraction(1, 3), Fraction(5)])
     placed = PlacedOnes(np.array([0, 0, 1]), np.array([0, 2, 1]))
     # region 0: cells 0 and 4 differ, and the answer agrees with `one` on both; region 1: on neither

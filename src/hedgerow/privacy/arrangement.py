@@ -36,7 +36,7 @@ from hedgerow.privacy.noncentral_hypergeometric import noncentral_hypergeometric
 from hedgerow.privacy.shares import Shares
 from hedgerow.privacy.uniform_subsets import uniform_subsets
 
-__all__ = ["Arrange", "PlacedOnes", "Regions"]
+__all__ = ["Arrange", "CellRegions", "PlacedOnes"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -52,7 +52,7 @@ class PlacedOnes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions:
+class CellRegions:
     """Regions of cells: how many cells and ones each has (public), and which of its cells are true (private).
 
     All cells are numbered from 0, one region after the other.
@@ -66,7 +66,7 @@ class Regions:
     @classmethod
     def of(
         cls, sizes: int | Integers, ones: int | Integers, at: Integers, positions: Integers, regions: int
-    ) -> Regions:
+    ) -> CellRegions:
         """Describe so many regions; `sizes` and `ones` may be one number for all."""
         every = cls(_spread("sizes", sizes, regions), _spread("ones", ones, regions), at, positions)
         if np.any(every.sizes < 0) or _sum_exactly(every.sizes) > _MOST_CELLS:
@@ -140,7 +140,7 @@ class Arrange:
     name: ClassVar[str] = "exponential"
     cells: int = 1
 
-    def draw(self, regions: Regions, shares: Shares, source: Bits) -> PlacedOnes:
+    def draw(self, regions: CellRegions, shares: Shares, source: Bits) -> PlacedOnes:
         """Draw a placement in each region, one share per region."""
         log_odds = [share / self.cells for share in shares.table]
         counts = regions.counts
@@ -149,7 +149,7 @@ class Arrange:
         ranks = uniform_subsets(regions.sizes - counts, regions.ones - kept, source)
         return regions.place(np.concatenate((true, regions.false_cells(ranks))))
 
-    def answer_exactly(self, regions: Regions) -> PlacedOnes:
+    def answer_exactly(self, regions: CellRegions) -> PlacedOnes:
         """Place the ones on the first true cells, and any others on the first that are not true."""
         counts = regions.counts
         kept = np.minimum(counts, regions.ones)
@@ -157,7 +157,7 @@ class Arrange:
         ranks = _firsts(regions.sizes - counts, regions.ones - kept)
         return regions.place(np.concatenate((true, regions.false_cells(ranks))))
 
-    def loss(self, regions: Regions, other: Regions, answer: PlacedOnes, shares: Shares) -> Fraction:
+    def loss(self, regions: CellRegions, other: CellRegions, answer: PlacedOnes, shares: Shares) -> Fraction:
         """Sum `share / (2 cells)` times the rise of the score and the number of cells that differ, over the regions."""
         placed = regions.begins[answer.at] + answer.positions
         toggled = np.setxor1d(regions.cells, other.cells, assume_unique=True)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import samplers
-from hedgerow.privacy.arrangement import Arrange, Regions
+from hedgerow.privacy.arrangement import Arrange, CellRegions
 from hedgerow.privacy.evidence import Evidence, EvidenceLog
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.path_budget import PathBudget
@@ -176,7 +176,7 @@ class Ledger:
         """
         spend = to_fraction(spend)
         home = np.zeros(len(positions), np.int64)
-        regions = Regions.of(size, ones, home, positions, 1)
+        regions = CellRegions.of(size, ones, home, positions, 1)
         question = ArrangementQuestion(label, Arrange(), Shares.spread(spend, 1), regions)
         self._charge(spend, label)
         self._mention(label, label, question.mechanism.name)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
-from hedgerow.privacy.arrangement import Arrange, PlacedOnes, Regions
+from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
@@ -188,7 +188,7 @@ class PathBudget:
         spend
             One share for all, or one per region. With a share of 0 the ones of a region are placed uniformly.
         """
-        regions = Regions.of(sizes, ones, at, positions, len(under))
+        regions = CellRegions.of(sizes, ones, at, positions, len(under))
         shares = Shares.spread(spend, len(under))
         mechanism = Arrange(cells=self._touches)
         total = self._enter(under, shares, label, free=True)

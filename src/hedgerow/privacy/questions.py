@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
-from hedgerow.privacy.arrangement import Arrange, PlacedOnes, Regions
+from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace, Mechanism
 from hedgerow.privacy.samplers import bits
@@ -150,7 +150,7 @@ class ArrangementQuestion:
     label: str
     mechanism: Arrange
     shares: Shares
-    regions: Regions
+    regions: CellRegions
     under: Integers = field(default_factory=_no_parents)
 
     def public(self) -> tuple[object, ...]:

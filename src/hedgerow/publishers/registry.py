@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "laplace-graph": "graphs.laplace_graph:LaplaceGraph",
     "ngram": "sequences.ngram.publisher:NGram",
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
+    "noisy-degrees": "graphs.noisy_degrees:NoisyDegrees",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",

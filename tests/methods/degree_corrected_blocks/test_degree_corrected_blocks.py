@@ -11,12 +11,12 @@ from scipy import stats
 from hedgerow import DegreeCorrectedBlocks, GuaranteeError, PureDP, RandomGraph
 from hedgerow.frontiers import Regions
 from hedgerow.publishers.graphs.degree_corrected_blocks import publisher
-from hedgerow.publishers.graphs.degree_corrected_blocks.degree_mixture import (
+from hedgerow.publishers.graphs.degree_mixture import (
     estimate_degrees,
     fit_mixture,
     noisy_poisson,
 )
-from hedgerow.publishers.graphs.degree_corrected_blocks.edge_placement import fit_weights, place_edges
+from hedgerow.publishers.graphs.edge_placement import fit_weights, place_edges
 from hedgerow.publishers.graphs.leaf_counts import fit_to_total, fit_tree
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 from hedgerow.testing.graphs import graph_of
