@@ -48,6 +48,7 @@ class NoisyDegrees(Publisher[Graph]):
     kinds: ClassVar = (Graph,)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
+    recommended: ClassVar[str] = "degrees of a network, if the order of its vertices means nothing"
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Ask for all degrees, and draw edges."""
