@@ -67,6 +67,26 @@ def test_expected_degrees_ascend_with_noisy_ones():
     assert np.all(expected > 0)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e4, 4e9, 1e15])
+def test_degrees_are_estimated_under_any_noise(scale):
+    """Noise of a large scale needs no large table of chances, and no vertex has more neighbours than there are."""
+    draw = np.random.default_rng(8)
+    noisy = np.rint(draw.laplace(5, scale, 300)).astype(np.int64)
+    expected = estimate_degrees(noisy, scale, draw)
+    assert np.all((expected > 0) & (expected <= 299))
+
+
+def test_coarse_degrees_are_estimated_as_fine_ones_are():
+    """Noise of scale 700 is that of degrees rounded to 2: the vertices with many edges keep about their mean."""
+    draw = np.random.default_rng(3)
+    decay = -np.expm1(-1 / 700)
+    noise = draw.geometric(decay, 10_000) - draw.geometric(decay, 10_000)
+    degrees = draw.poisson(np.repeat([5.0, 4_000.0], [9_000, 1_000]))
+    expected = estimate_degrees(degrees + noise, 700.0, draw)
+    assert np.sort(expected)[-1_000:].mean() == pytest.approx(4_000, rel=0.05)
+    assert expected.mean() == pytest.approx(degrees.mean(), rel=0.1)
+
+
 def test_weights_give_vertices_their_degrees():
     draw = np.random.default_rng(5)
     blocks = blocks_of(60, 15)
