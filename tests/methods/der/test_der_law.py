@@ -76,7 +76,7 @@ def test_the_exact_law_with_splits(edges):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("ones=fit_leaves(tree) if self.fitted else clip_leaves(tree)", "ones=leaves.ones"),
+        ("ones=ones,", "ones=leaves.ones,"),
         ("np.argsort(-noisy,", "np.argsort(-data.count_degrees(),"),
         ("Laplace(l1=2)", "Laplace(l1=1)"),
         ("explore(data.reordered(order))", "explore(data.reordered(np.argsort(-data.degrees(), kind='stable')))"),

@@ -99,7 +99,7 @@ def test_the_loss_is_the_whole_budget_and_no_more():
 
 def test_noise_beyond_memory_is_refused_with_what_to_do():
     data = graph_of([], 100_000)
-    with pytest.raises(ParameterError, match=r"edges would be published, and at most 134,217,728 fit .* larger eps"):
+    with pytest.raises(ParameterError, match=r"edges would be published, and at most 67,108,864 fit .* larger eps"):
         for seed in range(9):
             RandomGraph().publish(data, PureDP(epsilon="0.000000001", unit="edge"), seed=seed)
 
