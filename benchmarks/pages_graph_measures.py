@@ -8,7 +8,7 @@ from typing import Any
 
 from tables import table
 
-METHODS = ("der", "degree-corrected-blocks", "tmf", "random-graph")
+METHODS = ("der", "degree-corrected-blocks", "noisy-degrees", "tmf", "random-graph")
 _CUT = "mean relative error of cuts"
 _DEGREES = "distance between the degree distributions"
 #: name on the page, name of the score, and which direction is better; "original": as close to it as possible

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project import VECTORS
 
-from hedgerow import DER, PureDP
+from hedgerow import DER, DegreeCorrectedBlocks, PureDP
 from hedgerow.audit import Recorder
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import LatticeBin, Regions
@@ -20,7 +20,7 @@ from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.graphs.der.budgets import TreeBudget, least_cells
 from hedgerow.publishers.graphs.der.split_points import IMPOSSIBLE, UNITS, SplitPoints
-from hedgerow.publishers.graphs.level_shares import greatest_height, level_share, level_shares
+from hedgerow.publishers.graphs.level_shares import MOST_DEPTHS, greatest_height, level_share, level_shares
 from hedgerow.publishers.graphs.region_tree import combine
 from hedgerow.testing.graphs import from_vector, graph_of
 
@@ -217,6 +217,18 @@ def test_without_noise_each_height_returns_the_graph():
 def test_fractions_beyond_one_are_refused():
     with pytest.raises(ParameterError, match=r"count and partition must be at most 1 together; got 0\.8 and 0\.3"):
         DER(count=0.8, partition=0.3)
+
+
+@pytest.mark.parametrize("vertices", [2, 9, 40])
+def test_the_greatest_height_has_a_share_for_every_depth(vertices):
+    """Far more depths than a graph can be split into: each of them could be asked about."""
+    assert greatest_height(1e300, 1e9, 1.0) == MOST_DEPTHS
+    assert min(level_shares(Fraction(1), MOST_DEPTHS)) > 0
+    data = random_graph(np.random.default_rng(vertices), vertices, 60)
+    for method in (DER(height=MOST_DEPTHS), DegreeCorrectedBlocks(contrast=1e300)):
+        assert method.publish(data, PureDP(epsilon=10**6, unit="edge"), seed=1).data.edges() == data.edges()
+    with pytest.raises(ParameterError, match=r"DER\.height must be at most 32; got 33"):
+        DER(height=MOST_DEPTHS + 1)
 
 
 @pytest.mark.parametrize("edges", [[], [(0, 1)]])

@@ -38,7 +38,7 @@ def blocks(sizes, vertices):
         ]
     ),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_replay_law_holds_on_graphs_that_are_split(seed, method):
     draw = np.random.default_rng(seed)
     data = blocks(draw.integers(3, 9, 3).tolist(), 30)
@@ -61,22 +61,22 @@ def test_the_exact_law_without_splits(edges, epsilon):
     assert 0.3 * epsilon < worst_loss(*laws) <= epsilon
 
 
-@pytest.mark.parametrize("edges", [[(0, 3)], [(0, 1), (0, 2), (2, 3)]])
+@pytest.mark.parametrize("edges", [[(0, 3)], pytest.param([(0, 1), (0, 2), (2, 3)], marks=pytest.mark.slow)])
 def test_the_exact_law_with_splits(edges):
     """Four vertices, one depth of regions: every split point, every count in a window, every placement."""
     promise = PureDP(epsilon=6, unit="edge")
     data = graph_of(edges, 4)
     method = DER(height=1, grid=2)
-    law = output_distribution(method, data, promise, low=-1, high=3)
+    law = output_distribution(method, data, promise, low=-1, high=2)
     for edge in range(len(data)):
-        other = output_distribution(method, data.neighbour(edge, unit="edge"), promise, low=-1, high=3)
+        other = output_distribution(method, data.neighbour(edge, unit="edge"), promise, low=-1, high=2)
         assert 0 < worst_loss(law, other) <= 6
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("ones=fit_leaves(tree) if self.fitted else clip_leaves(tree)", "ones=leaves.ones"),
+        ("ones=ones,", "ones=leaves.ones,"),
         ("np.argsort(-noisy,", "np.argsort(-data.count_degrees(),"),
         ("Laplace(l1=2)", "Laplace(l1=1)"),
         ("explore(data.reordered(order))", "explore(data.reordered(np.argsort(-data.degrees(), kind='stable')))"),

@@ -11,7 +11,7 @@ from laws import FALSE_ALARM
 from project import VECTORS
 from scipy import stats
 
-from hedgerow import LaplaceGraph, PureDP
+from hedgerow import CorrelatedDP, LaplaceGraph, PureDP
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.privacy import survivors
 from hedgerow.publishers.graphs import memory_limits
@@ -42,6 +42,16 @@ def test_as_many_pairs_are_published_as_computed(complete, chance):
     assert stats.binomtest(published, trials, chance).pvalue > FALSE_ALARM
     for factor in (0.9, 1.1):
         assert stats.binomtest(published, trials, chance * factor).pvalue < FALSE_ALARM
+
+
+def test_k_edges_together_are_protected_by_k_times_the_noise():
+    data = graph_of([(0, 1), (1, 2)], 3)
+    for k in (1, 4):
+        promise = CorrelatedDP(epsilon=1, k=k, unit="edge")
+        same = PureDP(epsilon=Fraction(1, k), unit="edge")
+        assert check_replay(LaplaceGraph(), data, data.neighbour(0, unit="edge"), promise, 1).loss == Fraction(1, k)
+        published = [LaplaceGraph().publish(data, either, seed=5).data.to_bytes() for either in (promise, same)]
+        assert published[0] == published[1]
 
 
 @pytest.mark.parametrize("vertices", [1, 2, 3])

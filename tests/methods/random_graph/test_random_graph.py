@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM
 from scipy import stats
 
-from hedgerow import Domain, Graph, PureDP, RandomGraph
+from hedgerow import CorrelatedDP, Domain, Graph, PureDP, RandomGraph
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.frontiers import PairRank
 from hedgerow.frontiers.sharded import ShardedEngine
@@ -69,6 +69,16 @@ def test_the_number_of_edges_is_kept_when_the_noise_is_small_and_the_edges_are_n
     assert len(np.intersect1d(release.data.ranks(), ring.ranks())) < 12
 
 
+def test_k_edges_together_are_protected_by_k_times_the_noise():
+    data = graph_of([(0, 1), (1, 2)], 3)
+    for k in (1, 4):
+        promise = CorrelatedDP(epsilon=1, k=k, unit="edge")
+        same = PureDP(epsilon=Fraction(1, k), unit="edge")
+        assert check_replay(RandomGraph(), data, data.neighbour(0, unit="edge"), promise, 1).loss == Fraction(1, k)
+        published = [RandomGraph().publish(data, either, seed=5).data.to_bytes() for either in (promise, same)]
+        assert published[0] == published[1]
+
+
 @pytest.mark.parametrize("vertices", [1, 2, 3])
 @pytest.mark.parametrize("complete", [False, True])
 def test_the_smallest_graphs_are_published(vertices, complete):
@@ -89,7 +99,7 @@ def test_the_loss_is_the_whole_budget_and_no_more():
 
 def test_noise_beyond_memory_is_refused_with_what_to_do():
     data = graph_of([], 100_000)
-    with pytest.raises(ParameterError, match=r"edges would be published, and at most 134,217,728 fit .* larger eps"):
+    with pytest.raises(ParameterError, match=r"edges would be published, and at most 67,108,864 fit .* larger eps"):
         for seed in range(9):
             RandomGraph().publish(data, PureDP(epsilon="0.000000001", unit="edge"), seed=seed)
 

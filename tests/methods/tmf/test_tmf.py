@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM
 from scipy import stats
 
-from hedgerow import PureDP, TopMFilter
+from hedgerow import CorrelatedDP, PureDP, TopMFilter
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.publishers.graphs import tmf
 from hedgerow.publishers.graphs.tmf import choose_cutoff, keep_highest
@@ -61,8 +61,15 @@ def as_masks(kept):
     return (kept @ (1 << np.arange(kept.shape[1]))).tolist()
 
 
-@pytest.mark.parametrize("epsilon", [1, 4])
-@pytest.mark.parametrize("edges", [[], [(0, 1), (0, 2), (2, 3)], [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]])
+@pytest.mark.parametrize("epsilon", [pytest.param(1, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize(
+    "edges",
+    [
+        pytest.param([], marks=pytest.mark.slow),
+        [(0, 1), (0, 2), (2, 3)],
+        pytest.param([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], marks=pytest.mark.slow),
+    ],
+)
 def test_small_graphs_have_the_law_of_the_definition(edges, epsilon):
     """All 64 graphs on four vertices; an edge is one step, also where fewer pairs than edges reach the cutoff."""
     data = graph_of(edges, 4)
@@ -72,6 +79,7 @@ def test_small_graphs_have_the_law_of_the_definition(edges, epsilon):
         assert same_law(sample, as_masks(by_definition(data, epsilon * wrong, 1, 150_000))) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_larger_graphs_have_the_law_of_the_definition():
     """An edge is a thousand steps here: how many edges are kept, and how many pairs are published."""
     data, epsilon = graph_of([(i, i + 1) for i in range(12)], 40), 2
@@ -152,6 +160,16 @@ def test_the_exact_loss_stays_within_the_promise():
         output_distribution(TopMFilter(count_share=0.5), graph, EDGE, low=-2, high=5) for graph in (data, neighbour)
     )
     assert 0.5 < worst_loss(*laws) <= 1
+
+
+def test_k_edges_together_are_protected_by_k_times_the_noise():
+    data = graph_of([(0, 1), (1, 2)], 3)
+    for k in (1, 4):
+        promise = CorrelatedDP(epsilon=1, k=k, unit="edge")
+        same = PureDP(epsilon=Fraction(1, k), unit="edge")
+        assert check_replay(TopMFilter(), data, data.neighbour(0, unit="edge"), promise, 1).loss == Fraction(1, k)
+        published = [TopMFilter().publish(data, either, seed=5).data.to_bytes() for either in (promise, same)]
+        assert published[0] == published[1]
 
 
 @pytest.mark.parametrize("vertices", [1, 2, 3])

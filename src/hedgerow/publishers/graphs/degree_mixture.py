@@ -24,6 +24,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: noisy degrees from this many noise scales on are taken as they are: noise hardly changes them
 _CLEAR, _LEAST_CLEAR = 20.0, 50
+#: noise of a greater scale is that of degrees rounded to a multiple: finer ones would only cost memory and time
+_GREATEST_SCALE = 500.0
 _POINTS, _ROUNDS = 160, 300
 #: a Poisson variable exceeds its mean by this many standard deviations, and a bit, practically never
 _DEVIATIONS, _MARGIN = 8.0, 30
@@ -40,16 +42,21 @@ def estimate_degrees(noisy: Integers, scale: float, order: np.random.Generator) 
     >>> estimate_degrees(noisy, 2.0, coins((1, 0)))[[0, 400, 550, 600]].round(1).tolist()
     [0.0, 4.3, 30.1, 400.0]
     """
-    expected = np.maximum(noisy, _SMALLEST).astype(np.float64)
+    most = len(noisy) - 1
+    possible = np.clip(noisy, 0, most)
+    expected = np.maximum(possible, _SMALLEST).astype(np.float64)
     clear = max(_LEAST_CLEAR, math.ceil(_CLEAR * scale))
     blurred = np.flatnonzero(noisy < clear)
     if len(blurred) == 0:
         return expected
-    points, weights = fit_mixture(noisy[blurred], scale)
+    # a noisy degree below 0 says as much as 0 does: for each true degree it is less likely by the same factor
+    step = max(1, math.ceil(scale / _GREATEST_SCALE))
+    points, weights = fit_mixture(possible[blurred] // step, scale / step)
     # equal noisy degrees are ordered at random
     ranked = blurred[np.lexsort((order.random(len(blurred)), noisy[blurred]))]
     quantiles = (np.arange(len(ranked)) + 0.5) / len(ranked)
-    expected[ranked] = points[np.minimum(np.searchsorted(np.cumsum(weights), quantiles), len(points) - 1)]
+    chosen = points[np.minimum(np.searchsorted(np.cumsum(weights), quantiles), len(points) - 1)]
+    expected[ranked] = np.minimum(step * chosen, most)
     return expected
 
 

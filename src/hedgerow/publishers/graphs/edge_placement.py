@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import sort_distinct
 from hedgerow.frontiers import Regions
 from hedgerow.frontiers.rows import index_ranges
+from hedgerow.publishers.graphs.memory_limits import require_few_pairs
 
 __all__ = ["fit_weights", "place_edges"]
 
@@ -71,6 +72,7 @@ def place_edges(
     """
     cells = blocks.cells
     listed = edges > _LISTED * cells
+    require_few_pairs(int(cells[listed].sum()))
     some, others = np.flatnonzero(listed), np.flatnonzero(~listed)
     drawn = _draw(blocks[others], edges[others], weights, coins)
     row, column = blocks[others[drawn.at]].unrank(drawn.position)
@@ -88,7 +90,8 @@ class _Placed(NamedTuple):
 
 def _draw(blocks: Regions, edges: Integers, weights: Floats, coins: np.random.Generator) -> _Placed:
     """Draw pairs by weight, and draw again those that are taken or loops."""
-    width = int(blocks.cells.max(initial=1))
+    ends = np.cumsum(blocks.cells)  # cells are numbered one block after another, so that numbers stay below the pairs
+    begins = ends - blocks.cells
     before = _prefix_sums(weights)
     keys, missing = np.zeros(0, np.int64), edges
     draws = 0
@@ -103,11 +106,12 @@ def _draw(blocks: Regions, edges: Integers, weights: Floats, coins: np.random.Ge
             at = at[row < column]
         else:
             position = coins.integers(0, chosen.cells)
-        new = sort_distinct(at * width + position)
+        new = sort_distinct(begins[at] + position)
         keys = np.sort(np.concatenate((keys, new[~_contains(keys, new)])), kind="stable")
-        missing = edges - np.bincount(keys // width, minlength=len(edges))
+        missing = edges - np.diff(np.searchsorted(keys, ends), prepend=0)
         draws += 1
-    return _Placed(*np.divmod(keys, width))
+    at = np.repeat(np.arange(len(edges)), edges)
+    return _Placed(at, keys - begins[at])
 
 
 def _list(blocks: Regions, edges: Integers, weights: Floats, coins: np.random.Generator) -> _Placed:

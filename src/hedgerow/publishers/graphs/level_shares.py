@@ -10,7 +10,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-__all__ = ["greatest_height", "level_share", "level_shares"]
+__all__ = ["MOST_DEPTHS", "greatest_height", "level_share", "level_shares"]
+
+#: a tree of this height has more leaves than there are pairs of vertices
+MOST_DEPTHS = 32
 
 _RATIO = 2 ** (1 / 3)
 #: shares are whole multiples of this part of the budget, so that they are fractions
@@ -49,6 +52,8 @@ def greatest_height(size: float, epsilon: float, scales: float) -> int:
     [8, 9, 9, 10]
     """
     height = 0
-    while size / 4.0 ** (height + 1) >= scales / (epsilon * level_share(height + 1, height + 1)):
+    while height < MOST_DEPTHS:
+        if size / 4.0 ** (height + 1) < scales / (epsilon * level_share(height + 1, height + 1)):
+            break
         height += 1
     return height

@@ -6,9 +6,10 @@ import math
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["possible_edges", "require_few"]
+__all__ = ["possible_edges", "require_few", "require_few_edges", "require_few_pairs"]
 
-_EDGES = 1 << 27
+#: methods take up to about 120 bytes per edge, or per pair that is listed
+_EDGES = 1 << 26
 #: as many empty candidates as a ledger draws
 _DRAWN = 1 << 25
 
@@ -22,10 +23,35 @@ def possible_edges(noisy: int, pairs: int) -> int:
     (0, 7, 10)
     """
     edges = min(max(noisy, 0), pairs)
+    require_few_edges(edges)
+    return edges
+
+
+def require_few_edges(edges: int) -> None:
+    """Refuse to publish more edges than fit in memory.
+
+    Examples
+    --------
+    >>> require_few_edges(10_000_000)
+    """
     if edges > _EDGES:
         msg = f"about {edges:.2g} edges would be published, and at most {_EDGES:,} fit in memory; give a larger epsilon"
         raise ParameterError(msg)
-    return edges
+
+
+def require_few_pairs(pairs: int) -> None:
+    """Refuse to list more pairs of vertices than fit in memory: those of blocks in which many pairs are linked.
+
+    Examples
+    --------
+    >>> require_few_pairs(10_000_000)
+    """
+    if pairs > _EDGES:
+        msg = (
+            f"about {pairs:.2g} pairs would be listed to link many of them, and at most {_EDGES:,} fit in memory; "
+            "give a larger epsilon, or use der"
+        )
+        raise ParameterError(msg)
 
 
 def require_few(method: str, pairs: int, exponent: float) -> None:

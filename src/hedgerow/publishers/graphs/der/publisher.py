@@ -17,7 +17,8 @@ from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.graphs.der.budgets import TreeBudget
 from hedgerow.publishers.graphs.der.exploration import Exploration
 from hedgerow.publishers.graphs.leaf_counts import clip_leaves, fit_leaves
-from hedgerow.publishers.graphs.level_shares import greatest_height
+from hedgerow.publishers.graphs.level_shares import MOST_DEPTHS, greatest_height
+from hedgerow.publishers.graphs.memory_limits import require_few_edges
 from hedgerow.publishers.graphs.region_tree import count_again
 
 __all__ = ["DER"]
@@ -76,7 +77,9 @@ class DER(Publisher[Graph]):
     partition: float = param(0.1, "fraction for split points; the rest arranges edges", ge=0, lt=1)
     dense: float = param(0.8, "density from which on a region is not split further", gt=0, le=1)
     grid: int = param(32, "candidate rows, and columns, of a split point", ge=1, le=255)
-    height: int = param(-1, "height of the tree of regions; -1: chosen by the number of vertices and the budget", ge=-1)
+    height: int = param(
+        -1, "height of the tree of regions; -1: chosen by the number of vertices and the budget", ge=-1, le=MOST_DEPTHS
+    )
     midpoints: bool = param(False, "split small regions in the middle instead of choosing a split point")
     fitted: bool = param(True, "fit the counts of leaves to each other instead of clipping each")
     order: str = param("declared", "the order of the vertices", choices=("declared", "noisy degrees"))
@@ -98,11 +101,13 @@ class DER(Publisher[Graph]):
         tree = Exploration(paths, budget, data.pairs, self.dense, self.grid).explore(data.reordered(order))
         leaves = tree.leaves
         tree = count_again(tree, paths, Shares.spread(budget.second, int(leaves.early.sum())))
+        ones = fit_leaves(tree) if self.fitted else clip_leaves(tree)
+        require_few_edges(int(ones.sum()))
         arranged = paths.arrange(
             leaves.at,
             leaves.positions,
             sizes=leaves.regions.cells,
-            ones=fit_leaves(tree) if self.fitted else clip_leaves(tree),
+            ones=ones,
             under=tree.leaves.nodes,
             spend=paths.left(tree.leaves.nodes),
             label="edge positions",

@@ -17,7 +17,7 @@ from hedgerow.publishers.graphs.degree_mixture import estimate_degrees
 from hedgerow.publishers.graphs.edge_placement import fit_weights, place_edges
 from hedgerow.publishers.graphs.leaf_counts import fit_leaves
 from hedgerow.publishers.graphs.level_shares import greatest_height, level_shares
-from hedgerow.publishers.graphs.memory_limits import possible_edges
+from hedgerow.publishers.graphs.memory_limits import require_few_edges
 from hedgerow.publishers.graphs.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
 
 __all__ = ["DegreeCorrectedBlocks"]
@@ -85,7 +85,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
         degrees = estimate_degrees(noisy, 2 / float(spend), coins)
         tree = self._count_blocks(data, degrees, ledger)
         blocks, edges = tree.leaves.regions, fit_leaves(tree)
-        possible_edges(int(edges.sum()), data.pairs)
+        require_few_edges(int(edges.sum()))
         row, column = place_edges(blocks, edges, fit_weights(degrees, blocks, edges), coins)
         return Graph.from_columns(source=row, target=column, domain=data.domain)
 
