@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.publishers import METHODS, Publisher, find_method, param
-    from hedgerow.publishers.graphs.degree_corrected_blocks.publisher import DegreeCorrectedBlocks
+    from hedgerow.publishers.graphs.degree_corrected_blocks import DegreeCorrectedBlocks
     from hedgerow.publishers.graphs.der.publisher import DER
     from hedgerow.publishers.graphs.laplace_graph import LaplaceGraph
     from hedgerow.publishers.graphs.noisy_degrees import NoisyDegrees

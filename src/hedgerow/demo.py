@@ -16,7 +16,8 @@ from hedgerow.jobs.publish import run_job
 from hedgerow.jobs.recipe import Job, Reading
 from hedgerow.jobs.report import run_report
 from hedgerow.release import Release
-from hedgerow.samples import shopping_baskets
+from hedgerow.samples import messages, shopping_baskets
+from hedgerow.samples.messages import staff
 from hedgerow.samples.shopping import SHELVES
 from hedgerow.score import Score
 
@@ -32,6 +33,9 @@ recipe.toml     how the release was made: hedgerow publish --recipe FILE
 release         what is published: data, release.json, STATEMENT.md
 scores.json     what was kept and lost; for the owner only
 report.html     the same as a page with charts; for the owner only
+
+messages.edges.gz  more private data to try: who writes to whom in an invented company
+desks.toml         public knowledge: who works there, in the order of their desks
 """
 
 
@@ -51,6 +55,7 @@ def run_demo(folder: Path, *, baskets: int = _BASKETS) -> DemoResult:
     write_file(folder / _MARK, _ABOUT.encode())
     write_file(data, compress(_csv(baskets), "gz"))
     write_file(domain, _domain().encode())
+    _write_network(folder)
     reading: dict[str, Any] = {"data": str(data), "kind": "sets", "columns": {"unit": "basket"}}
     job = Job(
         **reading,
@@ -84,6 +89,14 @@ def _csv(baskets: int) -> bytes:
     content = io.BytesIO()
     table.write_csv(content)
     return content.getvalue()
+
+
+def _write_network(folder: Path) -> None:
+    """Write a network that the demo does not publish, for those who want to try another kind."""
+    lines = "".join(f"{one} {other}\n" for one, other in messages())
+    write_file(folder / "messages.edges.gz", compress(lines.encode(), "gz"))
+    values = ", ".join(f'"{person}"' for person in staff())
+    write_file(folder / "desks.toml", f"# who sits where\n[vertex]\nvalues = [{values}]\n".encode())
 
 
 def _domain() -> str:

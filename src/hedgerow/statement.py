@@ -60,12 +60,14 @@ _NOT_FOR_PUBLICATION = (
 )
 
 _DOMAIN = {
-    Source.DECLARED: "The domain, that is, which values can occur: it was declared from public knowledge.",
-    Source.ASSERTED: (
-        "The domain, that is, which values can occur: it was taken from the data, and the publisher asserts that it "
-        "is public knowledge."
+    Source.DECLARED: (
+        "The domain, that is, which values can occur, and their order: it was declared from public knowledge."
     ),
-    Source.INFERRED: "The domain, that is, which values can occur: it was taken from the data.",
+    Source.ASSERTED: (
+        "The domain, that is, which values can occur, and their order: it was taken from the data, and the publisher "
+        "asserts that it is public knowledge."
+    ),
+    Source.INFERRED: "The domain, that is, which values can occur, and their order: it was taken from the data.",
 }
 
 _TIME = (

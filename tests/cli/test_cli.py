@@ -171,6 +171,7 @@ def test_the_demo_ends_with_what_to_do_next(tmp_path, monkeypatch):
     assert [line.split()[0] for line in out.splitlines()[-3:]] == ["open", "read", "hedgerow"]
     names = {path.name for path in (tmp_path / "D").iterdir()}
     assert names >= {"baskets.csv.gz", "domain.toml", "recipe.toml", "scores.json", "report.html"}
+    assert names >= {"messages.edges.gz", "desks.toml"}
     assert run("verify D/release", tmp_path).code == 0
     again = run("publish --recipe D/recipe.toml --out D/again --json", tmp_path)
     assert json.loads(again.out)["published"]

@@ -8,7 +8,7 @@ import sys
 from project import ROOT
 
 #: measured by the benchmark of another method: controls, and those that share the tree or the n-grams of their paper
-CONTROLS = {"noisy-singletons", "random-graph", "laplace-graph", "tmf"}
+CONTROLS = {"noisy-singletons", "random-graph", "laplace-graph", "noisy-degrees", "tmf"}
 WITHOUT = {*CONTROLS, "continued-prefix-tree", "ngram-markov"}
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hedgerow import Domain, Graph, PureDP, read, read_release, write_release
+from hedgerow import Domain, Graph, PureDP, progress, read, read_release, write_release
 from hedgerow.errors import DomainError, HedgerowError, MissingExtra, ParameterError, ReadError
 from hedgerow.io import edge_list
 from hedgerow.io.codec import codec_of, explain
@@ -358,3 +358,10 @@ def test_a_release_has_the_vertices_of_its_domain_in_every_format(tmp_path, endi
 def test_the_statement_says_what_the_columns_are():
     file = File("", "graphs", "data.csv", "", "csv", {"source": "from", "target": "to"})
     assert "one edge per line. Column `from` is the source, `to` is the target." in explain([file])
+
+
+def test_the_owner_is_told_what_was_dropped_and_collapsed(tmp_path):
+    content = b"ann bob\nbob ann\nann bob\ncleo cleo\nann eve\n"
+    with progress.counting() as counts:
+        load(content, tmp_path, options={"loops": "drop", "on_unknown": "drop"})
+    assert counts == {"edges with a vertex outside the domain": 1, "loops dropped": 1, "edges listed again": 2}

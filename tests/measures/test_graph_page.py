@@ -56,7 +56,12 @@ def test_scores_are_drawn_before_and_after():
     scores = evaluate(release, RINGS, seed=1)
     drawn = titled(score_charts(scores, kind="graphs"))
     series = {row["series"] for row in drawn["Vertices by degree, before and after"]["data"]["values"]}
-    assert series == {"original", "this release", "random graph"}  # an empty graph has no degree to draw
+    assert series == {
+        "original",
+        "this release",
+        "random graph",
+        "noisy degrees",
+    }  # an empty graph has no degree to draw
     before, after = (drawn[f"Density of the adjacency matrix: {name}"] for name in ("original", "this release"))
     assert len(before["data"]["values"]) == len(after["data"]["values"]) == 32 * 32
     assert before["encoding"]["color"]["scale"] == after["encoding"]["color"]["scale"]

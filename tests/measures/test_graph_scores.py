@@ -29,7 +29,7 @@ from hedgerow.testing import strategies
 from hedgerow.testing.graphs import EDGE_CASES, graph_of
 
 PROMISE = PureDP(epsilon=1, unit="edge")
-LARGE = {"random graph", "empty release"}
+LARGE = {"random graph", "noisy degrees", "empty release"}
 
 
 def groups(seed, size=25, count=6):

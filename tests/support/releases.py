@@ -29,7 +29,8 @@ from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
 from hedgerow.publishers import METHODS, Publisher, find_method
-from hedgerow.samples import shopping_baskets
+from hedgerow.samples import messages, shopping_baskets
+from hedgerow.samples.messages import staff
 from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import build_edge_cases
 
@@ -129,14 +130,9 @@ def repeated() -> Trajectories:
 
 
 @cache
-def messages() -> Graph:
-    """Who writes to whom among 300 people in twelve rooms, in the order of their desks."""
-    draw = np.random.default_rng(15)
-    first, second = np.triu_indices(300, 1)
-    chance = np.where(first // 25 == second // 25, 0.25, 0.01)
-    domain = Domain.declare(vertex=[f"desk{number}" for number in range(300)])
-    linked = draw.random(len(first)) < chance
-    return Graph.from_columns(source=first[linked], target=second[linked], domain=domain)
+def company() -> Graph:
+    """Who writes to whom in a company, in the order of their desks."""
+    return Graph.from_edges(messages(), domain=Domain.declare(vertex=staff()))
 
 
 def largest(kind: str) -> Dataset:
@@ -152,7 +148,7 @@ DATA = {
     "rides": rides,
     "short rides": short_rides,
     "repeated": repeated,
-    "messages": messages,
+    "company": company,
     **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
 }
 KCL_PROMISES = {
@@ -205,12 +201,12 @@ def _cases() -> dict[str, Case]:
         "prefix-tree, rides": Case("rides", "continued-prefix-tree", unit="trajectory", formats=TABLES),
         "prefix-tree, rides, hybrid": Case("rides", "continued-prefix-tree", {"groups": "fan-out"}, unit="trajectory"),
         "prefix-tree, rides, cut": Case("rides", "prefix-tree", {"budget": "adaptive"}, unit="trajectory"),
-        "der": Case("messages", "der", unit="edge", formats=EDGES),
-        "der, noisy degrees": Case("messages", "der", {"order": "noisy degrees"}, unit="edge", epsilon="3"),
-        "der, clipped": Case("messages", "der", {"fitted": False, "midpoints": True}, unit="edge"),
-        "degree-corrected-blocks": Case("messages", "degree-corrected-blocks", unit="edge", formats=EDGES),
-        "tmf": Case("messages", "tmf", unit="edge", epsilon="6"),
-        "laplace-graph": Case("messages", "laplace-graph", unit="edge", epsilon="6"),
+        "der": Case("company", "der", unit="edge", formats=EDGES),
+        "der, noisy degrees": Case("company", "der", {"order": "noisy degrees"}, unit="edge", epsilon="3"),
+        "der, clipped": Case("company", "der", {"fitted": False, "midpoints": True}, unit="edge"),
+        "degree-corrected-blocks": Case("company", "degree-corrected-blocks", unit="edge", formats=EDGES),
+        "tmf": Case("company", "tmf", unit="edge", epsilon="6"),
+        "laplace-graph": Case("company", "laplace-graph", unit="edge", epsilon="6"),
         "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():
@@ -220,7 +216,7 @@ def _cases() -> dict[str, Case]:
     together = {"epsilon": "4", "k": "3", "unit": "edge"}
     for method in ("der", "degree-corrected-blocks"):
         cases[f"{method}, three edges"] = Case(
-            "messages", method, unit="edge", promise=together, promised="CorrelatedDP"
+            "company", method, unit="edge", promise=together, promised="CorrelatedDP"
         )
     promise = KCL_PROMISES["with a sensitive value"]
     ours = "kcl-reinsertion"

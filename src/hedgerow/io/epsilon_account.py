@@ -51,7 +51,7 @@ class Account:
     def read(cls, path: Path) -> Account:
         """Read an account file: `total` and `unit`, and one section `[[releases]]` per release."""
         if not path.exists():
-            msg = f"there is no account {path}; create it: hedgerow account {path} --total 2 --unit person (or record)"
+            msg = f"there is no account {path}; create it: hedgerow account {path} --total 2 --unit UNIT"
             raise ParameterError(msg)
         content = read_toml(path, ParameterError)
         try:

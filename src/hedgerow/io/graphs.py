@@ -88,7 +88,9 @@ def _make(content: EdgeTable | LongTable, domain: Domain | None, source: Source,
         what = "the edge on this line is listed twice; list it once, let duplicates=collapse do so"
         checker.refuse(kept & _repeated(first, second, domain.size(ROLE), ordered=ordered), what)
     kept &= checker.kept()
-    return Graph.from_columns(source=first[kept], target=second[kept], domain=domain)
+    graph = Graph.from_columns(source=first[kept], target=second[kept], domain=domain)
+    progress.count("edges listed again", int(kept.sum()) - len(graph))
+    return graph
 
 
 def _refuse_directions(edges: EdgeTable, checker: RecordChecker, options: Mapping[str, str]) -> None:

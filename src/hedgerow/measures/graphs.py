@@ -94,9 +94,10 @@ def describe(data: Graph) -> dict[str, Any]:
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
-    """The controls: no edges at all, and a random graph whose number of edges is published with the same guarantee."""
+    """The controls: no edges at all, and with the same guarantee a random graph and one drawn by noisy degrees."""
     return {
         "random graph": Control("random-graph"),
+        "noisy degrees": Control("noisy-degrees"),
         "empty release": Graph.from_ranks(np.zeros(0, np.int64), compared.original.domain),
     }
 

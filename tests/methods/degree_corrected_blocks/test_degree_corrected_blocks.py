@@ -10,7 +10,7 @@ from scipy import stats
 
 from hedgerow import DegreeCorrectedBlocks, GuaranteeError, PureDP, RandomGraph
 from hedgerow.frontiers import Regions
-from hedgerow.publishers.graphs.degree_corrected_blocks import publisher
+from hedgerow.publishers.graphs import degree_corrected_blocks as publisher
 from hedgerow.publishers.graphs.degree_mixture import (
     estimate_degrees,
     fit_mixture,

@@ -37,7 +37,7 @@ class NoisyDegrees(Publisher[Graph]):
     >>> star = Graph.from_edges([(0, i) for i in range(1, 40)], domain=domain)
     >>> release = NoisyDegrees().publish(star, PureDP(epsilon=2, unit="edge"), seed=3)
     >>> len(release.data), release.data.degrees()[0].item()
-    (37, 21)
+    (37, 20)
 
     References
     ----------
@@ -48,6 +48,7 @@ class NoisyDegrees(Publisher[Graph]):
     kinds: ClassVar = (Graph,)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
+    recommended: ClassVar[str] = "degrees of a network, if the order of its vertices means nothing"
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Ask for all degrees, and draw edges."""

@@ -58,7 +58,7 @@ class TopMFilter(Publisher[Graph]):
     kinds: ClassVar = (Graph,)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
-    recommended: ClassVar[str] = "single edges of a network, from about epsilon 5 per edge on"
+    recommended: ClassVar[str] = "single edges of a network, from about epsilon 6 per edge on"
 
     # chosen on uniform graphs of 1,000 and 5,000 vertices: at epsilon 1 the number of edges is less than 1 % off, and
     # at epsilon 5 and 8 more edges are kept than with a share of 0.1 (41 % and not 35 %, 76 % and not 68 %)

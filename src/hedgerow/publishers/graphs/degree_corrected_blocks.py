@@ -69,7 +69,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
     kinds: ClassVar = (Graph,)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
-    recommended: ClassVar[str] = "degrees and communities of a network, up to about epsilon 4 per edge"
+    recommended: ClassVar[str] = "networks whose order of vertices means something, up to about epsilon 4 per edge"
 
     degrees: float = param(0.5, "fraction of the budget for the degrees of vertices", gt=0, lt=1)
     least: float = param(4.0, "noise scales that the count of a region must reach to be split", ge=0)

@@ -1,1 +1,0 @@
-"""Degree-corrected blocks: graphs, by noisy degrees and noisy counts of edges between blocks of vertices."""
