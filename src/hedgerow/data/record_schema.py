@@ -47,7 +47,8 @@ class RecordSchema:
 
     Examples
     --------
-    >>> schema = RecordSchema((VertexType("student", None, ("major",), "gpa"), VertexType("course", "student", ("id",))))
+    >>> student, course = VertexType("student", None, ("major",), "gpa"), VertexType("course", "student", ("id",))
+    >>> schema = RecordSchema((student, course))
     >>> schema.children(0), schema.axes
     ((1,), ('student.major', 'student.gpa', 'course.id'))
     """

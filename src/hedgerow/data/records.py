@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Domain
+from hedgerow.data.domain import Domain, Value
 from hedgerow.data.hierarchy import Hierarchy
 from hedgerow.data.record_schema import RecordSchema
 from hedgerow.data.sorting import sorted_order
@@ -21,7 +21,7 @@ __all__ = ["Records", "Tree", "VertexTable"]
 
 Integers: TypeAlias = NDArray[np.int64]
 #: a record as plain values: type, labels, sensitive value, children
-Tree: TypeAlias = "tuple[str, Sequence[Any], Any, Sequence[Tree]]"
+Tree: TypeAlias = "tuple[str, Sequence[Value], Value | None, Sequence[Tree]]"
 
 #: the code of a missing sensitive value
 NOTHING = -1
@@ -56,7 +56,8 @@ class Records(Dataset):
     --------
     >>> from hedgerow.data.record_schema import VertexType
     >>> schema = RecordSchema((VertexType("student", None, ("born",), "gpa"), VertexType("course", "student", ("id",))))
-    >>> domain = Domain.declare(**{"student.born": [1990, 1991], "student.gpa": ["2.5", "3.1"], "course.id": ["CS", "MA"]})
+    >>> axes = {"student.born": [1990, 1991], "student.gpa": ["2.5", "3.1"], "course.id": ["CS", "MA"]}
+    >>> domain = Domain.declare(**axes)
     >>> data = Records.from_trees([("student", [1991], "3.1", [("course", ["MA"], None, [])])], schema, domain)
     >>> len(data), data.trees()
     (1, [('student', ['1991'], '3.1', [('course', ['MA'], None, [])])])
@@ -112,22 +113,25 @@ class Records(Dataset):
 
     def trees(self) -> list[Tree]:
         """List the records as nested plain values."""
-        listed: list[list[tuple[Tree, list[Tree]]]] = [[] for _ in self.tables]
+        listed: list[list[Tree]] = []
+        below: list[list[list[Tree]]] = []
         for number, table in enumerate(self.tables):
-            kind = self.schema.types[number]
+            kind, above = self.schema.types[number], self.schema.parents[number]
             names = [tree.names for tree in self.hierarchies(number)]
-            values = self.domain.values(kind.sensitive_axis) if kind.sensitive_axis else ()
-            above = self.schema.parents[number]
-            for parent, labels, sensitive in zip(
-                table.parent.tolist(), table.labels.tolist(), table.sensitive.tolist(), strict=True
-            ):
-                below: list[Tree] = []
+            values: tuple[Value, ...] = self.domain.values(kind.sensitive_axis) if kind.sensitive_axis else ()
+            children: list[list[Tree]] = [[] for _ in range(len(table))]
+            listed.append([])
+            below.append(children)
+            parents: list[int] = table.parent.tolist()
+            labelled: list[list[int]] = table.labels.tolist()
+            sensitives: list[int] = table.sensitive.tolist()
+            for parent, labels, sensitive, own in zip(parents, labelled, sensitives, children, strict=True):
                 shown = [column[code] for column, code in zip(names, labels, strict=True)]
-                tree: Tree = (kind.name, shown, values[sensitive] if sensitive >= 0 else None, below)
-                listed[number].append((tree, below))
+                tree: Tree = (kind.name, shown, values[sensitive] if sensitive >= 0 else None, own)
+                listed[number].append(tree)
                 if above >= 0:
-                    listed[above][parent][1].append(tree)
-        return [tree for tree, _ in listed[0]]
+                    below[above][parent].append(tree)
+        return listed[0]
 
     def count_units(self, unit: str) -> int:
         """Count the records."""
@@ -183,12 +187,12 @@ class Records(Dataset):
         codes: list[Integers] = [np.zeros(0, np.int64)] * len(self.tables)
         for number in reversed(range(len(self.tables))):
             table = self.tables[number]
-            keys = [*table.labels.T]
-            if sensitive:
-                keys.append(table.sensitive)
-            for child in self.schema.children(number):
-                keys.append(_list_codes(self.tables[child].parent, codes[child], len(table)))
-            codes[number] = _row_codes(keys, len(table))
+            below = [
+                _list_codes(self.tables[child].parent, codes[child], len(table))
+                for child in self.schema.children(number)
+            ]
+            own = [table.sensitive] if sensitive else []
+            codes[number] = _row_codes([*table.labels.T, *own, *below], len(table))
         return codes
 
     def narrowed(self) -> Records:
@@ -254,7 +258,9 @@ class _Builder:
             ]
             for kind in schema.types
         ]
-        self.values = [domain.axis(kind.sensitive_axis).codes if kind.sensitive_axis else {} for kind in schema.types]
+        self.values: list[Mapping[Value, int]] = [
+            domain.axis(kind.sensitive_axis).codes if kind.sensitive_axis else {} for kind in schema.types
+        ]
         self.rows: list[list[tuple[int, list[int], int]]] = [[] for _ in schema.types]
 
     def add(self, tree: Tree, parent: int) -> None:
