@@ -45,6 +45,10 @@ class VertexTable(NamedTuple):
         """Return these rows."""
         return VertexTable(self.parent[rows], self.labels[rows], self.sensitive[rows])
 
+    def with_parent(self, parent: Integers) -> VertexTable:
+        """Return the same vertices below other parents."""
+        return VertexTable(parent, self.labels, self.sensitive)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(Dataset):
@@ -179,7 +183,7 @@ class Records(Dataset):
             place = np.empty(len(table), np.int64)
             place[order] = np.arange(len(table))
             places.append(place)
-            tables.append(table.take(order)._replace(parent=np.arange(len(table)) if above < 0 else parent[order]))
+            tables.append(table.take(order).with_parent(np.arange(len(table)) if above < 0 else parent[order]))
         return replace(self, tables=tuple(tables))
 
     def content_codes(self, *, sensitive: bool = True) -> list[Integers]:
@@ -210,7 +214,7 @@ class Records(Dataset):
             place = np.empty(len(table), np.int64)
             place[rows] = np.arange(len(table))
             places.append(place)
-            tables.append(table.take(rows)._replace(parent=np.arange(len(table)) if above < 0 else parent[rows]))
+            tables.append(table.take(rows).with_parent(np.arange(len(table)) if above < 0 else parent[rows]))
         return replace(self, tables=tuple(tables))
 
     def to_bytes(self) -> bytes:
