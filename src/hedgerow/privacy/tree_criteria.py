@@ -116,9 +116,9 @@ class LDiversity(_TreeCriterion):
     r"""l-diversity of nested records: every record looks like others, which differ in their sensitive values [1]_.
 
     Every published record is in a class of $n \ge l$ records that look alike, and at every position of the class, with
-    $r$ vertices per record, no sensitive value occurs more than $r \lfloor n / l \rfloor$ times: at most once in $l$, and
-    less where $l$ does not divide $n$, as the definition of the thesis requires. Values of one declared group of the
-    sensitive attribute count as equal.
+    $r$ vertices per record, no sensitive value occurs more than $r \lfloor n / l \rfloor$ times: at most once in $l$,
+    and less often where $l$ does not divide $n$, as the definition of the thesis requires. Values of one declared group
+    of the sensitive attribute count as equal.
 
     Examples
     --------
@@ -142,6 +142,8 @@ class LDiversity(_TreeCriterion):
         counts = _count_rare(alike, self.l)
         large = alike.sizes >= self.l  # a smaller class is counted already
         for kind, positions in zip(data.schema.types, alike.positions, strict=True):
+            if kind.sensitive is None:
+                continue
             given = positions.bucket >= 0
             buckets = int(positions.bucket.max(initial=0)) + 1
             pairs, times = np.unique(positions.vertex[given] * buckets + positions.bucket[given], return_counts=True)
@@ -168,9 +170,9 @@ class LDiversity(_TreeCriterion):
     def sentence(self) -> str:
         """State the promise in words."""
         return (
-            f"Every published record has the shape and the labels of at least {_others(self.l)}, and at each position of "
-            f"such records no sensitive value makes up more than 1 in {self.l:,} of the values (vertices that shape and "
-            "labels do not tell apart are at one position): anyone who knows any of the shape and the labels of a "
+            f"Every published record has the shape and the labels of at least {_others(self.l)}, and at each position "
+            f"of such records no sensitive value makes up more than 1 in {self.l:,} of the values (vertices that shape "
+            "and labels do not tell apart are at one position): anyone who knows any of the shape and the labels of a "
             "person's record, and no sensitive value, and to whom all records that fit are equally likely, is at most "
             f"1/{self.l:,} sure of a sensitive value at a position (l-diversity of trees with l = {self.l:,})."
         )
@@ -190,8 +192,8 @@ _SOME_POSITION = (
     "same value at one of them, such as the same grade in some course."
 )
 _SIMILAR = (
-    "Values that differ but mean much the same: neighbouring numbers, or two names of one illness. Values are different "
-    "if they are in different groups of the domain."
+    "Values that differ but mean much the same: neighbouring numbers, or two names of one illness. Values are "
+    "different if they are in different groups of the domain."
 )
 _LIKELIER = (
     "Anyone to whom some of the records or values that fit are likelier than others: by other knowledge about the "
