@@ -106,11 +106,13 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
     return Option(text, required=False, repeated=repeated)
 
 
-def interpret_options(options: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
+def interpret_options(
+    options: Collection[str], promises: Sequence[str], *, kind: str | None = None
+) -> list[tuple[str, ...]]:
     """List the minimal combinations of these promises that have exactly these options.
 
     In each combination all required options are among `options`, no promise of it can be left out, and there is a kind
-    of data that all its promises are about.
+    of data that all its promises are about: this kind, if it is given.
 
     Examples
     --------
@@ -122,7 +124,9 @@ def interpret_options(options: Collection[str], promises: Sequence[str]) -> list
     [('PureDP', 'KCL')]
     """
     names = set(options)
-    possible = [promise for promise in promises if promise in PROMISES and PROMISES[promise].required <= names]
+    known = [promise for promise in promises if promise in PROMISES]
+    about = [name for name in known if kind is None or kind in (PROMISES[name].kinds or (kind,))]
+    possible = [promise for promise in about if PROMISES[promise].required <= names]
     covers = [
         combination
         for size in range(1, len(possible) + 1)

@@ -55,7 +55,9 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
 
     options = select_promise(arguments)
-    expected = from_options(options, arguments["promises"]) if options or arguments["promises"] else None
+    expected = None
+    if options or arguments["promises"]:
+        expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
     key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"
@@ -86,6 +88,17 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
+
+
+def _find_kind(place: Path) -> str | None:
+    """The kind of data in a release folder, as it states itself; None if that cannot be read, which is said later."""
+    from hedgerow.errors import HedgerowError  # noqa: PLC0415
+    from hedgerow.io.release_reader import read_manifest  # noqa: PLC0415
+
+    try:
+        return read_manifest(place).kind if place.is_dir() else None
+    except HedgerowError:
+        return None
 
 
 def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None:
