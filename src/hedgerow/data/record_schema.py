@@ -14,16 +14,41 @@ __all__ = ["RecordSchema", "VertexType"]
 class VertexType:
     """A type of vertex: its parent type, its quasi-identifiers, and its sensitive attribute, if it has one.
 
+    Parameters
+    ----------
+    path
+        Where files have vertices of this type, seen from their parents: keys or elements joined by dots, with `[]` at
+        the end for a list; or the name of the table of this type.
+    numbers
+        The attributes whose values files have as numbers.
+    key, parent_key
+        The columns of its table that identify a vertex, and those that identify its parent.
+
     Examples
     --------
-    >>> VertexType("course", "student", ("title",), "grade").axes
-    ('course.title', 'course.grade')
+    >>> course = VertexType("course", "student", ("title",), "grade")
+    >>> course.axes, course.place
+    (('course.title', 'course.grade'), 'course[]')
     """
 
     name: str
     parent: str | None
     quasi: tuple[str, ...] = ()
     sensitive: str | None = None
+    path: str = ""
+    numbers: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    parent_key: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Where files have vertices of this type: by default a list of its name."""
+        return self.path or ("" if self.parent is None else f"{self.name}[]")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The quasi-identifiers, then the sensitive attribute."""
+        return (*self.quasi, *([self.sensitive] if self.sensitive else []))
 
     @property
     def quasi_axes(self) -> tuple[str, ...]:
@@ -45,6 +70,13 @@ class VertexType:
 class RecordSchema:
     """Types of vertices, parents before their children; the first is the root of every record.
 
+    Parameters
+    ----------
+    record
+        Where XML files have records: the names of elements from the root of the document, joined by dots.
+    namespace
+        The namespace of elements in XML files.
+
     Examples
     --------
     >>> student, course = VertexType("student", None, ("major",), "gpa"), VertexType("course", "student", ("id",))
@@ -54,6 +86,8 @@ class RecordSchema:
     """
 
     types: tuple[VertexType, ...]
+    record: str = ""
+    namespace: str = ""
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

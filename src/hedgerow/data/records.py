@@ -200,8 +200,16 @@ class Records(Dataset):
         return codes
 
     def narrowed(self) -> Records:
-        """Return the same: hierarchies are public, and published sensitive values are those that occur."""
-        return self
+        """Return the same with the sensitive values that occur; hierarchies are public."""
+        kept: dict[str, Integers] = {}
+        tables = list(self.tables)
+        for number, kind in enumerate(self.schema.types):
+            if kind.sensitive_axis is not None:
+                codes = tables[number].sensitive
+                kept[kind.sensitive_axis] = used = np.unique(codes[codes >= 0])
+                narrow = np.where(codes < 0, NOTHING, np.searchsorted(used, codes))
+                tables[number] = tables[number]._replace(sensitive=narrow)
+        return replace(self, domain=self.domain.narrowed(**kept), tables=tuple(tables))
 
     def shuffled(self, order: np.random.Generator) -> Records:
         """Return the same records, and siblings, in another order."""
