@@ -29,7 +29,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: what is saved by every vertex that is kept, so that of two equal savings the one with more vertices is chosen; too
 #: small to outweigh a difference of labels
-KEEP = 1e-7
+KEEP = 2.0**-23
 
 
 class PairSavings:
@@ -128,9 +128,10 @@ class PairSavings:
 
 def _may_match(own: Integers, other: Integers, most: int | None) -> NDArray[np.bool_]:
     """Whether a vertex of each bucket may join each position that has these buckets of its members."""
-    if most is None:
-        return np.ones((len(own), len(other)), np.bool_)
     missing = own[:, :1] < 0
+    same = missing == (other < 0)
+    if most is None:
+        return same
     counts = np.zeros((len(own), max(own.max(initial=-1), other.max(initial=-1)) + 2), np.int64)
     np.add.at(counts, (np.arange(len(own))[:, None], own), 1)
-    return (missing == (other < 0)) & (missing | (counts[:, other] < most))
+    return same & (missing | (counts[:, other] < most))
