@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations
+from typing import TypeAlias
 
 from hedgerow.data import Domain
 from hedgerow.data.record_schema import RecordSchema
 from hedgerow.data.records import Tree
+
+#: every vertex counts a little, so that it is kept even if its labels are all hidden
+KEEP = Fraction(1, 2**23)
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,12 @@ class Vertex:
             yield from child.all()
 
     @property
-    def size(self) -> int:
-        return sum(len(vertex.labels) for vertex in self.all())
+    def size(self) -> Fraction:
+        return sum((len(vertex.labels) + KEEP for vertex in self.all()), Fraction(0))
+
+
+#: pairs of children: the cost, and the representative if there may be one
+Made: TypeAlias = dict[tuple[int, int], tuple[Fraction, Vertex | None]]
 
 
 @dataclass(frozen=True)
@@ -92,20 +100,17 @@ class Oracle:
         return max(Counter(bucket[value] for value in a.values + b.values).values()) <= self.most
 
     def kept(self, vertex: Vertex) -> Fraction:
-        """One minus the loss, over all labels of a tree."""
-        return sum(
-            (
-                1 - tree.loss(label)
-                for one in vertex.all()
-                for tree, label in zip(self.hierarchies[one.kind], one.labels, strict=True)
-            ),
-            Fraction(0),
-        )
+        """One minus the loss, over all labels of a tree, and a little per vertex."""
+        total = Fraction(0)
+        for one in vertex.all():
+            pairs = zip(self.hierarchies[one.kind], one.labels, strict=True)
+            total += KEEP + sum((1 - tree.loss(label) for tree, label in pairs), Fraction(0))
+        return total
 
     def merge(self, a: Vertex, b: Vertex, wa: int = 1, wb: int = 1) -> tuple[Fraction, Vertex | None]:
         """The cost of Algorithm 1, and the representative, if the roots may become one."""
         if not self.diverse(a, b):
-            return Fraction(wa * a.size + wb * b.size), None
+            return wa * a.size + wb * b.size, None
         pairs = zip(self.hierarchies[a.kind], a.labels, b.labels, strict=True)
         merged = Vertex(a.kind, [tree.common(x, y) for tree, x, y in pairs], a.values + b.values)
         for kind in sorted({child.kind for child in a.children}):
@@ -118,27 +123,27 @@ class Oracle:
             merged.children += solve(made, len(ours), len(theirs))
         return wa * a.size + wb * b.size - (wa + wb) * self.kept(merged), merged
 
-    def try_all(self, made: dict[tuple[int, int], tuple[Fraction, Vertex | None]], rows: int, columns: int) -> list[Vertex]:
-        """The best of all ways to match the smaller side; of equals, one that keeps most vertices."""
+    def try_all(self, made: Made, rows: int, columns: int) -> list[Vertex]:
+        """The best of all ways to match the smaller side."""
         small = range(min(rows, columns))
-        best: tuple[Fraction, int, list[Vertex]] = (Fraction(0), 0, [])
+        best: tuple[Fraction, list[Vertex]] = (Fraction(0), [])
         for partners in permutations(range(max(rows, columns)), len(small)):
             pairs = [(i, j) if rows <= columns else (j, i) for i, j in zip(small, partners, strict=True)]
             trees = [tree for tree in (made[pair][1] for pair in pairs) if tree is not None]
-            value = (sum(map(self.kept, trees), Fraction(0)), sum(len(list(tree.all())) for tree in trees))
-            if value > best[:2]:
-                best = (*value, trees)
-        return best[2]
+            value = sum(map(self.kept, trees), Fraction(0))
+            if value > best[0]:
+                best = (value, trees)
+        return best[1]
 
-    def take_cheapest(self, made: dict[tuple[int, int], tuple[Fraction, Vertex | None]], rows: int, columns: int) -> list[Vertex]:
-        """Each of the smaller side takes the cheapest that is free and allowed; of equals, the one that keeps most."""
+    def take_cheapest(self, made: Made, rows: int, columns: int) -> list[Vertex]:
+        """Each of the smaller side takes the cheapest that is free and allowed."""
         free = list(range(max(rows, columns)))
         trees: dict[tuple[int, int], Vertex] = {}
         for i in range(min(rows, columns)):
             pairs = {j: (i, j) if rows <= columns else (j, i) for j in free}
             allowed = [j for j in free if made[pairs[j]][1] is not None]
             if allowed:
-                best = min(allowed, key=lambda j: (made[pairs[j]][0], -len(list(made[pairs[j]][1].all()))))
+                best = min(allowed, key=lambda j: made[pairs[j]][0])
                 free.remove(best)
                 trees[pairs[best]] = made[pairs[best]][1]
         return [trees[pair] for pair in sorted(trees)]  # the order of the first tree, which later matching depends on

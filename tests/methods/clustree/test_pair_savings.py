@@ -34,13 +34,11 @@ def test_assignment_finds_the_best_of_all_matchings(data, most):
     oracle = Oracle.of(data.schema, data.domain, most=most)
     for pairs, record, cost, merged in chain(data, oracle, "assignment"):
         assert pairs.joinable()[record] == (merged is not None)
-        size = pairs.weight * pairs.representative.sizes[0][0] + data.sizes()[record]
+        size = pairs.weight * pairs.representative.sizes[0][0] + pairs.forest.types[0].size[record]
         saving = pairs.of_records(np.array([record]))[0]
-        assert size - (pairs.weight + 1) * saving == pytest.approx(float(cost), abs=1e-4)
+        assert size - (pairs.weight + 1) * saving == pytest.approx(float(cost), abs=1e-9)
         if merged is not None:
             made = pairs.merged(record)
-            assert made.kept == pytest.approx(float(oracle.kept(merged)), abs=1e-9)
-            assert sum(len(positions.parent) for positions in made.types) == len(list(merged.all()))
             assert oracle.kept(as_vertex(data, made)) == oracle.kept(merged)
 
 

@@ -52,7 +52,7 @@ def test_costs_of_pairs_of_students(pair, cost):
     assert cost_of(data, *pair[::-1]) == pytest.approx(float(cost), abs=1e-9)
     oracle = Oracle.of(data.schema, data.domain)
     trees = [Vertex.of(data.trees()[place]) for place in pair]
-    assert oracle.merge(*trees)[0] == cost
+    assert float(oracle.merge(*trees)[0]) == pytest.approx(float(cost), abs=1e-5)
 
 
 @pytest.mark.parametrize(("pair", "cost"), PAIRS)
@@ -92,7 +92,7 @@ def test_greedy_loses_a_subtree_that_the_assignment_keeps():
     first = ("r", ["k1"], 1, [("c", ["x"], 1, [])])
     second = ("r", ["k1"], 2, [("c", ["y"], 2, []), ("c", ["x"], 3, books)])
     data = small(first, second)
-    # strictly, both pair x with x; the printed criterion prefers y, since it never looks at what is lost with x
+    # greedy prefers y, since its criterion never looks at what is lost with the partner that stays behind
     assert cost_of(data, 0, 1, mapping="greedy") == 5
     assert cost_of(data, 0, 1) == 4
 
@@ -124,7 +124,7 @@ def test_students_with_evaluations_are_matched_across_courses(mapping):
     assert data.sizes().tolist() == [10, 9]
     assert cost_of(data, 0, 1, mapping=mapping) == pytest.approx(float(F(257, 35)))
     oracle = Oracle.of(data.schema, data.domain, mapping=mapping)
-    assert oracle.merge(*map(Vertex.of, data.trees()))[0] == F(257, 35)
+    assert float(oracle.merge(*map(Vertex.of, data.trees()))[0]) == pytest.approx(float(F(257, 35)), abs=1e-5)
 
 
 @pytest.mark.parametrize(

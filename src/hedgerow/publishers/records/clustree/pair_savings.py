@@ -6,8 +6,8 @@ matched vertices, the *saving* $S$, therefore does not depend on the weights $w_
 $w_1 |T_1| + w_2 |T_2| - (w_1 + w_2) S$.
 
 Two vertices may be matched if their parents are, and no sensitive value becomes too frequent at the position; a missing
-sensitive value matches only missing ones. A vertex whose labels are all hidden saves nothing, but it is kept all the
-same: it still has its sensitive value and its children. This is what `KEEP` is for.
+sensitive value matches only missing ones. A pair of vertices also saves `KEEP`, so that a vertex is kept even if all
+of its labels are hidden.
 """
 
 from __future__ import annotations
@@ -18,18 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import index_ranges
-from hedgerow.publishers.records.clustree.forest import Forest
+from hedgerow.publishers.records.clustree.forest import KEEP, Forest
 from hedgerow.publishers.records.clustree.mapping import ChildMapping, SiblingPairs
 from hedgerow.publishers.records.clustree.representative import Positions, Representative
 
-__all__ = ["KEEP", "PairSavings"]
+__all__ = ["PairSavings"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-
-#: what is saved by every vertex that is kept, so that of two equal savings the one with more vertices is chosen; too
-#: small to outweigh a difference of labels
-KEEP = 2.0**-23
 
 
 class PairSavings:
