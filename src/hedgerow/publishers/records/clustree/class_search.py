@@ -103,7 +103,7 @@ class ClassSearch:
         candidates = np.flatnonzero(free & pairs.joinable())
         if not len(candidates):
             return None
-        weight, sizes = pairs.weight + 1, self.forest.sizes[candidates]
+        weight, sizes = pairs.weight + 1, self.forest.types[0].size[candidates]
         lower = sizes - weight * self.bound.savings(pairs.representative)[candidates]
         order = np.argsort(lower, kind="stable")
         costs = np.full(len(candidates), np.inf)
@@ -123,6 +123,6 @@ class ClassSearch:
     def _batch(self, pairs: PairSavings, candidates: Integers, order: Integers) -> Integers:
         """The next records to evaluate: at least one, and not more than fit into memory."""
         batch = order[:_BATCH]
-        own = int(pairs.representative.sizes[0][0]) + 1
-        fitting = np.cumsum(own * self.forest.sizes[candidates[batch]]) <= _PAIRS
+        own = pairs.representative.sizes[0][0] + 1
+        fitting = np.cumsum(own * self.forest.types[0].size[candidates[batch]]) <= _PAIRS
         return batch[: max(1, int(fitting.sum()))]

@@ -14,9 +14,15 @@ from hedgerow.data.record_schema import RecordSchema
 from hedgerow.data.records import Records
 from hedgerow.publishers.records.clustree.label_losses import LabelLosses
 
-__all__ = ["ChildRanges", "Contents", "Forest", "VertexArrays", "bucket_codes"]
+__all__ = ["KEEP", "ChildRanges", "Contents", "Forest", "VertexArrays", "bucket_codes"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: what a vertex counts in addition to its labels, so that of equal losses of labels the one with more vertices is
+#: chosen: a vertex whose labels are all hidden still has its sensitive value and its children. It is too small to
+#: outweigh a difference of labels.
+KEEP = 2.0**-23
 
 
 class ChildRanges(NamedTuple):
@@ -43,13 +49,16 @@ class Contents(NamedTuple):
 
 
 class VertexArrays(NamedTuple):
-    """The vertices of one type: parent, content, children by type, and the number of labels at and below each."""
+    """The vertices of one type: parent, content, children by type, and the labels at and below each.
+
+    `size` counts every label once and every vertex as `KEEP`.
+    """
 
     parent: Integers
     content: Integers
     contents: Contents
     children: Mapping[int, ChildRanges]
-    size: Integers
+    size: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +75,14 @@ class Forest:
     >>> courses = [("course", ["MA"], "A", []), ("course", ["CS"], "A", []), ("course", ["MA"], "A", [])]
     >>> data = Records.from_trees([("student", [1991], None, courses)], schema, domain)
     >>> forest = Forest.of(data, losses_of(data))
-    >>> forest.types[1].content.tolist(), forest.types[0].children[1].count.tolist(), forest.types[0].size.tolist()
+    >>> forest.types[1].content.tolist(), forest.types[0].children[1].count.tolist(), forest.labels_per_record.tolist()
     ([1, 0, 1], [3], [4])
     """
 
     schema: RecordSchema
     losses: tuple[tuple[LabelLosses, ...], ...]
     types: tuple[VertexArrays, ...]
+    labels_per_record: Integers
 
     @classmethod
     def of(cls, data: Records, losses: tuple[tuple[LabelLosses, ...], ...]) -> Forest:
@@ -83,7 +93,7 @@ class Forest:
             children = {
                 child: ChildRanges.of(data.tables[child].parent, len(table)) for child in data.schema.children(number)
             }
-            size = np.full(len(table), table.labels.shape[1], np.int64)
+            size = np.full(len(table), table.labels.shape[1] + KEEP)
             for child in children:
                 np.add.at(size, data.tables[child].parent, types[len(data.tables) - 1 - child].size)
             bucket = table.sensitive
@@ -92,15 +102,10 @@ class Forest:
                 bucket = np.where(bucket < 0, -1, codes[bucket])
             content, contents = _distinct_contents(table.labels, bucket)
             types.append(VertexArrays(table.parent, content, contents, children, size))
-        return cls(data.schema, losses, tuple(reversed(types)))
+        return cls(data.schema, losses, tuple(reversed(types)), data.sizes())
 
     def __len__(self) -> int:
         return len(self.types[0].content)
-
-    @property
-    def sizes(self) -> Integers:
-        """The number of labels of each record."""
-        return self.types[0].size
 
     def labels(self, number: int, vertices: Integers) -> Integers:
         """The labels of vertices of a type."""

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hedgerow.frontiers.rows import index_ranges
-from hedgerow.publishers.records.clustree.forest import Forest
-from hedgerow.publishers.records.clustree.pair_savings import KEEP
+from hedgerow.publishers.records.clustree.forest import KEEP, Forest
 from hedgerow.publishers.records.clustree.representative import Representative
 
 __all__ = ["HistogramBound"]

@@ -6,8 +6,8 @@ matched vertices, the *saving* $S$, therefore does not depend on the weights $w_
 $w_1 |T_1| + w_2 |T_2| - (w_1 + w_2) S$.
 
 Two vertices may be matched if their parents are, and no sensitive value becomes too frequent at the position; a missing
-sensitive value matches only missing ones. A vertex whose labels are all hidden saves nothing, but it is kept all the
-same: it still has its sensitive value and its children. This is what `KEEP` is for.
+sensitive value matches only missing ones. A pair of vertices also saves `KEEP`, so that a vertex is kept even if all
+of its labels are hidden.
 """
 
 from __future__ import annotations
@@ -18,18 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import index_ranges
-from hedgerow.publishers.records.clustree.forest import Forest
+from hedgerow.publishers.records.clustree.forest import KEEP, Forest
 from hedgerow.publishers.records.clustree.mapping import ChildMapping, SiblingPairs
 from hedgerow.publishers.records.clustree.representative import Positions, Representative
 
-__all__ = ["KEEP", "PairSavings"]
+__all__ = ["PairSavings"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-
-#: what is saved by every vertex that is kept, so that of two equal savings the one with more vertices is chosen; too
-#: small to outweigh a difference of labels
-KEEP = 1e-7
 
 
 class PairSavings:
@@ -128,9 +124,10 @@ class PairSavings:
 
 def _may_match(own: Integers, other: Integers, most: int | None) -> NDArray[np.bool_]:
     """Whether a vertex of each bucket may join each position that has these buckets of its members."""
-    if most is None:
-        return np.ones((len(own), len(other)), np.bool_)
     missing = own[:, :1] < 0
+    same = missing == (other < 0)
+    if most is None:
+        return same
     counts = np.zeros((len(own), max(own.max(initial=-1), other.max(initial=-1)) + 2), np.int64)
     np.add.at(counts, (np.arange(len(own))[:, None], own), 1)
-    return (missing == (other < 0)) & (missing | (counts[:, other] < most))
+    return same & (missing | (counts[:, other] < most))

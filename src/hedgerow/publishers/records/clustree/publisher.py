@@ -12,6 +12,7 @@ import numpy as np
 
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.privacy import Ledger
+from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
 from hedgerow.progress import count, tell
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.records.clustree.blocks import blocks_of, join_records, split_records
@@ -62,7 +63,7 @@ class ClusTree(Publisher[Records]):
 
     name: ClassVar[str] = "clustree"
     kinds: ClassVar = (Records,)
-    keeps: ClassVar = ()
+    keeps: ClassVar = (KAnonymity, LDiversity)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
 
@@ -77,7 +78,9 @@ class ClusTree(Publisher[Records]):
 
     def run(self, data: Records, ledger: Ledger) -> Records:
         """Put records into a random order, and generalise classes of them."""
-        return self.anonymised(data.canonical().shuffled(ledger.coins()), k=2, l=2)
+        k = ledger.promised(KAnonymity).k if ledger.has_promised(KAnonymity) else 1
+        l = ledger.promised(LDiversity).l if ledger.has_promised(LDiversity) else None  # noqa: E741
+        return self.anonymised(data.canonical().shuffled(ledger.coins()), k=k, l=l)
 
     def anonymised(self, data: Records, *, k: int, l: int | None) -> Records:  # noqa: E741 - the name of the promise
         """Generalise blocks of records, each in classes of its own.

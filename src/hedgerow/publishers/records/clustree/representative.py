@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import index_ranges
-from hedgerow.publishers.records.clustree.forest import ChildRanges, Forest
+from hedgerow.publishers.records.clustree.forest import KEEP, ChildRanges, Forest
 
 __all__ = ["Positions", "Representative"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Positions(NamedTuple):
@@ -67,9 +68,9 @@ class Representative:
         )
 
     @cached_property
-    def sizes(self) -> tuple[Integers, ...]:
-        """The number of labels at and below each position."""
-        sizes = [np.full(len(labels), labels.shape[1], np.int64) for _, labels, _ in self.types]
+    def sizes(self) -> tuple[Floats, ...]:
+        """The labels at and below each position, and every vertex as `KEEP`."""
+        sizes = [np.full(len(labels), labels.shape[1] + KEEP) for _, labels, _ in self.types]
         for number in reversed(range(1, len(sizes))):
             np.add.at(sizes[self.forest.schema.parents[number]], self.types[number].parent, sizes[number])
         return tuple(sizes)
@@ -91,7 +92,7 @@ class Representative:
     @property
     def original_labels(self) -> int:
         """The number of labels that the members have originally."""
-        return int(self.forest.sizes[self.members].sum())
+        return int(self.forest.labels_per_record[self.members].sum())
 
     def buckets(self, number: int) -> Integers:
         """The bucket of the sensitive value of each member at each position of a type."""
