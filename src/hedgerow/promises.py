@@ -75,6 +75,18 @@ PROMISES: dict[str, Promise] = {
         example={"k": "2", "c": "60%", "l": "2", "sensitive": ["diagnosis=flu"]},
         kinds=("trajectories",),
     ),
+    "KAnonymity": Promise(
+        "hedgerow.privacy.tree_criteria:KAnonymity",
+        {"k": Option("how many published records must look alike")},
+        example={"k": "3"},
+        kinds=("records",),
+    ),
+    "LDiversity": Promise(
+        "hedgerow.privacy.tree_criteria:LDiversity",
+        {"l": Option("of how many values at a position a sensitive value may be one, at most")},
+        example={"l": "2"},
+        kinds=("records",),
+    ),
 }
 
 
@@ -120,8 +132,10 @@ def interpret_options(
     [('PureDP',)]
     >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES))
     [('CorrelatedDP',)]
-    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES), kind="trajectories")
     [('PureDP', 'KCL')]
+    >>> interpret_options({"k", "l"}, list(PROMISES), kind="records")
+    [('KAnonymity', 'LDiversity')]
     """
     names = set(options)
     known = [promise for promise in promises if promise in PROMISES]

@@ -208,7 +208,7 @@ class Records(Dataset):
                 codes = tables[number].sensitive
                 kept[kind.sensitive_axis] = used = np.unique(codes[codes >= 0])
                 narrow = np.where(codes < 0, NOTHING, np.searchsorted(used, codes))
-                tables[number] = tables[number]._replace(sensitive=narrow)
+                tables[number] = VertexTable(tables[number].parent, tables[number].labels, narrow)
         return replace(self, domain=self.domain.narrowed(**kept), tables=tuple(tables))
 
     def shuffled(self, order: np.random.Generator) -> Records:

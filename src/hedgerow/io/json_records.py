@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import msgspec
 
@@ -56,15 +56,16 @@ class JsonParser:
 def _is_deep(document: Any) -> bool:
     level = [document]
     for _ in range(DEEPEST + 1):
-        level = [inner for each in level if isinstance(each, (dict, list)) for inner in _inside(each)]
+        level = [inner for each in level for inner in _inside(each)]
         if not level:
             return False
     return True
 
 
-def _inside(document: dict[str, Any] | list[Any]) -> list[Any]:
-    values = document.values() if isinstance(document, dict) else document
-    return [value for value in values if isinstance(value, (dict, list))]
+def _inside(document: Any) -> Iterable[Any]:
+    if isinstance(document, dict):
+        return cast("dict[str, Any]", document).values()
+    return cast("list[Any]", document) if isinstance(document, list) else ()
 
 
 def documents(where: str, content: bytes, request: RecordRequest) -> Iterator[tuple[int, Any, str]]:

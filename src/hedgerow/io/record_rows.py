@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
-from hedgerow.io.record_values import text_of_field
+from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
 
@@ -20,7 +20,7 @@ _LIST = "[]"
 _LONGEST_NAME = 80
 
 
-class BadRecord(Exception):  # noqa: N818 - not an error of the program: the record is refused or dropped
+class BadRecord(Exception):
     """A record that cannot be read; the message says what is wrong, and what to do."""
 
 
@@ -103,7 +103,8 @@ class RecordRows:
         for column in table.fields:
             column.append(None)
         plan = self._plans[number]
-        if isinstance(document, dict) and not (VALUE in plan.fields and len(plan.fields) == 1 and _is_plain(document)):
+        plain = VALUE in plan.fields and is_extended(document)
+        if isinstance(document, dict) and not plain:
             self._object(number, row, plan, cast("dict[str, Any]", document), path)
         elif VALUE in plan.fields:
             self._field(number, row, plan.fields[VALUE], document, path)
@@ -161,10 +162,6 @@ class RecordRows:
             _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
         for child in children:
             self._vertex(number, row, child, path)
-
-
-def _is_plain(document: Mapping[str, Any]) -> bool:
-    return all(name.startswith("$") for name in document)
 
 
 def _refuse(path: str, what: str) -> NoReturn:

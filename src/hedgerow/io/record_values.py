@@ -6,11 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from hedgerow.data.domain import is_text
 
-__all__ = ["Number", "bucket_of", "canonical_number", "text_of_field"]
+__all__ = ["Number", "bucket_of", "canonical_number", "is_extended", "text_of_field"]
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
 #: how MongoDB exports values that JSON has no type for
@@ -39,6 +39,14 @@ def canonical_number(text: str) -> str | None:
     return spelled.removeprefix("-") if not spelled.strip("-0") else spelled.removeprefix("+")
 
 
+def is_extended(value: Any) -> bool:
+    """Whether a value is a number in the extended JSON of MongoDB, such as `{"$numberInt": "7"}`."""
+    if not isinstance(value, dict):
+        return False
+    items = cast("dict[str, Any]", value)
+    return len(items) == 1 and all(name in _EXTENDED and isinstance(inner, str) for name, inner in items.items())
+
+
 def text_of_field(value: Any) -> str | None:
     """Return the text of a plain value: None if there is none.
 
@@ -47,10 +55,8 @@ def text_of_field(value: Any) -> str | None:
     TypeError
         If it is a list or an object; `ValueError` if the text cannot be written.
     """
-    if isinstance(value, dict) and len(value) == 1:  # pyright: ignore[reportUnknownArgumentType]
-        [(name, inner)] = value.items()  # pyright: ignore[reportUnknownVariableType]
-        if name in _EXTENDED and isinstance(inner, str):
-            value = Number(inner)
+    if is_extended(value):
+        value = Number(*value.values())
     if value is None or value == "":
         return None
     if isinstance(value, Number):

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.data import Axis, Domain, Source, Value
+from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.hierarchy import Hierarchy
 from hedgerow.data.record_schema import VertexType
 from hedgerow.data.records import Records, VertexTable
@@ -36,8 +36,8 @@ __all__ = ["CODEC"]
 
 _OPTIONS = {
     "schema": "the schema file (TOML), also given by --schema: the types of vertices, and what each field is",
-    "groups": "whether a field may have a group of its hierarchy instead of a value: no (the default), or yes, for data "
-    "that was generalised",
+    "groups": "whether a field may have a group of its hierarchy instead of a value: no (the default), or yes, for "
+    "data that was generalised",
     "layout": "instead of a schema file, the layout that release.json has",
     "axes": "with a layout, the hierarchies that release.json has",
 }
@@ -114,7 +114,7 @@ class _Encoder:
         labels = np.zeros((len(table), len(kind.quasi)), np.int64)
         for position, name in enumerate(kind.quasi_axes):
             axis = self._axis(name)
-            known: dict[str | None, int] = dict(axis.by_text)
+            known: dict[str | None, int] = {**axis.by_text}
             if self._rows.request.groups:
                 known = {label: code for code, label in enumerate(Hierarchy.from_axis(axis).names)}
             known[None] = known.pop(MISSING, -1)
