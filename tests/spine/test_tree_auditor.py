@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from terminal import run
 from tree_cases import (
     ROWS,
     changed_at,
@@ -276,6 +277,18 @@ def test_options_are_read_for_a_kind():
     assert from_options({"l": "2"}, kind="sets") == LDiversity(l=2)  # the data refuses it
     with pytest.raises(UnsupportedGuarantee, match="--k --l may be KCL, or KAnonymity with LDiversity; say which by"):
         from_options(typed)
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_folder_says_its_kind(tmp_path):
+    """Options that two kinds share mean a promise about the kind in the folder; a file needs --kind anyway."""
+    (tmp_path / "t.csv").write_text("unit,time,place\n" + "".join(f"{unit},1,a\n" for unit in range(4)))
+    assert run("publish t.csv --kind trajectories --method kcl --k 2 --l 1 --out R", tmp_path).code == 0
+    assert run("verify R --k 2 --l 1", tmp_path).code == 0
+    assert run("verify R --k 3 --l 1", tmp_path).code == 3
+    (tmp_path / "R" / "release.json").write_text("{}")
+    ran = run("verify R --k 2 --l 1", tmp_path)
+    assert (ran.code, "say which by --promise" in ran.err) == (3, True)
 
 
 @pytest.mark.parametrize(
