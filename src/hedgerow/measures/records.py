@@ -15,6 +15,7 @@ from hedgerow.data import Dataset
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
+from hedgerow.measures.record_attacks import measure_attacks
 from hedgerow.measures.record_loss import measure_divergence, measure_losses, measure_suppressed
 from hedgerow.measures.record_queries import measure_queries
 from hedgerow.measures.record_recoding import recode_records
@@ -122,4 +123,5 @@ def measure(
         *measure_classes(original, releases),
         *measure_divergence(original, releases),
         *measure_queries(original, releases, rng, queries=queries),
+        *measure_attacks(original, releases, rng),
     ]
