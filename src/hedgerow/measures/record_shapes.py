@@ -34,6 +34,9 @@ Integers: TypeAlias = NDArray[np.int64]
 LEVELS = "labels by level of generalisation"
 VALUE, HIDDEN, SUPPRESSED = "value", "hidden (*)", "suppressed"
 
+#: so many numbers have a bin each
+_FEW = 24
+
 
 def count_children(data: Records, number: int) -> Integers:
     """Count the children of a type below each vertex of its parent type.
@@ -92,18 +95,30 @@ def find_class_sizes(data: Records) -> Integers:
 
 
 def bin_counts(*lists: Integers) -> list[tuple[str, list[int]]]:
-    """Count the numbers of each list in shared bins that double: 0, 1, 2, 3-4, 5-8, ...
+    """Count the numbers of each list in shared bins: one per number if they are few, else doubling, 3-4, 5-8, ...
 
     Examples
     --------
-    >>> bin_counts(np.array([0, 2, 7]), np.array([1]))
-    [('0', [1, 0]), ('1', [0, 1]), ('2', [1, 0]), ('3-4', [0, 0]), ('5-8', [1, 0])]
+    >>> bin_counts(np.array([0, 2, 2]), np.array([1]))
+    [('0', [1, 0]), ('1', [0, 1]), ('2', [2, 0])]
+    >>> bin_counts(np.array([2, 3, 40]))
+    [('2', [1]), ('3-4', [1]), ('5-8', [0]), ('9-16', [0]), ('17-32', [0]), ('33-64', [1])]
     """
-    places = [np.where(values > 0, np.ceil(np.log2(np.maximum(values, 1))) + 1, 0).astype(np.int64) for values in lists]
-    bins = 1 + max(int(place.max(initial=0)) for place in places)
-    counts = [np.bincount(place, minlength=bins).tolist() for place in places]
-    first = min((int(place.min()) for place in places if len(place)), default=0)
-    return [(_bin_name(number), [each[number] for each in counts]) for number in range(first, bins)]
+    low = min((int(values.min()) for values in lists if len(values)), default=0)
+    high = max((int(values.max()) for values in lists if len(values)), default=0)
+    if high - low < _FEW:
+        counts = [np.bincount(values - low, minlength=high - low + 1).tolist() for values in lists]
+        return [(str(low + number), [each[number] for each in counts]) for number in range(high - low + 1)]
+    places = [_doubling(values) for values in lists]
+    first, last = (int(_doubling(np.array([end]))[0]) for end in (low, high))
+    counts = [np.bincount(place, minlength=last + 1).tolist() for place in places]
+    return [(_bin_name(number), [each[number] for each in counts]) for number in range(first, last + 1)]
+
+
+def _doubling(values: Integers) -> Integers:
+    """The bin of each number: 0, 1, 2, 3-4, 5-8, ..."""
+    exponents = np.frexp(np.maximum(values, 1) - 0.5)[1]
+    return np.where(values > 1, exponents + 1, values).astype(np.int64)
 
 
 def _bin_name(number: int) -> str:
@@ -122,7 +137,7 @@ def measure_shapes(original: Records, released: Records) -> list[Score]:
         scores.append(compared_score(name, dict(zip(("", "original"), means, strict=True)), chart=chart, at=kind.name))
     for number, kind in enumerate(types[1:], start=1):
         counts = [count_children(data, number) for data in (released, original)]
-        chart = f"{kind.parent} by number of children of type {kind.name}, share"
+        chart = f"children of type {kind.name} per {kind.parent}, share of vertices"
         scores += _share_scores(chart, counts)
     return scores
 
@@ -143,7 +158,7 @@ def measure_classes(original: Records, releases: Mapping[str, Records]) -> list[
     records = [np.repeat(sizes[name], sizes[name]) for name in ("", "original")]
     return [
         *(compared_score(name, values) for name, values in figures.items()),
-        *_share_scores("records by size of their class, share", records),
+        *_share_scores("size of the class of a record, share of records", records),
     ]
 
 
