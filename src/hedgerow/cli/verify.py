@@ -64,7 +64,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
         raise ReadError(msg)
     with show_progress():
         if Path(place).is_dir():
-            _refuse(arguments, ("form", "columns", "read_options"), "release.json tells how the data is read")
+            _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
             checks = verify_folder(Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"])
         else:
             _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
@@ -72,7 +72,8 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
                 msg = "to verify a file, give its --kind and the promise"
                 raise click.UsageError(msg)
             columns = parse_columns(arguments["columns"])
-            reading = with_columns(parse_pairs("--read", arguments["read_options"]), expected.columns)
+            given = {"schema": arguments["schema"]} if arguments["schema"] else {}
+            reading = with_columns(parse_pairs("--read", arguments["read_options"]) | given, expected.columns)
             kind: str = arguments["kind"]
             data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
@@ -103,7 +104,13 @@ def _find_kind(place: Path) -> str | None:
 
 def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None:
     """Refuse options that would have no effect."""
-    options = {"form": "--format", "columns": "--columns", "read_options": "--read", "key": "--key"}
+    options = {
+        "form": "--format",
+        "columns": "--columns",
+        "read_options": "--read",
+        "schema": "--schema",
+        "key": "--key",
+    }
     for name in names:
         if arguments[name]:
             msg = f"{options[name]} cannot be given here: {why}"

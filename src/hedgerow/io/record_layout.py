@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -22,10 +23,22 @@ __all__ = [
     "axes_to_text",
     "schema_from_text",
     "schema_to_text",
+    "split_place",
 ]
 
 #: the field of a vertex that is a plain value: the text of an element, or a value within a list
 VALUE = "#value"
+
+
+def split_place(place: str) -> list[str]:
+    """Split the place of a field at its dots, except for those of a namespace.
+
+    Examples
+    --------
+    >>> split_place("address.{urn:a.b}city")
+    ['address', '{urn:a.b}city']
+    """
+    return re.findall(r"(?:\{[^}]*\}|[^.{])+", place) if "{" in place else place.split(".")
 
 
 class SensitiveValues(NamedTuple):

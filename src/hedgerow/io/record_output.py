@@ -10,7 +10,7 @@ import msgspec
 
 from hedgerow.data.records import Records
 from hedgerow.io.record_hierarchies import MISSING
-from hedgerow.io.record_layout import VALUE
+from hedgerow.io.record_layout import VALUE, split_place
 from hedgerow.io.record_values import canonical_number
 
 __all__ = ["OutputDocuments"]
@@ -56,7 +56,7 @@ class OutputDocuments:
         columns = self.fields(number, numbers=numbers)
         if kind.attributes == (VALUE,) and not self.data.schema.children(number) and kind.parent is not None:
             return list(columns[0])
-        places = [name.split(".") for name in kind.attributes]
+        places = [split_place(name) for name in kind.attributes]
         vertices: list[Any] = [{} for _ in range(len(self.data.tables[number]))]
         for steps, column in zip(places, columns, strict=True):
             for vertex, value in zip(vertices, column, strict=True):
@@ -70,7 +70,7 @@ def _spell(text: str, *, number: bool) -> Any:
 
 
 def _steps(place: str) -> tuple[list[str], bool]:
-    return place.removesuffix("[]").split("."), place.endswith("[]")
+    return split_place(place.removesuffix("[]")), place.endswith("[]")
 
 
 def _put(vertex: dict[str, Any], steps: list[str], value: Any) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn, cast
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
-from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
+from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest, split_place
 from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
@@ -72,9 +73,14 @@ class RecordRows:
     def __init__(self, where: str, request: RecordRequest, *, elements: bool = False) -> None:
         self.where, self.request, self._elements = where, request, elements
         self._schema = request.layout.schema
-        self._plans = _plans(request.layout)
         self.tables = [VertexRows(len(kind.attributes)) for kind in self._schema.types]
         self.lines: list[int] = []
+        #: records that cannot be read although they are in the tables
+        self.bad: list[int] = []
+
+    @cached_property
+    def _plans(self) -> list[_Plan]:
+        return _plans(self.request.layout)
 
     def add(self, line: int, document: Any) -> None:
         """Add the record of a document; one that cannot be read is refused, or dropped as a whole."""
@@ -176,7 +182,7 @@ def _plans(layout: RecordLayout) -> list[_Plan]:
     for number, kind in enumerate(layout.schema.types):
         fields = [*enumerate(kind.attributes), *((None, name) for name in layout.dropped.get(kind.name, ()))]
         for position, name in fields:
-            *steps, last = name.split(".")
+            *steps, last = split_place(name)
             plan = plans[number].at(steps)
             plan.refuse_two(last)
             if position is None:
@@ -184,7 +190,7 @@ def _plans(layout: RecordLayout) -> list[_Plan]:
             else:
                 plan.fields[last] = position
     for number, kind in enumerate(layout.schema.types[1:], start=1):
-        *steps, last = kind.place.removesuffix(_LIST).split(".")
+        *steps, last = split_place(kind.place.removesuffix(_LIST))
         plan = plans[layout.schema.parents[number]].at(steps)
         plan.refuse_two(last)
         plan.types[last] = (number, kind.place.endswith(_LIST))

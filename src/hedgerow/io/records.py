@@ -44,6 +44,9 @@ _OPTIONS = {
 _FORMATS = {
     "jsonl": Format("hedgerow.io.json_records", ("jsonl", "ndjson"), "one JSON object per line, one per record"),
     "json": Format("hedgerow.io.json_list_records", ("json",), "a JSON list with one object per record"),
+    "xml": Format("hedgerow.io.xml_records", ("xml",), "XML with one element per record"),
+    "csv": Format("hedgerow.io.record_tables", ("csv",), "one CSV table per type", written_as="zip"),
+    "zip": Format("hedgerow.io.record_tables", ("zip",), "an archive with one CSV table per type, joined by numbers"),
 }
 
 
@@ -85,6 +88,7 @@ class _Encoder:
         self._rows, self._domain, self._source = rows, domain, source
         self._layout = rows.request.layout
         self._bad = np.zeros(len(rows.lines), np.bool_)
+        self._bad[rows.bad] = True
         self._axes: dict[str, Axis] = {}
 
     def records(self) -> Records:
