@@ -68,9 +68,11 @@ def _inside(document: Any) -> Iterable[Any]:
     return cast("list[Any]", document) if isinstance(document, list) else ()
 
 
-def documents(where: str, content: bytes, request: RecordRequest) -> Iterator[tuple[int, Any, str]]:
+def documents(
+    where: str, content: bytes, *, drop_bad: bool = False, skip_lines: int = 0
+) -> Iterator[tuple[int, Any, str]]:
     """Yield the line of each record, its document, and what is wrong with it."""
-    lines = ReadRequest("records", None, (), (), {}, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
+    lines = ReadRequest("records", None, (), (), {}, drop_bad=drop_bad, skip_lines=skip_lines)
     split = split_lines(where, content, lines)
     parser = JsonParser()
     for line, raw in enumerate(split.content.split(b"\n"), start=split.skipped + 1):
@@ -89,7 +91,8 @@ def documents(where: str, content: bytes, request: RecordRequest) -> Iterator[tu
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:
     """Read one object per line."""
     del most
-    return collect(where, request, documents(where, content, request))
+    read_documents = documents(where, content, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
+    return collect(where, request, read_documents)
 
 
 def collect(where: str, request: RecordRequest, read_documents: Iterator[tuple[int, Any, str]]) -> RecordRows:

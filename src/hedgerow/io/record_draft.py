@@ -11,7 +11,7 @@ from hedgerow.io import json_list_records, json_records
 from hedgerow.io.delimited import read_cells
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.io.long_table import ReadRequest
-from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
+from hedgerow.io.record_layout import VALUE
 from hedgerow.io.record_schema_file import UNDECIDED
 from hedgerow.io.record_values import Number, is_extended
 from hedgerow.io.records import CODEC
@@ -81,7 +81,7 @@ def _documents(path: Path, form: str, record: str) -> list[Any]:
     elif form == "json":
         read = json_list_records.documents(where, content)
     else:
-        read = json_records.documents(where, content, RecordRequest(cast("RecordLayout", None)))
+        read = json_records.documents(where, content)
     return list(_checked(where, read))
 
 
@@ -111,11 +111,16 @@ def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, repeate
                 for each in values:
                     _visit(types, path, "", each, repeated)
                 continue
-            value = values[0]
-        if isinstance(value, dict) and not is_extended(value):
-            _visit(types, at, name, value, repeated)
-        elif value is not None:
-            own.add(name, value)
+            _visit_field(types, at, name, values[0], repeated)
+        else:
+            _visit_field(types, at, name, value, repeated)
+
+
+def _visit_field(types: dict[str, _Type], at: str, name: str, value: Any, repeated: set[str] | None) -> None:
+    if isinstance(value, dict) and not is_extended(value):
+        _visit(types, at, name, value, repeated)
+    elif value is not None:
+        types[at].add(name, value)
 
 
 def _repeated(documents: Iterable[Any], at: str = "") -> set[str]:
@@ -141,7 +146,7 @@ def _draft_tables(path: Path, form: str) -> Draft:
         own.fields[name] = _Field(numbers=False, times=len(table.frame) - table.frame[name].null_count())
     head = (
         '# For each further table write a section as this one, with table = "courses.csv", parent = "record", and\n'
-        "# parent_key = [...], the columns that name a row of the parent; its columns there are the key of the parent.\n"
+        "# parent_key = [...], the columns that name a row of the parent; key = [...] are the same columns there.\n"
     )
     return _write({"": own}, head)
 

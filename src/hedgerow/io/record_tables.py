@@ -76,7 +76,7 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
             for axis in kind.axes:
                 check(output.data.domain.values(axis))
             cells: dict[str, Any] = {name: np.arange(1, len(table) + 1) for name in kind.key}
-            cells |= {name: table.parent + 1 for name in kind.parent_key}
+            cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
             fields = zip(kind.attributes, output.fields(number, numbers=False), strict=True)
             cells |= {name: pl.Series(column, dtype=pl.String) for name, column in fields}
             packed.writestr(
@@ -185,7 +185,7 @@ class _Join:
         kind, above = self._schema.types[number], self._schema.parents[number]
         key = self._schema.types[above].key
         if not key or len(kind.parent_key) != len(key):
-            msg = f"the schema must declare the key of {kind.parent!r}, and as many columns as parent_key of {kind.name!r}"
+            msg = f"the schema must declare the key of {kind.parent!r}, and a parent_key of {kind.name!r} like it"
             raise ReadError(msg)
         known = self._keys[above]
         parent = np.array([known.get(key, -1) for key in _key_cells(table.frame, kind.parent_key)], np.int64)
