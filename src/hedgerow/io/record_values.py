@@ -13,6 +13,8 @@ from hedgerow.data.domain import is_text
 __all__ = ["Number", "bucket_of", "canonical_number", "is_extended", "text_of_field"]
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
+#: numbers from memory must be smaller than this
+_LARGEST = 10**40
 #: how MongoDB exports values that JSON has no type for
 _EXTENDED = {"$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"}
 
@@ -57,6 +59,8 @@ def text_of_field(value: Any) -> str | None:
     """
     if is_extended(value):
         value = Number(*value.values())
+    if type(value) in {int, float} and abs(value) < _LARGEST:  # from memory; a number that is none is not less
+        value = Number(value)
     if value is None or value == "":
         return None
     if isinstance(value, Number):
