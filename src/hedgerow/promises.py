@@ -130,7 +130,7 @@ def interpret_options(
     --------
     >>> interpret_options({"epsilon", "unit"}, list(PROMISES))
     [('PureDP',)]
-    >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES), kind="graphs")
     [('CorrelatedDP',)]
     >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES), kind="trajectories")
     [('PureDP', 'KCL')]
