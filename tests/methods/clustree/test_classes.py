@@ -108,7 +108,7 @@ class _NoBound(HistogramBound):
     """Excludes nothing."""
 
     def savings(self, representative):
-        return np.full(len(self._forest), 1e9)
+        return np.full((1, len(self._forest)), 1e9)
 
 
 class _FullSearch(ClassSearch):
@@ -122,7 +122,8 @@ class _FullSearch(ClassSearch):
 def test_the_bound_excludes_no_record_that_full_search_would_choose(data, mapping, size):
     forest = forest_of(data)
     runs = [
-        build_classes(kind(forest, size, 1, MAPPINGS[mapping]), multipliers(2, 0.5)) for kind in (ClassSearch, _FullSearch)
+        build_classes(kind(forest, size, 1, MAPPINGS[mapping]), multipliers(2, 0.5))
+        for kind in (ClassSearch, _FullSearch)
     ]
     members = [[one.members.tolist() for one in run.classes] for run in runs]
     assert members[0] == members[1]
