@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -161,6 +162,9 @@ def test_every_pass_is_one_snapshot_of_free_seeds(data):
     search = Recording(forest_of(data), 2, 1, MAPPINGS["assignment"])
     clustering = build_classes(search, deviations)
     assert max(map(tried.count, tried), default=0) <= len(deviations)
+    sizes = data.sizes()[tried].tolist()
+    falls = sum(later < earlier for earlier, later in pairwise(sizes))
+    assert falls < len(deviations)  # seeds with few labels first, in every pass
     assert len(clustering.leftovers) + 2 * len(clustering.classes) == len(data)
 
 
