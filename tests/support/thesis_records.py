@@ -21,7 +21,9 @@ def domain_of(**axes: Axis) -> Domain:
     return Domain(tuple((name.replace("__", "."), axis) for name, axis in axes.items()), Source.DECLARED)
 
 
-YEARS = axis_of({**{f"{decade}*": [f"{decade}{year}" for year in range(10)] for decade in range(191, 200)}, "200*": ["2000"]})
+YEARS = axis_of(
+    {**{f"{decade}*": [f"{decade}{year}" for year in range(10)] for decade in range(191, 200)}, "200*": ["2000"]}
+)
 MAJORS = axis_of({"": ["Computer Science", "Mathematics"]})
 AVERAGES = Axis(("3.25", "2.67", "2.17", "3.78", "2.96"))
 GRADES = Axis(("A", "A-", "B+", "B", "C+", "C"))
@@ -121,6 +123,7 @@ EVALUATIONS_DOMAIN = domain_of(
 
 def two_students_with_evaluations() -> Records:
     """The two students whose completion is published with the examples."""
+
     def course(name: str, grade: str, *below: tuple[str, str, int]) -> Tree:
         return "course", [name], grade, [(kind, [who], score, []) for kind, who, score in below]
 

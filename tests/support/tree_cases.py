@@ -65,7 +65,9 @@ def trees(draw, schema: RecordSchema, domain: Domain, number: int = 0, width: in
 
 
 @st.composite
-def record_sets(draw, least: int = 2, most: int = 8, leaves: tuple[int, ...] = (1, 2, 3, 4, 5), width: int = 3) -> Records:
+def record_sets(
+    draw, least: int = 2, most: int = 8, leaves: tuple[int, ...] = (1, 2, 3, 4, 5), width: int = 3
+) -> Records:
     """A few records of a random schema."""
     schema, domain = draw(worlds(leaves))
     records = draw(st.lists(trees(schema, domain, width=width), min_size=least, max_size=most))
@@ -77,7 +79,9 @@ def forest_of(data: Records) -> Forest:
     return Forest.of(data, losses_of(data))
 
 
-def merge_in_order(forest: Forest, records: list[int], *, most: int | None = 1, mapping: str = "assignment") -> Representative:
+def merge_in_order(
+    forest: Forest, records: list[int], *, most: int | None = 1, mapping: str = "assignment"
+) -> Representative:
     """The class of these records, in this order; the roots must be allowed to become one."""
     made = Representative.of_record(forest, records[0])
     for record in records[1:]:

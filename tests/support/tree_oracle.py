@@ -116,9 +116,7 @@ class Oracle:
         for kind in sorted({child.kind for child in a.children}):
             ours = [child for child in a.children if child.kind == kind]
             theirs = [child for child in b.children if child.kind == kind]
-            made = {
-                (i, j): self.merge(x, y, wa, wb) for i, x in enumerate(ours) for j, y in enumerate(theirs)
-            }
+            made = {(i, j): self.merge(x, y, wa, wb) for i, x in enumerate(ours) for j, y in enumerate(theirs)}
             solve = self.try_all if self.mapping == "assignment" else self.take_cheapest
             merged.children += solve(made, len(ours), len(theirs))
         return wa * a.size + wb * b.size - (wa + wb) * self.kept(merged), merged

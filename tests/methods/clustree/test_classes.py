@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ class _NoBound(HistogramBound):
     """Excludes nothing."""
 
     def savings(self, representative):
-        return np.full(len(self._forest), 1e9)
+        return np.full((1, len(self._forest)), 1e9)
 
 
 class _FullSearch(ClassSearch):
@@ -122,7 +123,8 @@ class _FullSearch(ClassSearch):
 def test_the_bound_excludes_no_record_that_full_search_would_choose(data, mapping, size):
     forest = forest_of(data)
     runs = [
-        build_classes(kind(forest, size, 1, MAPPINGS[mapping]), multipliers(2, 0.5)) for kind in (ClassSearch, _FullSearch)
+        build_classes(kind(forest, size, 1, MAPPINGS[mapping]), multipliers(2, 0.5))
+        for kind in (ClassSearch, _FullSearch)
     ]
     members = [[one.members.tolist() for one in run.classes] for run in runs]
     assert members[0] == members[1]
@@ -160,6 +162,9 @@ def test_every_pass_is_one_snapshot_of_free_seeds(data):
     search = Recording(forest_of(data), 2, 1, MAPPINGS["assignment"])
     clustering = build_classes(search, deviations)
     assert max(map(tried.count, tried), default=0) <= len(deviations)
+    sizes = data.sizes()[tried].tolist()
+    falls = sum(later < earlier for earlier, later in pairwise(sizes))
+    assert falls < len(deviations)  # seeds with few labels first, in every pass
     assert len(clustering.leftovers) + 2 * len(clustering.classes) == len(data)
 
 

@@ -56,7 +56,9 @@ def test_greedy_matching_is_that_of_the_oracle(data, most):
 def test_assignment_saves_at_least_as_much_as_greedy_and_is_symmetric(data, most):
     forest = forest_of(data)
     everyone = np.arange(len(data))
-    table = np.array([savings_of(Representative.of_record(forest, one), most=most).of_records(everyone) for one in everyone])
+    table = np.array(
+        [savings_of(Representative.of_record(forest, one), most=most).of_records(everyone) for one in everyone]
+    )
     greedy = np.array(
         [
             savings_of(Representative.of_record(forest, one), most=most, mapping="greedy").of_records(everyone)
@@ -76,7 +78,7 @@ def test_no_pair_saves_more_than_the_histogram_bound(data, most, mapping):
     one = Representative.of_record(forest, 0)
     for record in range(1, len(data)):
         pairs = savings_of(one, most=most, mapping=mapping)
-        assert (pairs.of_records(np.arange(len(data))) <= bound.savings(one) + 1e-9).all()
+        assert (pairs.of_records(np.arange(len(data))) <= bound.savings(one)[0] + 1e-9).all()
         if not pairs.joinable()[record]:
             return
         one = pairs.merged(record)
@@ -104,7 +106,9 @@ def test_merged_positions_have_distinct_values_of_all_members(data):
 def test_ignoring_sensitive_values_never_costs_more(data):
     forest = forest_of(data)
     one = Representative.of_record(forest, 0)
-    assert (savings_of(one, most=None).of_records(np.arange(2)) >= savings_of(one).of_records(np.arange(2)) - 1e-9).all()
+    assert (
+        savings_of(one, most=None).of_records(np.arange(2)) >= savings_of(one).of_records(np.arange(2)) - 1e-9
+    ).all()
 
 
 @settings(max_examples=100, deadline=None)

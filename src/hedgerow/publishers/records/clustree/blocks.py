@@ -18,12 +18,12 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def blocks_of(data: Records, size: int) -> Integers:
-    """The block of each record: blocks of about `size` records with similar root labels and numbers of labels.
+    """The block of each record: about `size` records with similar root labels, numbers of labels, and then equal trees.
 
     Sensitive values decide nothing.
     """
     blocks = max(1, -(-len(data) // size))
-    order = sorted_order([*data.tables[0].labels.T, data.sizes()])
+    order = sorted_order([*data.tables[0].labels.T, data.sizes(), data.content_codes(sensitive=False)[0]])
     block = np.empty(len(data), np.int64)
     block[order] = np.arange(len(data)) * blocks // max(1, len(data))
     return block

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.records.clustree.forest import Forest
+from hedgerow.publishers.records.clustree.forest import Forest, VertexArrays
 from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
 from hedgerow.publishers.records.clustree.mapping import ChildMapping
 from hedgerow.publishers.records.clustree.pair_savings import PairSavings
@@ -22,8 +22,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: costs that differ by less are equal
 TOLERANCE = 1e-9
-#: how many records are evaluated at once: more need fewer calls, fewer are pruned better
-_BATCH = 32
+#: from how many vertices below each on the histograms of subtrees are worth their time
+_BELOW = 2
+#: how many records are evaluated at first, and at most, at once: few are pruned better, many need fewer calls
+_BATCHES = (8, 64)
 #: how many pairs of vertices are evaluated at once, which bounds the memory
 _PAIRS = 2_000_000
 
@@ -66,6 +68,16 @@ class ClassSearch:
         """The histograms of the records."""
         return HistogramBound(self.forest)
 
+    @cached_property
+    def child_bounds(self) -> dict[int, HistogramBound]:
+        """The histograms of subtrees below the root, of types with several vertices below them."""
+        return {
+            number: HistogramBound(self.forest, number)
+            for number, arrays in enumerate(self.forest.types)
+            if self.forest.schema.parents[number] == 0
+            and _count_children(arrays) >= _BELOW * max(1, len(arrays.parent))
+        }
+
     def create(
         self, seed: int, free: NDArray[np.bool_], known: tuple[Representative, ...] = ()
     ) -> tuple[Representative, ...]:
@@ -103,26 +115,40 @@ class ClassSearch:
         candidates = np.flatnonzero(free & pairs.joinable())
         if not len(candidates):
             return None
-        weight, sizes = pairs.weight + 1, self.forest.types[0].size[candidates]
-        lower = sizes - weight * self.bound.savings(pairs.representative)[candidates]
+        lower = self._lower_bounds(pairs, candidates)
         order = np.argsort(lower, kind="stable")
         costs = np.full(len(candidates), np.inf)
-        start, best = 0, np.inf
+        start, best, size = 0, np.inf, _BATCHES[0]
         while start < len(order):
-            batch = self._batch(pairs, candidates, order[start:])
-            start += len(batch)
+            batch = self._batch(pairs, candidates, order[start : start + size])
+            start, size = start + len(batch), min(2 * size, _BATCHES[1])
             batch = batch[lower[batch] <= best + 2 * TOLERANCE]
             if not len(batch):
                 break
-            costs[batch] = sizes[batch] - weight * pairs.of_records(candidates[batch])
+            costs[batch] = self._costs(pairs, candidates[batch], pairs.of_records(candidates[batch]))
             best = min(best, float(costs[batch].min()))
             self.counts.evaluated += len(batch)
         self.counts.considered += len(candidates)
         return int(candidates[np.flatnonzero(costs <= best + TOLERANCE)[0]])
 
-    def _batch(self, pairs: PairSavings, candidates: Integers, order: Integers) -> Integers:
-        """The next records to evaluate: at least one, and not more than fit into memory."""
-        batch = order[:_BATCH]
+    def _costs(self, pairs: PairSavings, records: Integers, savings: Floats) -> Floats:
+        """What records cost that save so much, up to what is the same for all of them."""
+        return self.forest.types[0].size[records] - (pairs.weight + 1) * savings
+
+    def _lower_bounds(self, pairs: PairSavings, candidates: Integers) -> Floats:
+        """At most what each record costs: by histograms of records, and of subtrees where these are large."""
+        lower = self._costs(pairs, candidates, self.bound.savings(pairs.representative)[0, candidates])
+        if not self.child_bounds:
+            return lower
+        limits = {number: bound.savings(pairs.representative) for number, bound in self.child_bounds.items()}
+        return np.maximum(lower, self._costs(pairs, candidates, pairs.at_most(candidates, limits)))
+
+    def _batch(self, pairs: PairSavings, candidates: Integers, batch: Integers) -> Integers:
+        """The first of a batch, at least one, that fit into memory together."""
         own = pairs.representative.sizes[0][0] + 1
         fitting = np.cumsum(own * self.forest.types[0].size[candidates[batch]]) <= _PAIRS
         return batch[: max(1, int(fitting.sum()))]
+
+
+def _count_children(arrays: VertexArrays) -> int:
+    return sum(int(ranges.number.sum()) for ranges in arrays.children.values())

@@ -88,6 +88,8 @@ def build_classes(
     A class is accepted if its cost is at most the mean of those accepted before plus so many standard deviations; the
     first two always are. A seed that no record can join is a leftover, since later there are even fewer records.
 
+    Records with few labels are seeds first, which loses less in a single pass: a seed limits what its class can keep.
+
     Parameters
     ----------
     search
@@ -100,12 +102,13 @@ def build_classes(
         Is called with the number of records that are done.
     """
     free = np.ones(len(search.forest), np.bool_)
+    order = np.argsort(search.forest.labels_per_record, kind="stable")
     classes: list[Representative] = []
     leftovers: list[int] = []
     rejected: dict[int, tuple[Representative, ...]] = {}
     moments = RunningMoments()
     for deviation in deviations:
-        for seed in np.flatnonzero(free).tolist():
+        for seed in order[free[order]].tolist():
             if not free[seed]:
                 continue
             if np.count_nonzero(free) < search.size:

@@ -26,16 +26,16 @@ KEEP = 2.0**-23
 
 
 class ChildRanges(NamedTuple):
-    """The children of one type of each vertex: consecutive rows, from `first` on."""
+    """The children of one type of each vertex: consecutive rows, `number` of them from `first` on."""
 
     first: Integers
-    count: Integers
+    number: Integers
 
     @classmethod
     def of(cls, parent: Integers, parents: int) -> ChildRanges:
         """Return the ranges of rows that are sorted by their parents."""
-        count = np.bincount(parent, minlength=parents)
-        return cls(np.cumsum(count) - count, count)
+        number = np.bincount(parent, minlength=parents)
+        return cls(np.cumsum(number) - number, number)
 
 
 class Contents(NamedTuple):
@@ -70,12 +70,13 @@ class Forest:
     >>> from hedgerow.data import Domain
     >>> from hedgerow.data.record_schema import VertexType
     >>> from hedgerow.publishers.records.clustree.label_losses import losses_of
-    >>> schema = RecordSchema((VertexType("student", None, ("born",)), VertexType("course", "student", ("id",), "grade")))
+    >>> course = VertexType("course", "student", ("id",), "grade")
+    >>> schema = RecordSchema((VertexType("student", None, ("born",)), course))
     >>> domain = Domain.declare(**{"student.born": [1990, 1991], "course.id": ["CS", "MA"], "course.grade": ["A", "B"]})
     >>> courses = [("course", ["MA"], "A", []), ("course", ["CS"], "A", []), ("course", ["MA"], "A", [])]
     >>> data = Records.from_trees([("student", [1991], None, courses)], schema, domain)
     >>> forest = Forest.of(data, losses_of(data))
-    >>> forest.types[1].content.tolist(), forest.types[0].children[1].count.tolist(), forest.labels_per_record.tolist()
+    >>> forest.types[1].content.tolist(), forest.types[0].children[1].number.tolist(), forest.labels_per_record.tolist()
     ([1, 0, 1], [3], [4])
     """
 

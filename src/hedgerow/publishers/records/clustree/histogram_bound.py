@@ -2,14 +2,15 @@ r"""An upper bound of what a representative saves with every record, by histogra
 
 For a label $x$ let $h_T(x)$ be the number of labels of a tree at or below $x$, and $\omega(x)$ the loss of its parent
 minus its own. Whatever is matched, no more than $\min(h_1(x), h_2(x))$ pairs of labels have $x$ at or above their
-common ancestor, so the saving is at most $\sum_x \omega(x) \min(h_1(x), h_2(x))$. The minimum of two counts is the number
-of steps $t$ that both reach: with one column per label and step, filled up to the count (a thermometer code), the
+common ancestor, so the saving is at most $\sum_x \omega(x) \min(h_1(x), h_2(x))$. The minimum of two counts is the
+number of steps that both reach: with one column per label and step, filled up to the count (a thermometer code), the
 bound for all records is one product of a sparse matrix and a vector.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,20 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-class HistogramBound:
-    """The histograms of all records of a forest."""
+class _Counts(NamedTuple):
+    """Histograms: how many labels of a row are in a bin."""
 
-    def __init__(self, forest: Forest) -> None:
+    row: Integers
+    bin: Integers
+    number: Integers
+
+
+class HistogramBound:
+    """The histograms of all subtrees of a forest that start at one type; those of its records, by default."""
+
+    def __init__(self, forest: Forest, number: int = 0) -> None:
         self._forest = forest
+        self._number = number
         sizes = [[1, *(len(losses.hierarchy) for losses in attributes)] for attributes in forest.losses]
         ends = np.cumsum([size for of_type in sizes for size in of_type])
         starts = iter(np.concatenate([[0], ends[:-1]]).tolist())
@@ -37,16 +47,31 @@ class HistogramBound:
         self._first: list[list[int]] = [[next(starts) for _ in of_type] for of_type in sizes]
         weights = [part for attributes in forest.losses for part in ([KEEP], *(losses.steps for losses in attributes))]
         self._weights = np.concatenate([np.asarray(part, np.float64) for part in weights])
-        self._encode(self._record_histograms())
+        parents = [arrays.parent for arrays in forest.types]
+        labels = [arrays.contents.labels[arrays.content] for arrays in forest.types]
+        self._encode(self._histograms(parents, labels), len(parents[number]))
 
     def savings(self, representative: Representative) -> Floats:
-        """At least what the representative saves with each record."""
-        bins = [self._bins(number, positions.labels)[1] for number, positions in enumerate(representative.types)]
-        counts = np.bincount(np.concatenate(bins), minlength=len(self._weights))
-        counts = np.minimum(counts, self._most)
-        vector = np.zeros(self._matrix.shape[1])
-        vector[index_ranges(self._starts, counts)] = np.repeat(self._weights, counts)
-        return self._matrix @ vector
+        """At least what each position of the type, with what is below it, saves with each vertex."""
+        parents = [positions.parent for positions in representative.types]
+        counts = self._histograms(parents, [positions.labels for positions in representative.types])
+        columns, rows = self._steps(counts._replace(number=np.minimum(counts.number, self._most[counts.bin])))
+        vectors = np.zeros((len(self._step_weights), len(parents[self._number])))
+        vectors[columns, rows] = self._step_weights[columns]
+        return (self._matrix @ vectors).T
+
+    def _histograms(self, parents: Sequence[Integers], labels: Sequence[Integers]) -> _Counts:
+        """Count the labels at or below each label, in each subtree."""
+        keys: list[Integers] = []
+        tops: dict[int, Integers] = {self._number: np.arange(len(parents[self._number]))}
+        for number, above in enumerate(self._forest.schema.parents):
+            if above in tops:
+                tops[number] = tops[above][parents[number]]
+            if number in tops:
+                row, column = self._bins(number, labels[number])
+                keys.append(tops[number][row] * len(self._weights) + column)
+        key, number = np.unique(np.concatenate(keys), return_counts=True)
+        return _Counts(key // len(self._weights), key % len(self._weights), number)
 
     def _bins(self, number: int, labels: Integers) -> tuple[Integers, Integers]:
         """The row of `labels` and the bin, for every label and each of its ancestors, and for the vertex itself."""
@@ -59,26 +84,16 @@ class HistogramBound:
             every.append((rows[place[0]], first + above[place]))
         return np.concatenate([row for row, _ in every]), np.concatenate([bins for _, bins in every])
 
-    def _record_histograms(self) -> sparse.coo_matrix:
-        records: list[Integers] = []
-        bins: list[Integers] = []
-        owner: list[Integers] = []
-        for number, above in enumerate(self._forest.schema.parents):
-            arrays = self._forest.types[number]
-            owner.append(arrays.parent if above < 0 else owner[above][arrays.parent])
-            row, column = self._bins(number, self._forest.labels(number, np.arange(len(arrays.parent))))
-            records.append(owner[number][row])
-            bins.append(column)
-        place = (np.concatenate(records), np.concatenate(bins))
-        counts = sparse.coo_matrix((np.ones(len(place[0]), np.int64), place), (len(self._forest), len(self._weights)))
-        return counts.tocsr().tocoo()
-
-    def _encode(self, counts: sparse.coo_matrix) -> None:
+    def _encode(self, counts: _Counts, rows: int) -> None:
         """Fill one column per bin and step, up to the count of the bin."""
-        most = np.zeros(len(self._weights), np.int64)
-        np.maximum.at(most, counts.col, counts.data)
-        self._most, self._starts = most, np.cumsum(most) - most
-        columns = index_ranges(self._starts[counts.col], counts.data)
-        rows = np.repeat(counts.row, counts.data)
-        shape = (len(self._forest), int(most.sum()))
-        self._matrix = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape)
+        self._most = np.zeros(len(self._weights), np.int64)
+        np.maximum.at(self._most, counts.bin, counts.number)
+        self._starts = np.cumsum(self._most) - self._most
+        self._step_weights = np.repeat(self._weights, self._most)
+        columns, row = self._steps(counts)
+        shape = (rows, len(self._step_weights))
+        self._matrix: Any = sparse.csr_matrix((np.ones(len(row)), (row, columns)), shape)  # SciPy is not typed
+
+    def _steps(self, counts: _Counts) -> tuple[Integers, Integers]:
+        """The columns of the steps that each count reaches, and their rows."""
+        return index_ranges(self._starts[counts.bin], counts.number), np.repeat(counts.row, counts.number)

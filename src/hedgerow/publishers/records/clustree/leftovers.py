@@ -24,34 +24,42 @@ def attach_leftovers(search: ClassSearch, clustering: Clustering, *, l: int | No
     """
     classes = list(clustering.classes)
     left: list[int] = []
-    bounds = [search.bound.savings(one)[clustering.leftovers] for one in classes]
+    bounds = [search.bound.savings(one)[0, clustering.leftovers] for one in classes]
     for number, record in enumerate(clustering.leftovers):
         joined = _best_class(search, classes, np.array([bound[number] for bound in bounds]), record, l)
         if joined is None:
             left.append(record)
             continue
         place, classes[joined[0]] = joined
-        bounds[place] = search.bound.savings(classes[place])[clustering.leftovers]
+        bounds[place] = search.bound.savings(classes[place])[0, clustering.leftovers]
     return Clustering(classes, left)
 
 
 def _best_class(
-    search: ClassSearch, classes: list[Representative], bound: Floats, record: int, l: int | None  # noqa: E741
+    search: ClassSearch,
+    classes: list[Representative],
+    bound: Floats,
+    record: int,
+    l: int | None,  # noqa: E741
 ) -> tuple[int, Representative] | None:
     """The class whose cost rises least, and its new representative: the first of equals."""
     members = np.array([len(one.members) for one in classes], np.int64)
     gain = (members + 1) * bound - members * np.array([one.kept for one in classes])
-    best, nearest = -TOLERANCE, None
-    for place in np.argsort(-gain, kind="stable").tolist():
+    best = -TOLERANCE
+    nearest: tuple[int, Representative] | None = None
+    order: list[int] = np.argsort(-gain, kind="stable").tolist()
+    for place in order:
         if gain[place] < best - TOLERANCE:
             break
-        if members[place] >= 2 * search.size - 1:
+        size = int(members[place])
+        if size >= 2 * search.size - 1:
             continue
-        pairs = search.pairs(classes[place], None if l is None else (int(members[place]) + 1) // l)
+        pairs = search.pairs(classes[place], None if l is None else (size + 1) // l)
         if not pairs.joinable()[record]:
             continue
         merged = pairs.merged(record)
-        exact = (members[place] + 1) * merged.kept - members[place] * classes[place].kept
-        if exact > best + TOLERANCE or (abs(exact - best) <= TOLERANCE and (nearest is None or place < nearest[0])):
-            best, nearest = max(best, float(exact)), (place, merged)
+        exact = (size + 1) * merged.kept - size * classes[place].kept
+        first = nearest is None or place < nearest[0]
+        if exact > best + TOLERANCE or (exact >= best - TOLERANCE and first):
+            best, nearest = max(best, exact), (place, merged)
     return nearest

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy import optimize
 
 from hedgerow.frontiers.rows import index_ranges
 
@@ -17,6 +17,8 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 _PAIR = 2
+#: rows and columns of an assignment of least cost; SciPy is not typed
+_solve: Callable[[Floats], tuple[Integers, Integers]] = cast("Any", optimize).linear_sum_assignment
 
 
 class SiblingPairs(NamedTuple):
@@ -70,7 +72,7 @@ def _assignment_totals(pairs: SiblingPairs) -> Floats:
     totals[square] = np.maximum(saving[at] + saving[at + 3], saving[at + 1] + saving[at + 2])
     large = np.flatnonzero((least > 1) & (rows + columns > _PAIR + _PAIR))
     if len(large):
-        totals[large] = [-matrix[linear_sum_assignment(matrix)].sum() for matrix in _matrices(pairs, large)]
+        totals[large] = [-matrix[_solve(matrix)].sum() for matrix in _matrices(pairs, large)]
     return totals
 
 
@@ -79,7 +81,7 @@ def _assigned_pairs(pairs: SiblingPairs) -> Integers:
     chosen = [np.zeros(0, np.int64)]
     every = np.arange(len(pairs.rows))
     for start, wide, matrix in zip(pairs.starts, pairs.columns, _matrices(pairs, every), strict=True):
-        row, column = linear_sum_assignment(matrix)
+        row, column = _solve(matrix)
         chosen.append(start + row * wide + column)
     places = np.concatenate(chosen)
     return places[pairs.saving[places] > 0]
@@ -88,7 +90,8 @@ def _assigned_pairs(pairs: SiblingPairs) -> Integers:
 def _matrices(pairs: SiblingPairs, blocks: Integers) -> list[Floats]:
     """The costs of blocks as matrices: negative savings, since the solver minimises."""
     costs = -pairs.saving
-    shapes = zip(pairs.starts[blocks].tolist(), pairs.rows[blocks].tolist(), pairs.columns[blocks].tolist(), strict=True)
+    every: tuple[list[int], ...] = tuple(part[blocks].tolist() for part in (pairs.starts, pairs.rows, pairs.columns))
+    shapes = zip(*every, strict=True)
     return [costs[start : start + high * wide].reshape(high, wide) for start, high, wide in shapes]
 
 
@@ -125,7 +128,9 @@ def _match_stack(blocks: Integers, places: Integers, cost: Floats) -> list[Integ
 
 def _greedy_totals(pairs: SiblingPairs) -> Floats:
     block, place = _match_greedily(pairs)
-    return np.bincount(block, pairs.saving[place], minlength=len(pairs.rows))
+    totals = np.zeros(len(pairs.rows))
+    np.add.at(totals, block, pairs.saving[place])
+    return totals
 
 
 def _greedy_pairs(pairs: SiblingPairs) -> Integers:

@@ -12,6 +12,8 @@ of its labels are hidden.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import index_ranges
 from hedgerow.publishers.records.clustree.forest import KEEP, Forest
-from hedgerow.publishers.records.clustree.mapping import ChildMapping, SiblingPairs
+from hedgerow.publishers.records.clustree.mapping import MAPPINGS, ChildMapping, SiblingPairs
 from hedgerow.publishers.records.clustree.representative import Positions, Representative
 
 __all__ = ["PairSavings"]
@@ -43,13 +45,12 @@ class PairSavings:
         How many records the representative stands for in greedy matching.
     """
 
-    def __init__(
-        self, representative: Representative, mapping: ChildMapping, *, most: int | None, weight: int
-    ) -> None:
+    def __init__(self, representative: Representative, mapping: ChildMapping, *, most: int | None, weight: int) -> None:
         self.representative = representative
         self.forest: Forest = representative.forest
         self.mapping = mapping
         self.weight = weight
+        self.limits: Mapping[int, Floats] = {}
         self._own = [self._own_savings(number, most) for number in range(len(representative.types))]
 
     def joinable(self) -> NDArray[np.bool_]:
@@ -59,6 +60,15 @@ class PairSavings:
     def of_records(self, records: Integers) -> Floats:
         """The saving of each record; 0 if its root must not be matched."""
         return self._subtrees(0, np.zeros(len(records), np.int64), records)
+
+    def at_most(self, records: Integers, limits: Mapping[int, Floats]) -> Floats:
+        """At least the saving of each record, if subtrees of some types save at most what `limits` says.
+
+        A limit has one row per position of the type, and one column per vertex.
+        """
+        bounded = copy(self)
+        bounded.mapping, bounded.limits = MAPPINGS["assignment"], limits
+        return bounded.of_records(records)
 
     def merged(self, record: int) -> Representative:
         """The representative after a record has joined: common ancestors as labels, unmatched vertices suppressed."""
@@ -86,9 +96,10 @@ class PairSavings:
         """The saving of pairs of vertices of a type, with everything below them."""
         arrays, own = self.forest.types[number], self._own[number]
         saving = own.ravel()[first * own.shape[1] + arrays.content[second]]
-        if not arrays.children or not len(saving):
-            return saving
         allowed = np.flatnonzero(saving)
+        if number in self.limits:
+            saving[allowed] = self.limits[number][first[allowed], second[allowed]]
+            return saving
         for child in arrays.children:
             _, _, pairs = self._children(child, first[allowed], second[allowed])
             saving[allowed] += self.mapping.totals(pairs)
@@ -98,7 +109,7 @@ class PairSavings:
         """All pairs of children of one type of pairs of parents, and their savings."""
         above = self.forest.schema.parents[number]
         own, other = self.representative.children[above][number], self.forest.types[above].children[number]
-        rows, columns = own.count[first], other.count[second]
+        rows, columns = own.number[first], other.number[second]
         wide = np.repeat(columns, rows)
         left = np.repeat(index_ranges(own.first[first], rows), wide)
         right = index_ranges(np.repeat(other.first[second], rows), wide)

@@ -44,7 +44,7 @@ class Representative:
                 parent, own = np.zeros(1, np.int64), np.array([record], np.int64)
             else:
                 ranges = forest.types[above].children[number]
-                count = ranges.count[vertices[above]]
+                count = ranges.number[vertices[above]]
                 parent = np.repeat(np.arange(len(count)), count)
                 own = index_ranges(ranges.first[vertices[above]], count)
             vertices.append(own)
