@@ -104,7 +104,9 @@ def test_an_empty_release_and_records_that_cannot_be_traced_have_no_such_scores(
 def test_shuffled_values_are_the_same_values():
     data = draw_records(np.random.default_rng(5), 50)
     bare = records(
-        student(1990, None), student(1990, 275), student(1990, 325, course("CS201", None, teacher("Levi", 1)))
+        *[student(1990, None)] * 20,
+        *[student(1990, 275)] * 20,
+        student(1990, 325, course("CS201", None, teacher("Levi", 1))),
     )
     for one in (data, bare):
         other = shuffle_values(one, np.random.default_rng(1))

@@ -47,7 +47,8 @@ def test_estimates_by_hand():
     # two labels that stand for three courses each; one that is the course itself
     assert ask(data, (COURSE, "CS305", ())) == pytest.approx(1 - (2 / 3) ** 2 + 1)
     assert ask(data, (COURSE, "CS3**", ())) == 2
-    # the root stands for seven courses, three of them in the group
+    # the root stands for seven courses, two of them in the group
+    assert ask(data, (COURSE, "CS2**", ())) == pytest.approx(2 / 7)
     assert ask(data, (COURSE, "CS306", ("A",))) == pytest.approx(1 / 3 + 1 / 7)
     assert ask(data, (COURSE, None, ("A", "A-"))) == 2
     assert ask(data, (TEACHER, "Nergiz", ()), (COURSE, "CS305", ())) == pytest.approx(1 / 3)
