@@ -66,7 +66,7 @@ def test_as_many_vertices_are_needed_as_are_published():
 
 def test_homogeneity_of_the_records_of_the_thesis():
     anonymous, diverse = (attack(two_students(), released) for released in (two_anonymous(), two_diverse()))
-    name = "homogeneity attack, share of records in these classes"
+    name = "homogeneity attack, share of records with such a value"
     assert anonymous[name].value == 1  # both have A- in CS404, and 8 of Levi
     assert diverse[name].value == 0
     assert dict(diverse[name].controls)["original as it is"] == 1

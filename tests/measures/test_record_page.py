@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from record_cases import draw_records, two_diverse, two_students
+from record_cases import course, draw_records, records, student, two_diverse, two_students
 
 from hedgerow.kinds import KINDS, Kind
 from hedgerow.measures.comparison import Comparison
@@ -74,3 +74,10 @@ def test_an_empty_release_and_a_random_one_are_drawn(monkeypatch):
     data = draw_records(np.random.default_rng(1), 30)
     assert compared(data, data, monkeypatch)
     assert compared(data, data.only(np.zeros(30, bool)), monkeypatch)
+
+
+def test_numbers_of_children_are_drawn_in_their_order():
+    data = records(*(student(1990, 275, *[course("CS201", "A")] * number) for number in (2, 9, 10)))
+    spec = titled(charts(data, compared=False))["Children of type course per student in the release"]
+    assert [row["children of type course"] for row in spec["data"]["values"]] == [str(n) for n in range(2, 11)]
+    assert spec["encoding"]["x"]["sort"] is None  # else 10 would be before 2

@@ -106,7 +106,7 @@ def test_families_are_measured_beside_controls():
     assert families == [
         "a label",
         "a sensitive value",
-        "a label with a sensitive value",
+        "both at one vertex",
         "two vertices of a path",
     ]
     for name, score in scores.items():
