@@ -96,19 +96,7 @@ def _missing_vertices(original: Records, released: Records, rng: np.random.Gener
 
 
 def shuffle_values(data: Records, rng: np.random.Generator) -> Records:
-    """Shuffle the sensitive values of each type among the vertices that have one.
-
-    Examples
-    --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",), "illness"),))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn", "Rome"], "person.illness": ["flu", "gout"]})
-    >>> trees = [("person", ["Bonn"], illness, []) for illness in ("flu", None, "gout", "gout")]
-    >>> shuffled = shuffle_values(Records.from_trees(trees, schema, domain), np.random.default_rng(2))
-    >>> shuffled.tables[0].sensitive.tolist()
-    [1, -1, 0, 1]
-    """
+    """Shuffle the sensitive values of each type among the vertices that have one."""
     tables: list[VertexTable] = []
     for table in data.tables:
         sensitive = table.sensitive.copy()
