@@ -49,12 +49,14 @@ def _homogeneity(attacked: Mapping[str, Records]) -> list[Score]:
     attacks = {name: attack_homogeneity(data) for name, data in attacked.items()}
     chart = "homogeneity attack: sensitive values that all records of a class share"
     parts = {
-        "classes with such a value": {name: each.classes for name, each in attacks.items()},
-        "records in these classes": {name: each.records for name, each in attacks.items()},
+        "classes": {name: each.classes for name, each in attacks.items()},
+        "records": {name: each.records for name, each in attacks.items()},
         "positions": {name: each.positions for name, each in attacks.items()},
     }
     return [
-        compared_score(f"homogeneity attack, share of {at}", values, better="lower", chart=chart, at=at)
+        compared_score(
+            f"homogeneity attack, share of {at} with such a value", values, better="lower", chart=chart, at=at
+        )
         for at, values in parts.items()
     ]
 
@@ -66,13 +68,15 @@ def _some_vertex(attacked: Mapping[str, Records], prior: float) -> list[Score]:
     certain = {name: each.certain for name, each in attacks.items()}
     values = {name: each.values for name, each in attacks.items()}
     return [
-        compared_score("some-vertex disclosure, worst confidence", worst, better="lower"),
+        compared_score(
+            "some-vertex disclosure, worst confidence", worst, better="lower", chart=chart, at="worst confidence"
+        ),
         compared_score(
             "some-vertex disclosure, share of classes with a certain value",
             certain,
             better="lower",
             chart=chart,
-            at="classes with a certain value",
+            at="classes where it is certain",
         ),
         compared_score("some-vertex disclosure, certain values per class", values, better="lower"),
     ]
@@ -92,19 +96,7 @@ def _missing_vertices(original: Records, released: Records, rng: np.random.Gener
 
 
 def shuffle_values(data: Records, rng: np.random.Generator) -> Records:
-    """Shuffle the sensitive values of each type among the vertices that have one.
-
-    Examples
-    --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",), "illness"),))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn", "Rome"], "person.illness": ["flu", "gout"]})
-    >>> trees = [("person", ["Bonn"], illness, []) for illness in ("flu", None, "gout", "gout")]
-    >>> shuffled = shuffle_values(Records.from_trees(trees, schema, domain), np.random.default_rng(2))
-    >>> shuffled.tables[0].sensitive.tolist()
-    [1, -1, 0, 1]
-    """
+    """Shuffle the sensitive values of each type among the vertices that have one."""
     tables: list[VertexTable] = []
     for table in data.tables:
         sensitive = table.sensitive.copy()

@@ -34,17 +34,6 @@ def trace_records(original: Records, released: Records, rng: np.random.Generator
     A record of the original fits a published one if it has, for every label and sensitive value of the latter, at least
     as many vertices that they can stand for. The true origin always fits; if it is the only one, the record is traced.
     A class is kept if all of its records are.
-
-    Examples
-    --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",), "illness"),))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn", "Rome"], "person.illness": ["flu", "gout"]})
-    >>> before = Records.from_trees([("person", ["Bonn"], "flu", []), ("person", ["Rome"], "gout", [])], schema, domain)
-    >>> after = Records.from_trees([("person", ["*"], "gout", []), ("person", ["*"], "flu", [])], schema, domain)
-    >>> trace_records(before, after, np.random.default_rng(1), most=10).origin.tolist()
-    [1, 0]
     """
     traced = np.zeros(len(released), np.bool_)
     origin = np.full(len(released), -1, np.int64)

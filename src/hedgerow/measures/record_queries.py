@@ -222,7 +222,7 @@ def _ask_path(data: Records, workload: Workload, rng: np.random.Generator) -> Qu
 _FAMILIES: dict[str, _Draw] = {
     "a label": _ask_label,
     "a sensitive value": _ask_value,
-    "a label with a sensitive value": _ask_both,
+    "both at one vertex": _ask_both,
     "two vertices of a path": _ask_path,
 }
 

@@ -243,7 +243,7 @@ def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) 
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
         height=200,
         encoding={
-            "x": {"field": name, "type": "ordinal", "title": name, "axis": {"labelAngle": 0}},
+            "x": {"field": name, "type": "ordinal", "sort": None, "title": name, "axis": {"labelAngle": 0}},
             "y": {"field": value, "type": "quantitative", "title": value},
             "tooltip": [{"field": name}, {"field": value}],
         },
