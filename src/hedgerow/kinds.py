@@ -54,6 +54,7 @@ KINDS: dict[str, Kind] = _table(
     Kind("sequences", "Sequences", "records that are items in order: click paths, events"),
     Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
     Kind("graphs", "Graph", "who is linked to whom: an undirected network on public vertices"),
+    Kind("records", "Records", "nested records: one tree per person, as JSON, XML or joined tables"),
 )
 
 #: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only

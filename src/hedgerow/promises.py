@@ -75,6 +75,18 @@ PROMISES: dict[str, Promise] = {
         example={"k": "2", "c": "60%", "l": "2", "sensitive": ["diagnosis=flu"]},
         kinds=("trajectories",),
     ),
+    "KAnonymity": Promise(
+        "hedgerow.privacy.tree_criteria:KAnonymity",
+        {"k": Option("how many published records must look alike")},
+        example={"k": "3"},
+        kinds=("records",),
+    ),
+    "LDiversity": Promise(
+        "hedgerow.privacy.tree_criteria:LDiversity",
+        {"l": Option("of how many values at a position a sensitive value may be one, at most")},
+        example={"l": "2"},
+        kinds=("records",),
+    ),
 }
 
 
@@ -106,23 +118,29 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
     return Option(text, required=False, repeated=repeated)
 
 
-def interpret_options(options: Collection[str], promises: Sequence[str]) -> list[tuple[str, ...]]:
+def interpret_options(
+    options: Collection[str], promises: Sequence[str], *, kind: str | None = None
+) -> list[tuple[str, ...]]:
     """List the minimal combinations of these promises that have exactly these options.
 
     In each combination all required options are among `options`, no promise of it can be left out, and there is a kind
-    of data that all its promises are about.
+    of data that all its promises are about: this kind, if it is given.
 
     Examples
     --------
     >>> interpret_options({"epsilon", "unit"}, list(PROMISES))
     [('PureDP',)]
-    >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k"}, list(PROMISES), kind="graphs")
     [('CorrelatedDP',)]
-    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES))
+    >>> interpret_options({"epsilon", "unit", "k", "l"}, list(PROMISES), kind="trajectories")
     [('PureDP', 'KCL')]
+    >>> interpret_options({"k", "l"}, list(PROMISES), kind="records")
+    [('KAnonymity', 'LDiversity')]
     """
     names = set(options)
-    possible = [promise for promise in promises if promise in PROMISES and PROMISES[promise].required <= names]
+    known = [promise for promise in promises if promise in PROMISES]
+    about = [name for name in known if kind is None or kind in (PROMISES[name].kinds or (kind,))]
+    possible = [promise for promise in about if PROMISES[promise].required <= names]
     covers = [
         combination
         for size in range(1, len(possible) + 1)

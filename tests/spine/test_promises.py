@@ -90,8 +90,9 @@ def test_the_table_imports_nothing_heavy():
 def test_the_help_of_a_shared_option_names_each_meaning():
     assert list_options()["unit"].help == PROMISES["PureDP"].options["unit"].help
     assert list_options()["k"].help == (
-        "CorrelatedDP: how many edges are protected together; KCL: how many records must match what an attacker knows, if any match; MinimumSupport: how many records have each published set; "
-        "FewItems: how many items a record may have"
+        "CorrelatedDP: how many edges are protected together; KCL: how many records must match what an attacker knows, "
+        "if any match; KAnonymity: how many published records must look alike; MinimumSupport: how many records have each "
+        "published set; FewItems: how many items a record may have"
     )
     assert [name for name, option in list_options().items() if option.repeated] == ["sensitive"]
 
@@ -100,22 +101,25 @@ def test_the_help_of_a_shared_option_names_each_meaning():
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("given", "kind", "meant"),
     [
-        ("epsilon unit", [("PureDP",)]),
-        ("k l", [("KCL",)]),
-        ("k l c sensitive", [("KCL",)]),
-        ("epsilon unit k l", [("PureDP", "KCL")]),
-        ("k", [("MinimumSupport",), ("FewItems",)]),
-        ("epsilon unit k", [("CorrelatedDP",), ("PureDP", "MinimumSupport"), ("PureDP", "FewItems")]),
-        ("epsilon", []),
-        ("l", []),
-        ("epsilon unit c", []),
-        ("epsilon unit k wrong", []),
+        ("epsilon unit", None, [("PureDP",)]),
+        ("k l", "trajectories", [("KCL",)]),
+        ("k l", "records", [("KAnonymity", "LDiversity"), ("LDiversity", "MinimumSupport")]),
+        ("k l c sensitive", None, [("KCL",)]),
+        ("epsilon unit k l", "trajectories", [("PureDP", "KCL")]),
+        ("k", "sets", [("MinimumSupport",), ("FewItems",)]),
+        ("k", None, [("KAnonymity",), ("MinimumSupport",), ("FewItems",)]),
+        ("epsilon unit k", "graphs", [("CorrelatedDP",), ("PureDP", "MinimumSupport")]),
+        ("epsilon", None, []),
+        ("l", "trajectories", []),
+        ("l", None, [("LDiversity",)]),
+        ("epsilon unit c", None, []),
+        ("epsilon unit k wrong", None, []),
     ],
 )
-def test_options_mean_the_fewest_promises_that_have_them_all(given, meant):
-    assert interpret_options(given.split(), list(PROMISES)) == meant
+def test_options_mean_the_fewest_promises_that_have_them_all(given, kind, meant):
+    assert interpret_options(given.split(), list(PROMISES), kind=kind) == meant
 
 
 def test_the_method_decides_which_promise_an_option_belongs_to():
@@ -136,14 +140,12 @@ def test_the_method_decides_which_promise_an_option_belongs_to():
 
 def test_options_alone_may_be_ambiguous():
     with pytest.raises(UnsupportedGuarantee, match="--k may be MinimumSupport, or FewItems; say which by --promise"):
-        from_options({"k": "3"})
+        from_options({"k": "3"}, kind="sets")
     assert from_options({"k": "3"}, ["FewItems"]) == FewItems(k=3)
-    assert from_options({"k": "3", "l": "2"}) == KCL(k=3, l=2)
+    assert from_options({"k": "3", "l": "2"}, kind="trajectories") == KCL(k=3, l=2)
     both = {"epsilon": "1", "unit": "record", "k": "3"}
-    with pytest.raises(
-        UnsupportedGuarantee, match="may be CorrelatedDP, or PureDP with MinimumSupport, or PureDP with F"
-    ):
-        from_options(both)
+    with pytest.raises(UnsupportedGuarantee, match="may be CorrelatedDP, or PureDP with MinimumSupport; say which"):
+        from_options(both, kind="graphs")
     assert from_options(both, ["FewItems", "PureDP"]).parts() == (FewItems(k=3), PureDP(epsilon=1, unit="record"))
     with pytest.raises(UnsupportedGuarantee, match="no guarantee has exactly --k; there are PureDP: --epsilon --unit"):
         from_options({"k": "3"}, ["PureDP"])

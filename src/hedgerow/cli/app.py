@@ -30,6 +30,7 @@ __all__ = ["app", "emit", "main"]
 COMMANDS = {
     "methods": "List the methods: kind of data, guarantee, unit, parameters, paper.",
     "describe": "Show what is read from a file, before publishing; for the owner only.",
+    "schema": "Draft the schema file of nested records, for you to complete; for the owner only.",
     "publish": "Turn private data into a release.",
     "evaluate": "Measure what a release kept and lost; for the owner only.",
     "report": "Make one self-contained page about one or more releases.",

@@ -38,6 +38,7 @@ def command(data: str, *, as_json: bool, **arguments: Any) -> None:
         format=arguments["form"],
         columns=parse_columns(arguments["columns"]),
         read=parse_pairs("--read", arguments["read_options"]),
+        schema=arguments["schema"],
         domain=arguments["domain"],
     )
     with show_progress(), progress.counting() as counts:

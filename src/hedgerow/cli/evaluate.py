@@ -42,6 +42,7 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
         format=arguments["form"],
         columns=parse_columns(arguments["columns"]),
         read=parse_pairs("--read", arguments["read_options"]),
+        schema=arguments["schema"],
     )
     with show_progress():
         scores = run_evaluation(

@@ -86,6 +86,7 @@ def reading_options(command: Command) -> Command:
             metavar="NAME=VALUE",
             help="A reading option, such as on_bad=drop; repeatable.",
         ),
+        click.option("--schema", type=click.Path(), help="The schema file (TOML) of nested records."),
     ]
     for option in reversed(options):
         command = option(command)

@@ -23,7 +23,7 @@ from hedgerow.cli.options import (
 __all__ = ["command"]
 
 #: options that have the same name in a recipe
-_SAME = ("kind", "method", "out", "domain", "records_per_person", "seed", "account", "sign", "engine")
+_SAME = ("kind", "method", "out", "schema", "domain", "records_per_person", "seed", "account", "sign", "engine")
 
 
 class _Publish(ReadingCommand):

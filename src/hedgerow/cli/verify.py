@@ -55,14 +55,16 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
 
     options = select_promise(arguments)
-    expected = from_options(options, arguments["promises"]) if options or arguments["promises"] else None
+    expected = None
+    if options or arguments["promises"]:
+        expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
     key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"
         raise ReadError(msg)
     with show_progress():
         if Path(place).is_dir():
-            _refuse(arguments, ("form", "columns", "read_options"), "release.json tells how the data is read")
+            _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
             checks = verify_folder(Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"])
         else:
             _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
@@ -70,7 +72,8 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
                 msg = "to verify a file, give its --kind and the promise"
                 raise click.UsageError(msg)
             columns = parse_columns(arguments["columns"])
-            reading = with_columns(parse_pairs("--read", arguments["read_options"]), expected.columns)
+            given = {"schema": arguments["schema"]} if arguments["schema"] else {}
+            reading = with_columns(parse_pairs("--read", arguments["read_options"]) | given, expected.columns)
             kind: str = arguments["kind"]
             data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
@@ -88,9 +91,26 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
         sys.exit(_NOT_SATISFIED)
 
 
+def _find_kind(place: Path) -> str | None:
+    """The kind of data in a release folder, as it states itself; None if that cannot be read, which is said later."""
+    from hedgerow.errors import HedgerowError  # noqa: PLC0415
+    from hedgerow.io.release_reader import read_manifest  # noqa: PLC0415
+
+    try:
+        return read_manifest(place).kind if place.is_dir() else None
+    except HedgerowError:
+        return None
+
+
 def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None:
     """Refuse options that would have no effect."""
-    options = {"form": "--format", "columns": "--columns", "read_options": "--read", "key": "--key"}
+    options = {
+        "form": "--format",
+        "columns": "--columns",
+        "read_options": "--read",
+        "schema": "--schema",
+        "key": "--key",
+    }
     for name in names:
         if arguments[name]:
             msg = f"{options[name]} cannot be given here: {why}"

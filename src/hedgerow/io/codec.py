@@ -35,13 +35,15 @@ class FormatModule(Protocol):
 class Format(NamedTuple):
     """A file format: its module, the file endings that mean it, and how a statement describes it.
 
-    Files are written with the first ending. `has_columns` is set if the format has columns with names.
+    Files are written with the first ending. `has_columns` is set if the format has columns with names. `written_as` is
+    the format that releases of such data have, if it is another one.
     """
 
     module_name: str
     endings: tuple[str, ...]
     layout: str
     has_columns: bool = False
+    written_as: str = ""
 
     def module(self) -> FormatModule:
         """Import its module."""

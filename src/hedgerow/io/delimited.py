@@ -7,7 +7,7 @@ the lines after it are read, which are records of other people.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from hedgerow.io.output_table import OutputTable
 from hedgerow.io.tables import to_long_table
 from hedgerow.io.text_lines import TextLines, split_lines
 
-__all__ = ["check", "read", "write"]
+__all__ = ["CellTable", "check", "read", "read_cells", "write"]
 
 _COMMA, _QUOTE, _NEWLINE, _RETURN = b',"\n\r'
 
@@ -28,9 +28,22 @@ _COMMA, _QUOTE, _NEWLINE, _RETURN = b',"\n\r'
 def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
     """Read a long table; all cells are text."""
     del most
+    table = read_cells(where, content, request, {*request.columns.values(), *request.extra_columns})
+    return to_long_table(where, table.frame, request, table.line)
+
+
+class CellTable(NamedTuple):
+    """A table of texts, and the line of each row."""
+
+    frame: pl.DataFrame
+    line: Integers
+
+
+def read_cells(where: str, content: bytes, request: ReadRequest, wanted: Collection[str] | None = None) -> CellTable:
+    """Read some columns of a table, or all."""
     lines = split_lines(where, content, request)
     cells = _cells(lines)
-    names = _names(where, lines, cells, request)
+    names = _names(where, lines, cells, wanted)
     body = ~_blank(lines, cells.number != len(names))
     body[:1] = False
     torn = body & (cells.number == 0)
@@ -40,10 +53,9 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     what = "the line has more or fewer cells than the header; correct it"
     lines.refuse(where, uneven & ~torn, what, request)
     body &= ~uneven
-    requested = {*request.columns.values(), *request.extra_columns}
-    columns = [name for name in names if name in requested]
+    columns = [name for name in names if wanted is None or name in wanted]
     frame = _frame(lines.select(body), names, columns, quoted=bool((cells.quoted & body).any()))
-    return to_long_table(where, frame, request, lines.numbers[body])
+    return CellTable(frame, lines.numbers[body])
 
 
 def check(values: Sequence[Value]) -> None:
@@ -103,7 +115,7 @@ def _blank(lines: TextLines, which: Flags) -> Flags:
     return blank
 
 
-def _names(where: str, lines: TextLines, cells: _Cells, request: ReadRequest) -> list[str]:
+def _names(where: str, lines: TextLines, cells: _Cells, wanted: Collection[str] | None) -> list[str]:
     """Read the names of the columns from the first line, whatever it holds."""
     header = lines.content.partition(b"\n")[0]
     if not header.strip() or cells.number[0] == 0:
@@ -117,7 +129,7 @@ def _names(where: str, lines: TextLines, cells: _Cells, request: ReadRequest) ->
     if len(names) == 1 and any(sign in names[0] for sign in ";\t|"):
         msg = f"{where}: the names of the columns must be separated by commas, and so must all cells"
         raise ReadError(msg)
-    for name in (*request.columns.values(), *request.extra_columns):
+    for name in names if wanted is None else wanted:
         if names.count(name) > 1:
             msg = f"{where} has two columns {name!r}; rename one"
             raise ReadError(msg)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 from hedgerow.data import Domain, Graph, Sequences, Sets, Source, Trajectories
+from hedgerow.data.records import Records
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
@@ -40,6 +41,8 @@ def read(source: Any, *, kind: Literal["trajectories"], **arguments: Unpack[Read
 @overload
 def read(source: Any, *, kind: Literal["graphs"], **arguments: Unpack[ReadArguments]) -> Graph: ...
 @overload
+def read(source: Any, *, kind: Literal["records"], **arguments: Unpack[ReadArguments]) -> Records: ...
+@overload
 def read(source: Any, *, kind: str, **arguments: Unpack[ReadArguments]) -> Any: ...
 def read(
     source: Any,
@@ -60,7 +63,7 @@ def read(
         The path of a file; or a polars, pandas or Arrow table; or a list of records. A graph may also be a networkx
         graph, a sparse adjacency matrix, or an array with two columns.
     kind
-        What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories` or `graphs`.
+        What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories`, `graphs` or `records`.
     domain
         Public knowledge. Without it the domain is inferred from the values in the data and marked as inferred, which
         differentially private methods refuse, unless `assert_public_domain` declares that these values are public.

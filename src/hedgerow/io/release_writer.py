@@ -50,6 +50,8 @@ class Layout(NamedTuple):
         """The layout of that input file; of its name only a known ending is used."""
         ending, codec = ending_of(path), codec_of(kind)
         name = codec.format_name(form, ending)
+        if codec.formats[name].written_as:
+            name, ending = codec.formats[name].written_as, Ending("", "")
         known = codec.formats[name].endings
         if ending.form not in known:
             ending = Ending(known[0], ending.compression)

@@ -11,7 +11,7 @@ from hedgerow.evaluate import evaluate
 from hedgerow.io.read import read
 from hedgerow.io.release_writer import open_folder
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
-from hedgerow.jobs.reading import with_columns
+from hedgerow.jobs.reading import options_of
 from hedgerow.jobs.recipe import Reading
 from hedgerow.score import Score
 
@@ -40,7 +40,7 @@ def run_evaluation(
         domain=None if release.domain.source is Source.INFERRED else release.domain,
         format=reading.format,
         columns=reading.columns,
-        options=with_columns(reading.read, release.guarantee.columns),
+        options=options_of(reading, release.guarantee.columns),
     )
     progress.tell("measuring")
     measured = evaluate(release, original, seed=seed)

@@ -101,7 +101,7 @@ def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
 def _check_owners_files(job: Job, recipe: Path | None) -> None:
     """Refuse files of the owner inside the release folder, and a recipe that would replace another file."""
     out = Path(job.out).resolve()
-    inputs = [Path(name) for name in (job.data, job.domain, job.account, job.sign) if name]
+    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
     for path in (*inputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):
             msg = f"{path} is inside {job.out}, the folder that is published; keep it somewhere else"

@@ -12,7 +12,7 @@ from hedgerow.io.domains import read_domain
 from hedgerow.io.read import read
 from hedgerow.jobs.recipe import Reading
 
-__all__ = ["read_data", "with_columns"]
+__all__ = ["options_of", "read_data", "with_columns"]
 
 
 def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:
@@ -30,8 +30,14 @@ def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:
         assert_public_domain=reading.assert_public_domain,
         format=reading.format,
         columns=reading.columns,
-        options=with_columns(reading.read, columns),
+        options=options_of(reading, columns),
     )
+
+
+def options_of(reading: Reading, columns: Sequence[str] = ()) -> Mapping[str, str]:
+    """Return the reading options of a job, with its schema file and the columns that a promise needs."""
+    schema = {"schema": reading.schema} if reading.schema else {}
+    return with_columns({**reading.read, **schema}, columns)
 
 
 def with_columns(options: Mapping[str, str], columns: Sequence[str]) -> Mapping[str, str]:

@@ -14,17 +14,18 @@ from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["Job", "Reading", "load_job", "save_job"]
 
-_PATHS = ("data", "out", "domain", "account", "sign")
+_PATHS = ("data", "out", "domain", "schema", "account", "sign")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """How private data is read: the file, its kind, format, columns and domain."""
+    """How private data is read: the file, its kind, format, columns, schema and domain."""
 
     data: str
     kind: str
     format: str | None = None
     columns: dict[str, str] = {}
     read: dict[str, str] = {}
+    schema: str | None = None
     domain: str | None = None
     assert_public_domain: bool = False
     records_per_person: int | None = None

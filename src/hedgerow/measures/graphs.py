@@ -37,7 +37,7 @@ from hedgerow.measures.edge_agreement import block_densities, block_starts, comp
 from hedgerow.measures.edge_inference import measure_inference
 from hedgerow.measures.graph_communities import find_communities, modularity
 from hedgerow.measures.graph_distances import label_components, largest_component, measure_paths, sample_vertices
-from hedgerow.measures.scoring import Better, exact_score, mean_score
+from hedgerow.measures.scoring import compared_score, mean_score
 from hedgerow.measures.triangles import average_clustering, count_triangles, transitivity
 from hedgerow.score import Score
 
@@ -162,7 +162,7 @@ def measure_structure(original: Graph, graphs: Graphs, communities: Integers, so
         name: _structure(graph, communities, sources) for name, graph in {**graphs, "original": original}.items()
     }
     return [
-        _score(figure, {name: figures[figure] for name, figures in measured.items()}, "neither")
+        compared_score(figure, {name: figures[figure] for name, figures in measured.items()}, better="neither")
         for figure in measured[""]
     ]
 
@@ -204,7 +204,9 @@ def _measure_degrees(original: Graph, graphs: Graphs) -> list[Score]:
     counts = {name: degree_counts(original, graph) for name, graph in graphs.items()}
     chart = "distance between the degree distributions"
     return [
-        _score(f"{chart}: {at}", {name: far(*pair) for name, pair in counts.items()}, "lower", chart=chart, at=at)
+        compared_score(
+            f"{chart}: {at}", {name: far(*pair) for name, pair in counts.items()}, better="lower", chart=chart, at=at
+        )
         for at, far in distances.items()
     ]
 
@@ -219,8 +221,8 @@ def _measure_edges(original: Graph, graphs: Graphs) -> list[Score]:
         "F1": {name: edges.f1 for name, edges in agreed.items()},
     }
     return [
-        _score("edges added or lost, per edge of the original", differing, "lower"),
-        *(_score(f"{chart}: {at}", values, "higher", chart=chart, at=at) for at, values in kept.items()),
+        compared_score("edges added or lost, per edge of the original", differing, better="lower"),
+        *(compared_score(f"{chart}: {at}", values, better="higher", chart=chart, at=at) for at, values in kept.items()),
     ]
 
 
@@ -230,10 +232,10 @@ def _degree_scores(original: Graph, graphs: Graphs) -> list[Score]:
     bins = degree_bins(max(1, len(counts[""]) - 1))
     means = {name: bin_means(each, bins).tolist() for name, each in counts.items()}
     return [
-        _score(
+        compared_score(
             f"mean number of vertices of degree {begin} to {end - 1}",
             {name: each[number] for name, each in means.items()},
-            "neither",
+            better="neither",
             chart=DEGREES,
             at=f"{middle:.4g}",
         )
@@ -246,25 +248,16 @@ def _density_scores(original: Graph, released: Graph) -> list[Score]:
     before, after = (block_densities(graph, BLOCKS) for graph in (original, released))
     starts = (block_starts(original.domain.size("vertex"), BLOCKS)[:-1] + 1).tolist()
     return [
-        _score(
+        compared_score(
             f"density of edges, blocks that start at vertices {starts[row]} and {starts[column]}",
             {"": float(after[row, column]), "original": float(before[row, column])},
-            "neither",
+            better="neither",
             chart=DENSITIES,
             at=str(starts[column]),
             across=str(starts[row]),
         )
         for row, column in zip(*np.triu_indices(len(starts)), strict=True)
     ]
-
-
-def _score(
-    name: str, values: Mapping[str, float], better: Better, *, chart: str = "", at: str = "", across: str = ""
-) -> Score:
-    """An exact score; the value of the release has the empty name, the others are controls, the original first."""
-    names = sorted(values, key=lambda control: control != "original")
-    others = {control: values[control] for control in names if control}
-    return exact_score(name, values[""], others, better=better, chart=chart, at=at, across=across)
 
 
 def _require_same_vertices(original: Graph, released: Graph) -> None:

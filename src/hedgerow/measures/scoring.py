@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.score import Score
 
-__all__ = ["Better", "exact_score", "mean_score", "relative_errors"]
+__all__ = ["Better", "compared_score", "exact_score", "mean_score", "relative_errors"]
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 
@@ -42,6 +42,27 @@ def exact_score(
         at=at,
         across=across,
     )
+
+
+def compared_score(
+    name: str,
+    values: Mapping[str, float],
+    *,
+    better: Better = "neither",
+    chart: str = "",
+    at: str = "",
+    across: str = "",
+) -> Score:
+    """An exact score; the value of the release has the empty name, the others are controls, the original first.
+
+    Examples
+    --------
+    >>> print(compared_score("edges", {"": 3, "empty release": 0, "original": 4}))
+    edges 3; original: 4; empty release: 0, for the owner only
+    """
+    names = sorted(values, key=lambda control: control != "original")
+    others = {control: values[control] for control in names if control}
+    return exact_score(name, values[""], others, better=better, chart=chart, at=at, across=across)
 
 
 def mean_score(

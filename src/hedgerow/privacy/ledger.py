@@ -92,6 +92,10 @@ class Ledger:
             raise InternalError(msg)
         return promises[0]
 
+    def has_promised(self, kind: type[object]) -> bool:
+        """Whether a promise of this class was made, for a method that keeps several."""
+        return any(isinstance(promise, kind) for promise in self._promises)
+
     @property
     def left(self) -> Fraction:
         """The part of the budget that is not spent yet."""

@@ -30,13 +30,15 @@ def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
     return parts[0] if len(parts) == 1 else All(*parts)
 
 
-def from_options(options: Mapping[str, Any], promises: Sequence[str] = ()) -> Guarantee:
+def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, kind: str | None = None) -> Guarantee:
     """Make the promise that has exactly these options.
 
     Parameters
     ----------
     promises
         The names of the promises, if stated; required where the options fit several.
+    kind
+        The kind of data, if known: options that are shared mean a promise about it.
 
     Raises
     ------
@@ -48,7 +50,9 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = ()) -> Gu
             msg = f"there is no promise {name!r}; there are: {', '.join(PROMISES)}"
             raise ParameterError(msg)
     typed = " ".join(f"--{name}" for name in options) or "no options"
-    candidates = interpret_options(options, promises or list(PROMISES))
+    names = promises or list(PROMISES)
+    # a promise about another kind is made, and then refused by the data, which says more
+    candidates = interpret_options(options, names, kind=kind) or interpret_options(options, names)
     if promises:
         candidates = [names for names in candidates if set(names) == set(promises)]
     if len(candidates) > 1:

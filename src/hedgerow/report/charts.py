@@ -22,6 +22,7 @@ __all__ = [
     "line_chart",
     "network_drawing",
     "score_charts",
+    "stacked_bars",
 ]
 
 Chart: TypeAlias = dict[str, Any]
@@ -213,6 +214,27 @@ def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> 
     )
 
 
+def stacked_bars(title: str, rows: list[dict[str, Any]], *, parts: Sequence[str], colours: Sequence[str]) -> Chart:
+    """Draw one horizontal bar per `name`, made of the `value` of each `part`, in the order of the parts."""
+    return _chart(
+        title,
+        [{**row, "order": parts.index(row["part"])} for row in rows],
+        mark={"type": "bar"},
+        height=24 * len({row["name"] for row in rows}),
+        encoding={
+            "y": {"field": "name", "type": "nominal", "sort": None, "title": None} | {"axis": {"labelLimit": 150}},
+            "x": {"field": "value", "type": "quantitative", "title": None},
+            "color": {
+                "field": "part",
+                "scale": {"domain": list(parts), "range": list(colours)},
+                "legend": {"title": None, "orient": "top", "columns": 3, "labelLimit": 160},
+            },
+            "order": {"field": "order", "type": "quantitative"},
+            "tooltip": [{"field": "name"}, {"field": "part"}, _rounded("value")],
+        },
+    )
+
+
 def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
     """Draw one vertical bar per row, with its short name below."""
     return _chart(
@@ -221,7 +243,7 @@ def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) 
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
         height=200,
         encoding={
-            "x": {"field": name, "type": "ordinal", "title": name, "axis": {"labelAngle": 0}},
+            "x": {"field": name, "type": "ordinal", "sort": None, "title": name, "axis": {"labelAngle": 0}},
             "y": {"field": value, "type": "quantitative", "title": value},
             "tooltip": [{"field": name}, {"field": value}],
         },

@@ -1,0 +1,43 @@
+"""hedgerow schema: draft the schema file of nested records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hedgerow.cli.app import emit
+from hedgerow.cli.options import json_option, show_progress
+
+__all__ = ["command"]
+
+
+@click.command("schema")
+@click.argument("data", type=click.Path())
+@click.option("--out", required=True, type=click.Path(), help="The file to write the draft to; it must not exist.")
+@click.option("--format", "form", metavar="NAME", help="The format of the file; by default its ending tells.")
+@click.option(
+    "--record",
+    metavar="PATH",
+    help="For XML: where records are, as names of elements joined by dots, such as people.person.",
+)
+@json_option
+def command(data: str, *, out: str, form: str | None, record: str | None, as_json: bool) -> None:
+    """Draft the schema file of DATA: its types and fields, without roles. For the owner only.
+
+    Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
+    """
+    from hedgerow.io.files import write_file  # noqa: PLC0415
+    from hedgerow.io.record_draft import draft_record_schema  # noqa: PLC0415
+
+    path = Path(out)
+    if path.exists():
+        msg = f"{path} exists already; a draft does not replace it"
+        raise click.UsageError(msg)
+    with show_progress():
+        draft = draft_record_schema(data, form=form, record=record)
+    write_file(path, draft.text.encode(), private=True)
+    text = f'Written to {path}: {draft.types} types, {draft.fields} fields. Replace each "?" by the role of the field.'
+    emit(
+        {"scope": "for the owner only", "out": out, "types": draft.types, "fields": draft.fields}, text, as_json=as_json
+    )

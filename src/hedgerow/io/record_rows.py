@@ -1,0 +1,197 @@
+"""Documents of nested records as columns of texts: each document is read alone, by what the schema declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NoReturn, cast
+
+from hedgerow import progress
+from hedgerow.errors import ReadError
+from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest, split_place
+from hedgerow.io.record_values import is_extended, text_of_field
+
+__all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
+
+#: how deep documents may be nested, and the most vertices of one type that a vertex may have
+DEEPEST, MOST_CHILDREN = 64, 10_000
+
+_LIST = "[]"
+_LONGEST_NAME = 80
+
+
+class BadRecord(Exception):
+    """A record that cannot be read; the message says what is wrong, and what to do."""
+
+
+class VertexRows:
+    """The vertices of one type, in the order of the file: parents, fields as texts, and the lines of their records."""
+
+    def __init__(self, fields: int) -> None:
+        self.parent: list[int] = []
+        self.record: list[int] = []
+        self.fields: list[list[str | None]] = [[] for _ in range(fields)]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def cut(self, length: int) -> None:
+        """Remove the last rows."""
+        for column in (self.parent, self.record, *self.fields):
+            del column[length:]
+
+
+@dataclass
+class _Plan:
+    """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it."""
+
+    fields: dict[str, int] = field(default_factory=dict[str, int])
+    types: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
+    dropped: set[str] = field(default_factory=set[str])
+    inner: dict[str, _Plan] = field(default_factory=dict[str, "_Plan"])
+
+    def at(self, steps: list[str]) -> _Plan:
+        """Return the plan of the object at the end of some steps."""
+        plan = self
+        for step in steps:
+            plan.refuse_two(step, inner=True)
+            plan = plan.inner.setdefault(step, _Plan())
+        return plan
+
+    def refuse_two(self, name: str, *, inner: bool = False) -> None:
+        """Refuse a name that means two things."""
+        several = name in self.fields or name in self.types or name in self.dropped
+        if several or (not inner and name in self.inner) or not name:
+            msg = f"the schema declares {name!r} twice, or within itself; declare it once"
+            raise ReadError(msg)
+
+
+class RecordRows:
+    """Collects documents; `elements` is set for XML, where every field is a list of its elements."""
+
+    def __init__(self, where: str, request: RecordRequest, *, elements: bool = False) -> None:
+        self.where, self.request, self._elements = where, request, elements
+        self._schema = request.layout.schema
+        self.tables = [VertexRows(len(kind.attributes)) for kind in self._schema.types]
+        self.lines: list[int] = []
+        #: records that cannot be read although they are in the tables
+        self.bad: list[int] = []
+
+    @cached_property
+    def _plans(self) -> list[_Plan]:
+        return _plans(self.request.layout)
+
+    def add(self, line: int, document: Any) -> None:
+        """Add the record of a document; one that cannot be read is refused, or dropped as a whole."""
+        lengths = [len(table) for table in self.tables]
+        try:
+            self._vertex(0, len(self.lines), document, "")
+        except BadRecord as bad:
+            for table, length in zip(self.tables, lengths, strict=True):
+                table.cut(length)
+            self.refuse(line, str(bad))
+        else:
+            self.lines.append(line)
+
+    def refuse(self, line: int, what: str) -> None:
+        """Raise an error for a record, or count it where bad records are dropped."""
+        if not self.request.drop_bad:
+            msg = f"{self.where}:{line}: {what}, or drop such records with the reading option on_bad=drop"
+            raise ReadError(msg)
+        progress.count("records dropped", 1)
+
+    def _vertex(self, number: int, parent: int, document: Any, path: str) -> None:
+        table = self.tables[number]
+        row = len(table)
+        table.parent.append(parent)
+        table.record.append(len(self.lines))
+        for column in table.fields:
+            column.append(None)
+        plan = self._plans[number]
+        plain = VALUE in plan.fields and is_extended(document)
+        if isinstance(document, dict) and not plain:
+            self._object(number, row, plan, cast("dict[str, Any]", document), path)
+        elif VALUE in plan.fields:
+            self._field(number, row, plan.fields[VALUE], document, path)
+        elif document is None and self._elements:
+            return  # an element without content
+        else:
+            _refuse(path or "the record", "must be an object with the fields of its type; correct it")
+
+    def _object(self, number: int, row: int, plan: _Plan, document: Mapping[str, Any], path: str) -> None:
+        for name, value in document.items():
+            inner = f"{path}.{name}" if path else name
+            if name in plan.fields:
+                self._field(number, row, plan.fields[name], value, inner)
+            elif name in plan.types:
+                self._children(row, *plan.types[name], value, inner)
+            elif name in plan.inner:
+                self._inner(number, row, plan.inner[name], value, inner)
+            elif name not in plan.dropped and not self.request.layout.drop_unlisted:
+                _refuse(inner, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
+
+    def _inner(self, number: int, row: int, plan: _Plan, value: Any, path: str) -> None:
+        value = self._single(value, path)
+        if isinstance(value, dict):
+            self._object(number, row, plan, cast("dict[str, Any]", value), path)
+        elif value is not None:
+            _refuse(path, "must be an object, since the schema declares fields within it; correct it")
+
+    def _field(self, number: int, row: int, position: int, value: Any, path: str) -> None:
+        value = self._single(value, path)
+        column = self.tables[number].fields[position]
+        try:
+            column[row] = text_of_field(value)
+        except TypeError:
+            _refuse(
+                path, "must be a plain value, not a list or an object; declare what is within it as fields or a type"
+            )
+        except ValueError:
+            _refuse(path, "has a zero byte or half a character; correct it")
+
+    def _single(self, value: Any, path: str) -> Any:
+        if not self._elements or not isinstance(value, list):
+            return value
+        values = cast("list[Any]", value)
+        if len(values) > 1:
+            _refuse(path, "occurs twice; declare it as a type, or correct it")
+        return values[0]
+
+    def _children(self, row: int, number: int, listed: bool, value: Any, path: str) -> None:  # noqa: FBT001 - as planned
+        if value is None:
+            return
+        if not self._elements and listed != isinstance(value, list):
+            _refuse(path, "must be a list" if listed else "must be an object, not a list; declare its path with []")
+        children = cast("list[Any]", value) if isinstance(value, list) else [value]
+        if len(children) > MOST_CHILDREN:
+            _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
+        for child in children:
+            self._vertex(number, row, child, path)
+
+
+def _refuse(path: str, what: str) -> NoReturn:
+    name = path if path == "the record" else f"field {path[:_LONGEST_NAME]!r}"
+    msg = f"{name} {what}"
+    raise BadRecord(msg) from None
+
+
+def _plans(layout: RecordLayout) -> list[_Plan]:
+    """Arrange what the schema declares by the keys of objects."""
+    plans = [_Plan() for _ in layout.schema.types]
+    for number, kind in enumerate(layout.schema.types):
+        fields = [*enumerate(kind.attributes), *((None, name) for name in layout.dropped.get(kind.name, ()))]
+        for position, name in fields:
+            *steps, last = split_place(name)
+            plan = plans[number].at(steps)
+            plan.refuse_two(last)
+            if position is None:
+                plan.dropped.add(last)
+            else:
+                plan.fields[last] = position
+    for number, kind in enumerate(layout.schema.types[1:], start=1):
+        *steps, last = split_place(kind.place.removesuffix(_LIST))
+        plan = plans[layout.schema.parents[number]].at(steps)
+        plan.refuse_two(last)
+        plan.types[last] = (number, kind.place.endswith(_LIST))
+    return plans

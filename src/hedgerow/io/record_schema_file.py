@@ -1,0 +1,222 @@
+"""Schema files of nested records (TOML): types of vertices, and what each of their fields is.
+
+There is one section per type, `[types.NAME]`, with the `path` of its vertices from the root of a record (`""`), and one
+line per field in `[types.NAME.fields]`: `"drop"`, `"sensitive"`, or the hierarchy of a quasi-identifier, such as
+`{ file = "major.csv" }` or `{ low = 1900, high = 2010, widths = [5, 10] }`. Every field must be listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from hedgerow.data import Axis, Value
+from hedgerow.data.record_schema import RecordSchema, VertexType
+from hedgerow.errors import DomainError
+from hedgerow.io.record_hierarchies import read_hierarchy
+from hedgerow.io.record_layout import RecordLayout, SensitiveValues
+from hedgerow.io.record_values import canonical_number
+from hedgerow.io.toml import read_toml
+
+__all__ = ["UNDECIDED", "read_record_schema"]
+
+#: the role of a field in a draft, until its owner decides
+UNDECIDED = "?"
+
+_TOP_KEYS = {"types", "record", "namespace", "unlisted"}
+_TYPE_KEYS = {"path", "parent", "fields", "table", "key", "parent_key"}
+_SENSITIVE_KEYS = {"sensitive", "buckets", "values", "numbers"}
+_NAME = re.compile(r"[\w-]{1,60}")
+
+
+class _Sensitive(NamedTuple):
+    name: str
+    values: SensitiveValues
+
+
+def read_record_schema(path: str | Path) -> RecordLayout:
+    """Read a schema file."""
+    path = Path(path)
+    top = read_toml(path, DomainError)
+    _refuse_unknown(str(path), top, _TOP_KEYS)
+    sections = top.get("types")
+    if not isinstance(sections, dict) or not sections:
+        msg = f"{path} declares no type of vertices; write a section [types.NAME] with the fields of the root"
+        raise DomainError(msg)
+    unlisted = top.get("unlisted", "error")
+    if unlisted not in {"error", "drop"}:
+        msg = f"{path}: unlisted must be 'error' or 'drop'; got {unlisted!r}"
+        raise DomainError(msg)
+    types = [_TypeSection(path, name, section) for name, section in cast("dict[str, Any]", sections).items()]
+    schema = RecordSchema(tuple(_in_order(path, types)), _text(path, top, "record"), _text(path, top, "namespace"))
+    axes = {f"{each.name}.{name}": axis for each in types for name, axis in each.quasi.items()}
+    sensitive = {f"{each.name}.{each.sensitive.name}": each.sensitive.values for each in types if each.sensitive}
+    dropped = {each.name: each.dropped for each in types}
+    return RecordLayout(schema, axes, sensitive, dropped, drop_unlisted=unlisted == "drop")
+
+
+class _TypeSection:
+    """One section of a schema file."""
+
+    def __init__(self, path: Path, name: str, section: Any) -> None:
+        self.name, self._where = name, f"{path}: [types.{name}]"
+        if not isinstance(section, dict) or not _NAME.fullmatch(name):
+            msg = f"{self._where} must be a section, named by letters, digits, - and _"
+            raise DomainError(msg)
+        fields = cast("dict[str, Any]", section)
+        _refuse_unknown(self._where, fields, _TYPE_KEYS)
+        self.table = _text(path, fields, "table")
+        self.steps = _steps(self._where, fields.get("path", ""))
+        self.parent: str | None = fields.get("parent")
+        self.key, self.parent_key = (self._columns(fields, name) for name in ("key", "parent_key"))
+        self.quasi: dict[str, Axis] = {}
+        self.sensitive: _Sensitive | None = None
+        self.dropped: tuple[str, ...] = ()
+        self.numbers: list[str] = []
+        self._read_fields(path, fields.get("fields"))
+
+    def vertex_type(self, parent: _TypeSection | None) -> VertexType:
+        steps = self.steps[len(parent.steps) :] if parent else ()
+        sensitive = self.sensitive.name if self.sensitive else None
+        return VertexType(
+            self.name,
+            parent.name if parent else None,
+            tuple(self.quasi),
+            sensitive,
+            self.table or ".".join(steps),
+            tuple(self.numbers),
+            self.key,
+            self.parent_key,
+        )
+
+    def _columns(self, section: Mapping[str, Any], name: str) -> tuple[str, ...]:
+        given = section.get(name, [])
+        columns = [given] if isinstance(given, str) else given
+        if not isinstance(columns, list) or not all(isinstance(each, str) for each in cast("list[Any]", columns)):
+            msg = f"{self._where}: {name} must be the name of a column, or a list of names"
+            raise DomainError(msg)
+        return tuple(cast("list[str]", columns))
+
+    def _read_fields(self, path: Path, section: Any) -> None:
+        if not isinstance(section, dict):
+            msg = f"{self._where} needs its fields: a section [types.{self.name}.fields] with one line per field"
+            raise DomainError(msg)
+        dropped: list[str] = []
+        for name, role in cast("dict[str, Any]", section).items():
+            where = f"{path}: field {name!r} of {self.name!r}"
+            if role == UNDECIDED:
+                msg = f"{where} has no role yet; write 'drop', 'sensitive', or its hierarchy instead of '{UNDECIDED}'"
+                raise DomainError(msg)
+            if role == "drop":
+                dropped.append(name)
+            elif role == "sensitive" or (isinstance(role, dict) and "sensitive" in role):
+                self._read_sensitive(where, name, {} if role == "sensitive" else cast("dict[str, Any]", role))
+            elif isinstance(role, dict):
+                self._read_quasi(path, where, name, cast("dict[str, Any]", role))
+            else:
+                msg = f"{where} must be 'drop', 'sensitive', or a hierarchy such as {{ file = \"{self.name}.csv\" }}"
+                raise DomainError(msg)
+        self.dropped = tuple(dropped)
+
+    def _read_quasi(self, path: Path, where: str, name: str, section: Mapping[str, Any]) -> None:
+        self.quasi[name] = read_hierarchy(section, path.parent, where)
+        values = section.get("values", [section.get("low")])
+        if section.get("numbers") is True or all(type(value) is int for value in values):
+            self.numbers.append(name)
+
+    def _read_sensitive(self, where: str, name: str, section: Mapping[str, Any]) -> None:
+        _refuse_unknown(where, section, _SENSITIVE_KEYS)
+        if self.sensitive is not None:
+            msg = f"{where}: {self.sensitive.name!r} is sensitive already; a type has one such field, drop the other"
+            raise DomainError(msg)
+        buckets = _buckets(where, section.get("buckets", []))
+        values, numbers = section.get("values"), bool(buckets) or section.get("numbers") is True
+        axis = None
+        if values is not None:
+            axis = _declared(where, values, numbers=numbers)
+            if buckets:
+                msg = f"{where}: give either values or buckets"
+                raise DomainError(msg)
+        self.sensitive = _Sensitive(name, SensitiveValues(axis, buckets))
+        if numbers or (axis is not None and isinstance(axis.values[0], int)):
+            self.numbers.append(name)
+
+
+def _declared(where: str, values: Any, *, numbers: bool) -> Axis:
+    listed = cast("list[Value | float]", values) if isinstance(values, list) else []
+    texts = [canonical_number(str(value)) if numbers else value for value in listed]
+    if not listed or None in texts or not all(type(value) in {str, int} for value in texts):
+        msg = f"{where}: values must be a list of texts or whole numbers, or with numbers = true of numbers"
+        raise DomainError(msg)
+    return Axis(tuple(cast("list[Value]", texts)))
+
+
+def _buckets(where: str, edges: Any) -> tuple[Decimal, ...]:
+    listed = cast("list[Any]", edges) if isinstance(edges, list) else [None]
+    numbers = [Decimal(str(edge)) for edge in listed if type(edge) in {int, float}]
+    finite = len(numbers) == len(listed) and all(number.is_finite() for number in numbers)
+    if not finite or len(numbers) == 1 or sorted(set(numbers)) != numbers:
+        msg = f"{where}: buckets must be a list of growing numbers, such as [0, 0.5, 1]"
+        raise DomainError(msg)
+    return tuple(numbers)
+
+
+def _in_order(path: Path, types: list[_TypeSection]) -> list[VertexType]:
+    """Find the parent of each type, and sort parents before their children."""
+    roots = [each for each in types if not each.steps and not each.parent]
+    if len(roots) != 1:
+        msg = f'{path}: one type must be the root of records, with path = "" and no parent; there are {len(roots)}'
+        raise DomainError(msg)
+    parents = {each.name: _parent_of(path, each, types) for each in types if each is not roots[0]}
+    made, names = [roots[0].vertex_type(None)], {roots[0].name}
+    rest = [each for each in types if each is not roots[0]]
+    while rest:
+        ready = [each for each in rest if parents[each.name].name in names]
+        if not ready:
+            msg = f"{path}: type {rest[0].name!r} is not below the root; its parents form a circle"
+            raise DomainError(msg)
+        made += [each.vertex_type(parents[each.name]) for each in ready]
+        names |= {each.name for each in ready}
+        rest = [each for each in rest if each.name not in names]
+    return made
+
+
+def _parent_of(path: Path, own: _TypeSection, types: list[_TypeSection]) -> _TypeSection:
+    if own.parent is not None:
+        for each in types:
+            if each.name == own.parent:
+                return each
+        msg = f"{path}: the parent {own.parent!r} of type {own.name!r} is not a type"
+        raise DomainError(msg)
+    above = [each for each in types if each is not own and each.steps == own.steps[: len(each.steps)]]
+    parent = max(above, key=lambda each: len(each.steps))
+    if parent.steps == own.steps:
+        msg = f"{path}: types {parent.name!r} and {own.name!r} have the same path; give another path, or the parent"
+        raise DomainError(msg)
+    return parent
+
+
+def _steps(where: str, path: Any) -> tuple[str, ...]:
+    """Split a path such as `courses[].books[]`."""
+    if not isinstance(path, str) or "" in path.removesuffix("[]").split(".")[1:] or path.startswith((".", "[")):
+        msg = f'{where}: path must be names joined by dots, with [] after a list, such as "courses[].books[]"'
+        raise DomainError(msg)
+    return tuple(path.split(".")) if path else ()
+
+
+def _text(path: Path, section: Mapping[str, Any], name: str) -> str:
+    value = section.get(name, "")
+    if not isinstance(value, str):
+        msg = f"{path}: {name} must be a text; got {value!r}"
+        raise DomainError(msg)
+    return value
+
+
+def _refuse_unknown(where: str, section: Mapping[str, Any], known: set[str]) -> None:
+    for name in section:
+        if name not in known:
+            msg = f"{where} has an unknown entry {name!r}; it may have: {', '.join(sorted(known))}"
+            raise DomainError(msg)

@@ -1,0 +1,242 @@
+"""How nested records are read and written: JSON, XML, and tables joined by keys, each with a schema file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from hedgerow import progress
+from hedgerow.data import Axis, Domain, Source
+from hedgerow.data.hierarchy import Hierarchy
+from hedgerow.data.record_schema import VertexType
+from hedgerow.data.records import Records, VertexTable
+from hedgerow.errors import ParameterError, ReadError
+from hedgerow.io.codec import Codec, Format
+from hedgerow.io.long_table import Flags, Integers
+from hedgerow.io.options import read_choice, read_whole_number
+from hedgerow.io.record_hierarchies import MISSING
+from hedgerow.io.record_layout import (
+    RecordLayout,
+    RecordRequest,
+    SensitiveValues,
+    axes_from_text,
+    axes_to_text,
+    schema_from_text,
+    schema_to_text,
+)
+from hedgerow.io.record_output import OutputDocuments
+from hedgerow.io.record_rows import RecordRows, VertexRows
+from hedgerow.io.record_schema_file import read_record_schema
+from hedgerow.io.record_values import bucket_of, canonical_number
+from hedgerow.statement import File
+
+__all__ = ["CODEC"]
+
+_OPTIONS = {
+    "schema": "the schema file (TOML), also given by --schema: the types of vertices, and what each field is",
+    "groups": "whether a field may have a group of its hierarchy instead of a value: no (the default), or yes, for "
+    "data that was generalised",
+    "layout": "instead of a schema file, the layout that release.json has",
+    "axes": "with a layout, the hierarchies that release.json has",
+}
+_FORMATS = {
+    "jsonl": Format("hedgerow.io.json_records", ("jsonl", "ndjson"), "one JSON object per line, one per record"),
+    "json": Format("hedgerow.io.json_list_records", ("json",), "a JSON list with one object per record"),
+    "xml": Format("hedgerow.io.xml_records", ("xml",), "XML with one element per record"),
+    "csv": Format("hedgerow.io.record_tables", ("csv",), "one CSV table per type", written_as="zip"),
+    "zip": Format("hedgerow.io.record_tables", ("zip",), "an archive with one CSV table per type, joined by numbers"),
+}
+
+
+def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> RecordRequest:
+    del columns
+    drop_bad = read_choice(options, "on_bad", "error", "drop") == "drop"
+    skip_lines = read_whole_number(options, "skip_lines", "lines") or 0
+    if "layout" in options:
+        axes = axes_from_text(options["axes"]) if "axes" in options else None
+        layout = RecordLayout(schema_from_text(options["layout"]))
+        return RecordRequest(layout, axes, drop_bad, skip_lines, received=True, groups=True)
+    if "schema" not in options:
+        msg = "records need a schema file; give it with --schema FILE, or draft one: hedgerow schema DATA --out FILE"
+        raise ParameterError(msg)
+    groups = read_choice(options, "groups", "no", "yes") == "yes"
+    return RecordRequest(read_record_schema(options["schema"]), None, drop_bad, skip_lines, groups=groups)
+
+
+def _from_memory(source: Any, request: RecordRequest) -> RecordRows | None:
+    """Take a list of records as nested dictionaries."""
+    if not isinstance(source, (list, tuple)):
+        return None
+    rows = RecordRows("the list", request)
+    for number, document in enumerate(cast("list[Any]", source), start=1):
+        rows.add(number, document)
+    return rows
+
+
+def _make(rows: RecordRows, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Records:
+    """Look fields up on their axes; records with a value outside them are refused, or dropped."""
+    del options
+    return _Encoder(rows, domain or rows.request.axes, source).records()
+
+
+class _Encoder:
+    """Turns columns of texts into codes, and remembers which records cannot be."""
+
+    def __init__(self, rows: RecordRows, domain: Domain | None, source: Source) -> None:
+        self._rows, self._domain, self._source = rows, domain, source
+        self._layout = rows.request.layout
+        self._bad = np.zeros(len(rows.lines), np.bool_)
+        self._bad[rows.bad] = True
+        self._axes: dict[str, Axis] = {}
+
+    def records(self) -> Records:
+        """Make the records."""
+        schema = self._layout.schema
+        labels = [self._labels(kind, table) for kind, table in zip(schema.types, self._rows.tables, strict=True)]
+        texts = [
+            self._sensitive_texts(kind, table) for kind, table in zip(schema.types, self._rows.tables, strict=True)
+        ]
+        declared = all(given.values is not None for given in self._layout.sensitive.values())
+        tables: list[VertexTable] = []
+        for kind, table, own, values in zip(schema.types, self._rows.tables, labels, texts, strict=True):
+            parent = np.array(table.parent, np.int64)
+            tables.append(VertexTable(parent, own, self._sensitive(kind, table, values)))
+        axes = tuple((name, self._axes[name]) for name in schema.axes)
+        source = Source.DECLARED if declared else self._source
+        domain = Domain(axes, source) if self._domain is None else self._domain
+        progress.count("records dropped", int(self._bad.sum()))
+        return Records(domain, schema, tuple(tables)).only(~self._bad)
+
+    def _axis(self, name: str) -> Axis:
+        axis = self._layout.hierarchies[name] if self._domain is None else self._domain.axis(name)
+        self._axes[name] = axis
+        return axis
+
+    def _labels(self, kind: VertexType, table: VertexRows) -> Integers:
+        labels = np.zeros((len(table), len(kind.quasi)), np.int64)
+        for position, name in enumerate(kind.quasi_axes):
+            axis = self._axis(name)
+            known: dict[str | None, int] = {**axis.by_text}
+            if self._rows.request.groups:
+                known = {label: code for code, label in enumerate(Hierarchy.from_axis(axis).names)}
+            known[None] = known.pop(MISSING, -1)
+            column = table.fields[position]
+            labels[:, position] = [known.get(text, -1) for text in column]
+            empty = np.array([text is None for text in column], np.bool_)
+            field = f"field {kind.quasi[position]!r} of {kind.name!r}"
+            unknown = labels[:, position] < 0
+            what = f"{field} is missing; fill it in, or declare it with missing = true"
+            self._refuse(table, unknown & empty, what)
+            self._refuse(table, unknown, f"{field} has a value outside its hierarchy; declare the value")
+        return labels
+
+    def _sensitive_texts(self, kind: VertexType, table: VertexRows) -> list[str | None]:
+        """Return the sensitive values; numbers in one spelling."""
+        if kind.sensitive is None:
+            return []
+        column = table.fields[len(kind.quasi)]
+        if kind.sensitive not in kind.numbers:
+            return column
+        numbers = [None if text is None else canonical_number(text) for text in column]
+        pairs = zip(column, numbers, strict=True)
+        bad = np.array([text is not None and number is None for text, number in pairs], np.bool_)
+        self._refuse(table, bad, f"field {kind.sensitive!r} of {kind.name!r} is not a number; correct it")
+        return numbers
+
+    def _sensitive(self, kind: VertexType, table: VertexRows, texts: list[str | None]) -> Integers:
+        name = kind.sensitive_axis
+        if name is None:
+            return np.full(len(table), -1, np.int64)
+        if self._domain is None:
+            given = self._layout.sensitive[name]
+            self._axes[name] = axis = given.values or self._infer(kind, table, texts, given)
+        else:
+            axis = self._axis(name)
+        codes = np.array([-1 if text is None else axis.by_text.get(text, -1) for text in texts], np.int64)
+        bad = (codes < 0) & np.array([text is not None for text in texts], np.bool_)
+        self._refuse(
+            table, bad, f"field {kind.sensitive!r} of {kind.name!r} has a value that is not declared; declare it"
+        )
+        return codes
+
+    def _infer(self, kind: VertexType, table: VertexRows, texts: list[str | None], given: SensitiveValues) -> Axis:
+        """List the sensitive values that occur in records that are kept, with their buckets."""
+        buckets = {text: bucket_of(text, given.buckets) for text in {*texts} if text} if given.buckets else {}
+        outside = np.array([text is not None and buckets.get(text, "") is None for text in texts], np.bool_)
+        self._refuse(
+            table, outside, f"field {kind.sensitive!r} of {kind.name!r} is outside of all buckets; add a bucket"
+        )
+        dropped: list[bool] = self._bad[np.array(table.record, np.int64)].tolist()
+        kept = {text for text, gone in zip(texts, dropped, strict=True) if text is not None and not gone}
+        values = sorted(kept, key=_size) if kind.sensitive in kind.numbers else sorted(kept)
+        paths = tuple((str(buckets[value]),) for value in values) if given.buckets else ()
+        return Axis(tuple(values) or ("none",), paths)
+
+    def _refuse(self, table: VertexRows, bad: Flags, what: str) -> None:
+        """Refuse the first record with such a vertex, or drop all of them."""
+        if not bad.any():
+            return
+        records = np.array(table.record, np.int64)[bad]
+        if not self._rows.request.drop_bad:
+            self._rows.refuse(self._rows.lines[int(records.min())], what)
+        self._bad[records] = True
+
+
+def _size(text: str) -> Any:
+    from decimal import Decimal  # noqa: PLC0415
+
+    return Decimal(text)
+
+
+def _reread_options(data: Records) -> dict[str, str]:
+    """The layout and, if the domain is not public by itself, the hierarchies and the values that are published."""
+    layout = {"layout": schema_to_text(data.schema)}
+    return layout if data.domain.source is not Source.INFERRED else {**layout, "axes": axes_to_text(data.domain)}
+
+
+def _accepts_reread(options: Mapping[str, str]) -> bool:
+    """Whether `_reread_options` can return these options."""
+    try:
+        if "layout" in options:
+            schema_from_text(options["layout"])
+        if "axes" in options:
+            axes_from_text(options["axes"])
+    except ReadError:
+        return False
+    return set(options) <= {"layout", "axes"}
+
+
+def _explain(file: File) -> str:
+    """Describe the layout of the records for a receiver."""
+    schema = schema_from_text(file.options["layout"])
+    parts = [f"{_FORMATS[file.format].layout}. Siblings have no order."]
+    for kind in schema.types:
+        fields = [f"`{name}`" for name in kind.quasi]
+        own = f"quasi-identifiers {_listed(fields)}, each a value or a group of values" if fields else ""
+        sensitive = f"`{kind.sensitive}` is sensitive and as it was" if kind.sensitive else ""
+        place = f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
+        parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
+    return " ".join(parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+CODEC = Codec(
+    kind="records",
+    columns={},
+    written=(),
+    options=_OPTIONS,
+    formats=_FORMATS,
+    request=_request,
+    from_memory=_from_memory,
+    make=_make,
+    lay_out=OutputDocuments,
+    explain=_explain,
+    order="Records, and siblings within them, are sorted by their published content.",
+    reread_options=_reread_options,
+    accepts_reread=_accepts_reread,
+)

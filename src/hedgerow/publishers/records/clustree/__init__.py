@@ -1,0 +1,1 @@
+"""ClusTree: classes of nested records with equal trees, by generalisation and suppression."""

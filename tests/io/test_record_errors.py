@@ -1,0 +1,210 @@
+"""Nested records that cannot be read: one line that says where and what, and never a value of the data."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from record_files import JSON_LINES, write_students
+from terminal import run
+
+from hedgerow.errors import DomainError, ParameterError, ReadError
+from hedgerow.io import read
+from hedgerow.io.codec import codec_of
+
+GOOD = JSON_LINES[0]
+HIDDEN = "hush"
+DEEP = '{"a":' * 70 + "1" + "}" * 70
+DESCRIBE = "describe {} --kind records --schema schema.toml"
+
+
+def describe(folder, name, *more):
+    return run(" ".join([DESCRIBE.format(name), *more]), folder)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (GOOD.replace('"grade"', '"mark"'), "field 'courses.mark' is not in the schema; declare it"),
+        (
+            GOOD.replace("CS301", HIDDEN),
+            "field 'course' of 'course' has a value outside its hierarchy; declare the value",
+        ),
+        (GOOD.replace("1993", "1893"), "field 'yob' of 'student' has a value outside its hierarchy"),
+        (
+            GOOD.replace('"yob":1993,', ""),
+            "field 'yob' of 'student' is missing; fill it in, or declare it with missing",
+        ),
+        (GOOD.replace('"Computer Science"', "null"), "field 'major' of 'student' is missing"),
+        (GOOD.replace("2.17", "7"), "field 'gpa' of 'student' is outside of all buckets; add a bucket"),
+        (GOOD.replace("2.17", f'"{HIDDEN}"'), "field 'gpa' of 'student' is not a number; correct it"),
+        (GOOD.replace("2.17", "NaN"), "NaN and Infinity are not JSON; correct them"),
+        (GOOD.replace("2.17", "1e999999999"), "field 'gpa' of 'student' is not a number"),
+        (GOOD.replace("2.17", "9" * 5000), "field 'gpa' of 'student' is not a number"),
+        (GOOD.replace("2.17", "[2.17]"), "field 'gpa' must be a plain value, not a list or an object"),
+        (GOOD.replace("2.17", '2.17,"gpa":3'), "an object has two values under one key; correct it"),
+        (GOOD.replace("CS301", "\\ud800"), "field 'courses.course' has a zero byte or half a character; correct it"),
+        (GOOD.replace('[{"course":"CS301","grade":"C+"}]', "7"), "field 'courses' must be a list"),
+        (GOOD.replace('{"course":"CS301","grade":"C+"}', f'"{HIDDEN}"'), "field 'courses' must be an object with the"),
+        (
+            GOOD.replace('{"course":"CS301","grade":"C+"}', ",".join(["{}"] * 10_001)),
+            "field 'courses' has more than 10,000 entries",
+        ),
+        (GOOD.replace('"S3"', DEEP), "the record is nested more than 64 deep; flatten it"),
+        (GOOD.replace('"S3"', "[" * 100_000), "the line is not a JSON document; correct it"),
+        (GOOD + GOOD, "there is more than one document on the line; correct it"),
+        (f'"{HIDDEN}"', "the record must be an object with the fields of its type; correct it"),
+        (GOOD[:-1], "the line is not a JSON document; correct it"),
+        (GOOD.replace("CS301", "\udcff"), "not UTF-8 text; convert the file"),
+        (GOOD.replace("CS301", "\0"), "a zero byte, so this is not a text file"),
+    ],
+)
+def test_a_bad_line_is_named_or_dropped(tmp_path, line, message):
+    source = write_students(tmp_path, "jsonl")
+    source.write_bytes(f"{GOOD}\n{line}\n{GOOD}\n".encode(errors="surrogateescape"))
+    ran = describe(tmp_path, "a.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran
+    assert ran.err.startswith(f"hedgerow: a.jsonl:2: {message}"), ran.err
+    assert "on_bad=drop" in ran.err
+    assert HIDDEN not in ran.err
+    dropped = describe(tmp_path, "a.jsonl", "--read on_bad=drop")
+    assert (dropped.code, "records                          2" in dropped.out) == (0, True), dropped
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "a.json:1: the file must be one JSON list of records"),
+        ("", "a.json:1: the file must be one JSON list of records"),
+        (f"[{GOOD}\n{GOOD}]", "a.json:2: records of a list must be separated by one comma"),
+        (f"[{GOOD},]", "a.json:1: records of a list must be separated by one comma"),
+        (f"[{GOOD}", "a.json:1: records of a list must be separated by one comma"),
+        (f"[\n\n{GOOD[:-2]},{GOOD}]", "a.json:3: this is not JSON; correct the file"),
+        (f"[{GOOD}] 7", "a.json:1: there is more after the list of records; remove it"),
+        (f"[{GOOD},\n{'[' * 100_000}]", "a.json:2: a record is nested too deep; flatten it"),
+        (f"[{GOOD},\n{GOOD.replace('2.17', 'NaN')}]", "a.json:2: NaN and Infinity are not JSON"),
+    ],
+)
+def test_a_torn_list_is_refused_with_its_line(tmp_path, text, message):
+    write_students(tmp_path, "json").write_text(text)
+    ran = describe(tmp_path, "a.json")
+    assert (ran.code, ran.err.startswith(f"hedgerow: {message}")) == (2, True), ran.err[:300]
+
+
+BOMB = '<!DOCTYPE s [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><students>&b;</students>'
+OUTSIDE = '<!DOCTYPE s [<!ENTITY a SYSTEM "file:///etc/hosts">]><students>&a;</students>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BOMB, "a.xml:1: a document type (DOCTYPE) is not read, since it may define entities; remove it"),
+        (OUTSIDE, "a.xml:1: a document type (DOCTYPE) is not read"),
+        ("<students>\n<student>", "a.xml:2: this is not well-formed XML"),
+        ("<students>&hush;</students>", "a.xml:1: this is not well-formed XML"),
+        ("<people/>", "a.xml:1: the file has no elements students.student; declare in the schema where"),
+        ('<students xmlns="urn:x"/>', "a.xml:1: the file has no elements students.student"),
+        ("<students>\n<student hush='1'/></students>", "a.xml:2: field '@hush' is not in the schema"),
+        ("<students><student>hush</student></students>", "a.xml:1: the record must be an object with the fields"),
+        ("<students><student yob='1993'>hush</student></students>", "a.xml:1: field '#value' is not in the schema"),
+        ("<students><student><gpa>2</gpa><gpa>3</gpa></student></students>", "a.xml:1: field 'gpa' occurs twice"),
+        ("<students><student><gpa a='1'>2</gpa></student></students>", "a.xml:1: field 'gpa' must be a plain value"),
+        ("<students>\n<student>" + "<a>" * 70 + "</a>" * 70 + "</student></students>", "a.xml:2: the record is nested"),
+        ('<?xml version="1.0" encoding="latin-1"?><students/>', "a.xml:1: the encoding must be UTF-8"),
+        ("<students><!--" + "x" * 2_000_000 + "--></students>", "a.xml:1: a tag or comment is longer than"),
+    ],
+)
+def test_hostile_xml_is_refused_with_its_line(tmp_path, text, message):
+    write_students(tmp_path, "xml").write_text(text)
+    ran = describe(tmp_path, "a.xml")
+    assert (ran.code, ran.err.startswith(f"hedgerow: {message}")) == (2, True), ran.err[:300]
+
+
+def test_xml_in_a_namespace_and_with_deep_rubbish(tmp_path):
+    source = write_students(tmp_path, "xml")
+    schema = tmp_path / "schema.toml"
+    schema.write_text('namespace = "urn:x"\n' + schema.read_text().replace('"@studentID"', '"{urn:b.c}note"'))
+    student = '<student major="Mathematics" yob="1993"><b:note>x</b:note><gpa>2<!-- -->.5</gpa></student>'
+    source.write_text(f'<students xmlns="urn:x" xmlns:b="urn:b.c"><other><student/></other>{student}</students>')
+    data = read(source, kind="records", options={"schema": str(schema)})
+    assert data.trees() == [("student", ["Mathematics", "1993"], "2.5", [])]
+    assert b'<students xmlns="urn:x">\n<student major' in codec_of("records").write(data, "xml", {})
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        (
+            "courses.csv",
+            "studentID,course,grade\nS9,CS301,A\n",
+            "courses.csv:2: the row belongs to no row of 'student'",
+        ),
+        ("courses.csv", "studentID,course,grade\n,CS301,A\n", "courses.csv:2: the row belongs to no row of 'student'"),
+        ("courses.csv", "course,grade\nCS301,A\n", "courses.csv has no column 'studentID', which the schema declares"),
+        ("courses.csv", "studentID,course,grade,x\n", "courses.csv: column 'x' is not in the schema; declare it"),
+        ("courses.csv", "studentID,course,grade\nS3,CS301\n", "courses.csv:2: the line has more or fewer cells"),
+        (
+            "a.csv",
+            "studentID,major,yob,gpa\nS3,Mathematics,1993,2\nS3,Mathematics,1994,3\n",
+            "a.csv:2: two rows of 'student' have the same key, or one has none",
+        ),
+        (
+            "courses.csv",
+            "studentID,course,grade\nS3,CS301,A\nS3,hush,A\n",
+            "a.csv:3: field 'course' of 'course' has a value outside its hierarchy",
+        ),
+    ],
+)
+def test_tables_that_do_not_join_are_refused(tmp_path, file, text, message):
+    write_students(tmp_path, "csv")
+    (tmp_path / file).write_text(text)
+    ran = describe(tmp_path, "a.csv")
+    assert (ran.code, ran.err.startswith(f"hedgerow: {message}")) == (2, True), ran.err
+    assert "hush" not in ran.err
+
+
+def archive(**tables):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as made:
+        for name, text in tables.items():
+            made.writestr(f"{name}.csv", text)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK", "a.zip is not a zip archive of tables, or it is damaged"),
+        (archive(student="x"), "a.zip must have the tables of the schema and nothing else: student.csv, courses.csv"),
+        (archive(student="x\n", courses="y" * 10**6), "a.zip holds too many bytes when decompressed"),
+    ],
+)
+def test_archives_are_not_trusted(tmp_path, content, message):
+    write_students(tmp_path, "csv")
+    (tmp_path / "a.zip").write_bytes(content)
+    ran = describe(tmp_path, "a.zip", "--read most_bytes=100000")
+    assert (ran.code, ran.err.startswith(f"hedgerow: {message}")) == (2, True), ran.err
+
+
+def test_a_stranger_cannot_name_other_files(tmp_path):
+    """The layout of a release comes from anyone: it is read from an archive only, and checked."""
+    codec = codec_of("records")
+    source = write_students(tmp_path, "csv")
+    data = read(source, kind="records", options={"schema": str(tmp_path / "schema.toml")})
+    options = codec.reread_options(data)
+    with pytest.raises(ReadError, match="is not an archive of tables as Hedgerow writes it"):
+        read(source, kind="records", options=options)
+    for name, text in {"layout": options["layout"] + " ", "axes": "{}x", "schema": "/etc/hosts"}.items():
+        assert not codec.accepts_reread({**options, name: text})
+    assert not codec.accepts_reread({"layout": '{"types":[]}'})
+
+
+def test_a_schema_is_needed(tmp_path):
+    write_students(tmp_path, "jsonl")
+    with pytest.raises(ParameterError, match="records need a schema file; give it with --schema FILE, or draft one"):
+        read(tmp_path / "a.jsonl", kind="records")
+    with pytest.raises(ReadError, match=r"there is no file nowhere\.toml"):
+        read(tmp_path / "a.jsonl", kind="records", options={"schema": "nowhere.toml"})
+    with pytest.raises(DomainError, match="is not a TOML file"):
+        read(tmp_path / "a.jsonl", kind="records", options={"schema": str(tmp_path / "a.jsonl")})

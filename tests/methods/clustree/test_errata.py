@@ -1,0 +1,108 @@
+"""What the paper prints and must not be done, and what must be refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from thesis_records import SMALL, SMALL_DOMAIN, five_students, small
+from tree_cases import forest_of, record_sets, savings_of
+from tree_oracle import Oracle, Vertex
+
+from hedgerow.data.records import Records
+from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.privacy import PureDP
+from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
+from hedgerow.progress import counting, listening
+from hedgerow.publishers.records.clustree.class_search import ClassSearch
+from hedgerow.publishers.records.clustree.clustering import build_classes
+from hedgerow.publishers.records.clustree.mapping import MAPPINGS
+from hedgerow.publishers.records.clustree.publisher import ClusTree
+from hedgerow.publishers.records.clustree.representative import Representative
+
+
+class _Line21(Oracle):
+    """Line 21 of Algorithm 1 as printed: what is matched is suppressed, and what is not matched stays."""
+
+    def try_all(self, made, rows, columns):
+        super().try_all(made, rows, columns)
+        return []
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=record_sets(least=2, most=2))
+def test_line_21_as_printed_destroys_everything_below_the_roots(data):
+    trees = [Vertex.of(tree) for tree in data.trees()]
+    printed, _ = _Line21.of(data.schema, data.domain).merge(*trees)
+    right, _ = Oracle.of(data.schema, data.domain).merge(*trees)
+    pairs = savings_of(Representative.of_record(forest_of(data), 0))
+    size = pairs.forest.types[0].size.sum()
+    ours = size - 2 * pairs.of_records(np.array([1]))[0]
+    assert ours == pytest.approx(float(right), abs=1e-9)
+    assert ours <= float(printed) + 1e-9
+
+
+def test_line_21_as_printed_costs_more_on_the_students():
+    data = five_students()
+    trees = [Vertex.of(tree) for tree in data.trees()]
+    printed, merged = _Line21.of(data.schema, data.domain).merge(trees[2], trees[4])
+    assert float(printed) == pytest.approx(2.2, abs=1e-5)
+    assert merged.children == []
+
+
+def test_a_seed_that_nobody_can_join_takes_no_other_record_down():
+    """As printed, a class without a diverse candidate is filled with records that are all suppressed."""
+    roots = [("r", ["k1"], 1, [])] * 3 + [("r", ["k1"], 2, [])]
+    clustering = build_classes(ClassSearch(forest_of(small(*roots)), 2, 1, MAPPINGS["assignment"]), [np.inf])
+    assert [one.members.tolist() for one in clustering.classes] == [[0, 3]]
+    assert sorted(clustering.leftovers) == [1, 2]
+
+
+def test_records_that_cannot_be_made_diverse_are_suppressed_and_counted():
+    data = small(*[("r", ["k1"], 1, [])] * 3 + [("r", ["k1"], 2, [])])
+    with counting() as counts:
+        release = ClusTree().publish(data, LDiversity(l=2), seed=1)
+    assert len(release.data) == 2
+    assert counts == {"records whose root has too frequent a sensitive value": 2, "records suppressed": 2}
+
+
+@pytest.mark.parametrize("trees", [[], [("r", ["k1"], 1, [])], [("r", ["k1"], 1, [])] * 4])
+def test_no_records_too_few_and_all_alike_publish_nothing(trees):
+    data = Records.from_trees(trees, SMALL, SMALL_DOMAIN)
+    assert len(ClusTree().publish(data, LDiversity(l=2), seed=1).data) == 0
+
+
+def test_one_class_if_l_is_the_number_of_records():
+    data = small(*(("r", ["k1"], value, [("c", ["x"], value, [])]) for value in (1, 2, 3)))
+    release = ClusTree().publish(data, LDiversity(l=3), seed=1)
+    assert release.data.to_bytes() == data.canonical().to_bytes()
+
+
+def test_a_vertex_whose_labels_are_all_hidden_is_kept():
+    data = small(("r", ["k1"], 1, [("c", ["x"], 1, [])]), ("r", ["k2"], 2, [("c", ["z"], 2, [])]))
+    [first, _] = ClusTree().publish(data, LDiversity(l=2), seed=1).data.trees()
+    assert first == ("r", ["*"], 1, [("c", ["*"], 1, [])])
+
+
+def test_frequent_values_are_allowed_in_large_classes_only():
+    data = small(*(("r", ["k1"], value, []) for value in (1, 1, 2, 3)))
+    assert len(ClusTree().publish(data, LDiversity(l=2), seed=1).data) == 4
+    forest = forest_of(data)
+    assert len(ClusTree(leftovers="suppress").classes(forest, k=4, l=2).classes) == 1
+    assert len(ClusTree(leftovers="suppress").classes(forest, k=4, l=4).classes) == 0
+
+
+def test_progress_ends_with_all_records():
+    told = []
+    with listening(lambda *what: told.append(what)):
+        ClusTree(block=2).publish(five_students(), KAnonymity(k=2), seed=1)
+    assert told[-1][0] == "building classes"
+    assert all(done <= total == 5 for _, done, total in told)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+def test_refusals_name_the_parameter():
+    with pytest.raises(ParameterError, match=r"ClusTree.step must be greater than 0; got 0"):
+        ClusTree(step=0.0)
+    with pytest.raises(ParameterError, match=r"ClusTree.mapping must be one of assignment, greedy; got 'lsap'"):
+        ClusTree(mapping="lsap")
+    with pytest.raises(UnsupportedGuarantee, match=r"clustree does not keep PureDP; it keeps KAnonymity, LDiversity"):
+        ClusTree().publish(five_students(), PureDP(epsilon=1, unit="record"))
