@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgerow.data import Domain, Graph, Sequences, Sets, Trajectories
+    from hedgerow.data.records import Records
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.kcl_criterion import KCL
+    from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
     from hedgerow.publishers import METHODS, Publisher, find_method, param
     from hedgerow.publishers.graphs.degree_corrected_blocks import DegreeCorrectedBlocks
     from hedgerow.publishers.graphs.der.publisher import DER
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.graphs.noisy_degrees import NoisyDegrees
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
+    from hedgerow.publishers.records.clustree.publisher import ClusTree
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
@@ -42,6 +45,7 @@ __all__ = [
     "METHODS",
     "All",
     "Choose",
+    "ClusTree",
     "ContinuedPrefixTree",
     "CorrelatedDP",
     "Criterion",
@@ -54,6 +58,8 @@ __all__ = [
     "GuaranteeError",
     "HedgerowError",
     "InputError",
+    "KAnonymity",
+    "LDiversity",
     "Laplace",
     "LaplaceGraph",
     "Ledger",
@@ -67,6 +73,7 @@ __all__ = [
     "PureDP",
     "RakedHistogram",
     "RandomGraph",
+    "Records",
     "Release",
     "Score",
     "Sequences",
@@ -91,6 +98,7 @@ _HOMES = {
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),
     "hedgerow.privacy.kcl_criterion": ("KCL",),
+    "hedgerow.privacy.tree_criteria": ("KAnonymity", "LDiversity"),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),

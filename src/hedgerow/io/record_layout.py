@@ -143,7 +143,7 @@ def axes_from_text(text: str) -> Domain:
     axes = {name: {"values": values, "paths": paths} for name, (values, paths) in lists.items()}
     plain = {"source": "inferred from the data", "records_per_person": None, "axes": axes}
     try:
-        domain = Domain.from_plain(plain, len(text))  # every value is listed
+        domain = Domain.from_plain(plain)  # every value is listed, so that the text bounds their number
     except DomainError:
         raise _damaged() from None
     if domain is None or axes_to_text(domain) != text:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from hedgerow.frontiers.rows import index_ranges
 from hedgerow.publishers.records.clustree.forest import KEEP, Forest
@@ -92,6 +91,8 @@ class HistogramBound:
         self._step_weights = np.repeat(self._weights, self._most)
         columns, row = self._steps(counts)
         shape = (rows, len(self._step_weights))
+        from scipy import sparse  # noqa: PLC0415 - listing the methods does not need it
+
         self._matrix: Any = sparse.csr_matrix((np.ones(len(row)), (row, columns)), shape)  # SciPy is not typed
 
     def _steps(self, counts: _Counts) -> tuple[Integers, Integers]:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from hedgerow.frontiers.rows import index_ranges
 
@@ -17,8 +16,13 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 _PAIR = 2
-#: rows and columns of an assignment of least cost; SciPy is not typed
-_solve: Callable[[Floats], tuple[Integers, Integers]] = cast("Any", optimize).linear_sum_assignment
+
+
+def _solve(costs: Floats) -> tuple[Integers, Integers]:
+    """Return rows and columns of an assignment of least cost."""
+    from scipy import optimize  # noqa: PLC0415 - listing the methods does not need it
+
+    return cast("Any", optimize).linear_sum_assignment(costs)  # SciPy is not typed
 
 
 class SiblingPairs(NamedTuple):
