@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tree_oracle import Vertex
 
 from hedgerow.data import Domain
 from hedgerow.data.domain import Axis, Source
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records, Tree
+from hedgerow.publishers.records.clustree.class_search import ClassSearch
 from hedgerow.publishers.records.clustree.forest import Forest
+from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
 from hedgerow.publishers.records.clustree.label_losses import losses_of
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
 from hedgerow.publishers.records.clustree.pair_savings import PairSavings
@@ -115,6 +116,20 @@ def as_vertex(data: Records, made: Representative) -> Vertex:
     return every[0][0]
 
 
-def reversed_siblings(data: Records) -> Records:
-    """The same records with their siblings in another order."""
-    return replace(data.shuffled(np.random.default_rng(7)))
+class _NoBound(HistogramBound):
+    """Excludes nothing."""
+
+    def savings(self, representative: Representative) -> NDArray[np.float64]:
+        return np.full((1, len(self._forest)), 1e9)
+
+
+class FullSearch(ClassSearch):
+    """Evaluates every record."""
+
+    @property
+    def bound(self) -> HistogramBound:
+        return _NoBound(self.forest)
+
+    @property
+    def child_bounds(self) -> dict[int, HistogramBound]:
+        return {}

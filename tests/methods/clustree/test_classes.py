@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tree_cases import forest_of, record_sets
+from tree_cases import FullSearch, forest_of, record_sets
 
 from hedgerow.data.records import VertexTable
 from hedgerow.privacy import All
@@ -17,7 +17,6 @@ from hedgerow.publishers.records.clustree.blocks import join_records
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
 from hedgerow.publishers.records.clustree.clustering import build_classes, multipliers
 from hedgerow.publishers.records.clustree.forest import bucket_codes
-from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
 from hedgerow.publishers.records.clustree.leftovers import attach_leftovers
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
 from hedgerow.publishers.records.clustree.publisher import ClusTree
@@ -105,26 +104,13 @@ def kept_labels(data):
     )
 
 
-class _NoBound(HistogramBound):
-    """Excludes nothing."""
-
-    def savings(self, representative):
-        return np.full((1, len(self._forest)), 1e9)
-
-
-class _FullSearch(ClassSearch):
-    @property
-    def bound(self):
-        return _NoBound(self.forest)
-
-
 @settings(max_examples=150, deadline=None)
 @given(data=record_sets(least=3, most=40, width=2), mapping=st.sampled_from(sorted(MAPPINGS)), size=st.integers(2, 3))
 def test_the_bound_excludes_no_record_that_full_search_would_choose(data, mapping, size):
     forest = forest_of(data)
     runs = [
         build_classes(kind(forest, size, 1, MAPPINGS[mapping]), multipliers(2, 0.5))
-        for kind in (ClassSearch, _FullSearch)
+        for kind in (ClassSearch, FullSearch)
     ]
     members = [[one.members.tolist() for one in run.classes] for run in runs]
     assert members[0] == members[1]

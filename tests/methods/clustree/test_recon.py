@@ -5,9 +5,12 @@ import sys
 import numpy as np
 import pytest
 from project import ROOT
-from tree_cases import forest_of
+from tree_cases import FullSearch, forest_of
 
 from hedgerow.privacy.tree_criteria import LDiversity
+from hedgerow.publishers.records.clustree.class_search import ClassSearch
+from hedgerow.publishers.records.clustree.clustering import build_classes
+from hedgerow.publishers.records.clustree.mapping import MAPPINGS
 from hedgerow.publishers.records.clustree.publisher import ClusTree
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -49,6 +52,16 @@ def test_every_step_from_the_simplest_variant_to_the_default_loses_less():
     losses = [loss_of(method, data, 3) for method in better]
     assert losses == sorted(losses, reverse=True)
     assert losses[0] - losses[-1] > 0.05
+
+
+@pytest.mark.parametrize(("kind", "mapping"), [("S", "assignment"), ("T", "assignment"), ("S", "greedy")])
+def test_the_bound_excludes_most_students_and_none_that_full_search_would_choose(kind, mapping):
+    forest = forest_of(recon(Recon(kind, records=90, seed=4)))
+    pruned, full = (search(forest, 3, 1, MAPPINGS[mapping]) for search in (ClassSearch, FullSearch))
+    chosen, expected = (build_classes(search, [np.inf]).classes for search in (pruned, full))
+    assert [one.members.tolist() for one in chosen] == [one.members.tolist() for one in expected]
+    assert full.counts.evaluated == full.counts.considered
+    assert pruned.counts.evaluated < 0.8 * pruned.counts.considered
 
 
 def test_students_are_published_in_blocks():
