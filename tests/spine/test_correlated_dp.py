@@ -104,9 +104,10 @@ def test_it_is_written_and_read_again():
 def test_the_options_say_which_promise_is_meant():
     options = {"epsilon": "1", "unit": "edge"}
     assert promise(TwoRegions, options) == EDGE
-    assert promise(TwoRegions, {**options, "k": "10"}) == TEN == from_options({**options, "k": "10"})
-    # networks have no trajectories: k and l together still mean only one thing
-    both = from_options({"epsilon": "1", "unit": "record", "k": "3", "l": "2"})
+    assert promise(TwoRegions, {**options, "k": "10"}) == TEN
+    assert from_options({**options, "k": "10"}, kind="graphs") == TEN
+    # trajectories are no networks: k and l together still mean only one thing
+    both = from_options({"epsilon": "1", "unit": "record", "k": "3", "l": "2"}, kind="trajectories")
     assert [part.name for part in both.parts()] == ["PureDP", "KCL"]
     assert build(["CorrelatedDP"], {**options, "k": "10", "l": "2"}) == TEN
 
