@@ -90,7 +90,7 @@ ROOT = '[types.s]\npath = ""\n[types.s.fields]\n'
         (ROOT + 'a = "?"', "field 'a' of 's' has no role yet; write 'drop', 'sensitive', or its hierarchy"),
         (ROOT + 'a = "quasi"', "field 'a' of 's' must be 'drop', 'sensitive', or a hierarchy"),
         (ROOT + "a = {}", "field 'a' of 's' needs one of file, values, or low and high"),
-        (ROOT + "a = { list = [1] }", "field 'a' of 's' has an unknown entry 'valuse'; it needs one of file"),
+        (ROOT + "a = { list = [1] }", "field 'a' of 's' has an unknown entry 'list'; it needs one of file"),
         (ROOT + "a = { low = 1, high = 0 }", "low and high must be whole numbers, or dates"),
         (ROOT + "a = { low = 1, high = 9, widths = [2, 3] }", "each a multiple of the one before"),
         (ROOT + 'a = "sensitive"\nb = "sensitive"', "'a' is sensitive already; a type has one such field"),
