@@ -148,3 +148,14 @@ def test_an_edited_draft_reads_the_data(tmp_path):
 @pytest.mark.parametrize("promise", [LDiversity(l=2), KAnonymity(k=2)])
 def test_the_method_conforms(promise):
     check_publisher(find_method("clustree")(), promise)
+
+
+def test_a_release_of_nothing_is_said_to_be_empty(tmp_path):
+    """All roots have one sensitive value, so that no class can be diverse."""
+    (tmp_path / "d.jsonl").write_text('{"a": "x", "s": "1"}\n' * 3)
+    schema = '[types.p]\npath = ""\n[types.p.fields]\na = { values = ["x", "y"] }\ns = "sensitive"\n'
+    (tmp_path / "s.toml").write_text(schema)
+    ran = run("publish d.jsonl --kind records --schema s.toml --method clustree --l 2 --out R", tmp_path)
+    assert (ran.code, "The release is empty" in ran.out) == (0, True)
+    ran = run("publish d.jsonl --kind records --schema s.toml --method clustree --k 2 --out K", tmp_path)
+    assert (ran.code, "The release is empty" in ran.out) == (0, False)

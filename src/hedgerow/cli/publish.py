@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,8 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         release, folder = run_job(job, recipe)
     promise = release.guarantee.sentence()
     warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
+    if not any(len(output) if isinstance(output, Sized) else 1 for output in release.outputs.values()):
+        warning += "\n\nThe release is empty: the promise leaves nothing to publish. Weaken it, or use another method."
     text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
     facts = {"published": True, "for_publication": release.publishable, "out": str(folder)}
     emit({**facts, "promise": promise}, text, as_json=as_json)
