@@ -112,6 +112,7 @@ OUTSIDE = '<!DOCTYPE s [<!ENTITY a SYSTEM "file:///etc/hosts">]><students>&a;</s
         ("<students><student><gpa a='1'>2</gpa></student></students>", "a.xml:1: field 'gpa' must be a plain value"),
         ("<students>\n<student>" + "<a>" * 70 + "</a>" * 70 + "</student></students>", "a.xml:2: the record is nested"),
         ('<?xml version="1.0" encoding="latin-1"?><students/>', "a.xml:1: the encoding must be UTF-8"),
+        ("<students/>".encode("utf-16-le").decode(), "a.xml:1: the encoding must be UTF-8; convert the file"),
         ("<students><!--" + "x" * 2_000_000 + "--></students>", "a.xml:1: a tag or comment is longer than"),
     ],
 )

@@ -26,6 +26,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: the label that hides everything
 ROOT = "*"
+#: the most groups that contain each other: a hierarchy may come from anyone, and its memory grows with their square
+_DEEPEST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,9 @@ class Hierarchy:
     def from_axis(cls, axis: Axis) -> Hierarchy:
         """Build the tree of the paths of an axis; without paths all values are below the root."""
         paths = axis.paths or ((),) * len(axis)
+        if max(map(len, paths), default=0) > _DEEPEST:
+            msg = f"a hierarchy has more than {_DEEPEST} groups within each other; leave some of them out"
+            raise DomainError(msg)
         groups: dict[tuple[str, ...], int] = {}
         for path in paths:
             for depth in range(1, len(path) + 1):

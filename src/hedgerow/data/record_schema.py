@@ -9,6 +9,9 @@ from hedgerow.errors import DomainError
 
 __all__ = ["RecordSchema", "VertexType"]
 
+#: the most types: a schema may come from anyone, and each type is compared with all others
+_MOST_TYPES = 1_000
+
 
 @dataclass(frozen=True)
 class VertexType:
@@ -90,6 +93,9 @@ class RecordSchema:
     namespace: str = ""
 
     def __post_init__(self) -> None:
+        if not 1 <= len(self.types) <= _MOST_TYPES:
+            msg = f"a schema needs a type for the root of records, and may have {_MOST_TYPES:,} types at most"
+            raise DomainError(msg)
         seen: set[str] = set()
         for number, kind in enumerate(self.types):
             if (kind.parent is None) != (number == 0) or (kind.parent is not None and kind.parent not in seen):
@@ -102,9 +108,6 @@ class RecordSchema:
                 msg = f"type {kind.name!r} needs an attribute: a quasi-identifier or a sensitive one"
                 raise DomainError(msg)
             seen.add(kind.name)
-        if not self.types:
-            msg = "a schema needs a type for the root of records"
-            raise DomainError(msg)
 
     @property
     def axes(self) -> tuple[str, ...]:

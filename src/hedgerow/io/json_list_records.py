@@ -21,8 +21,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:
     """Read the objects of a list."""
-    del most
-    return collect(where, request, documents(where, content))
+    return collect(RecordRows(where, request, most=most), documents(where, content))
 
 
 def documents(where: str, content: bytes) -> Iterator[tuple[int, Any, str]]:

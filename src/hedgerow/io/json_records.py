@@ -90,14 +90,12 @@ def documents(
 
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:
     """Read one object per line."""
-    del most
-    read_documents = documents(where, content, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
-    return collect(where, request, read_documents)
+    rows = RecordRows(where, request, most=most)
+    return collect(rows, documents(where, content, drop_bad=request.drop_bad, skip_lines=request.skip_lines))
 
 
-def collect(where: str, request: RecordRequest, read_documents: Iterator[tuple[int, Any, str]]) -> RecordRows:
+def collect(rows: RecordRows, read_documents: Iterator[tuple[int, Any, str]]) -> RecordRows:
     """Collect the records of documents."""
-    rows = RecordRows(where, request)
     for line, document, wrong in read_documents:
         if wrong:
             rows.refuse(line, wrong)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, cast
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
+from hedgerow.io.files import MOST_BYTES
 from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest, split_place
 from hedgerow.io.record_values import is_extended, text_of_field
 
@@ -16,6 +17,8 @@ __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
 
 #: how deep documents may be nested, and the most vertices of one type that a vertex may have
 DEEPEST, MOST_CHILDREN = 64, 10_000
+#: a vertex takes as much memory as this many fields: two bytes of a file can be a vertex with all fields of its type
+_FIELDS_PER_VERTEX = 3
 
 _LIST = "[]"
 _LONGEST_NAME = 80
@@ -68,10 +71,14 @@ class _Plan:
 
 
 class RecordRows:
-    """Collects documents; `elements` is set for XML, where every field is a list of its elements."""
+    """Collects documents; at most so many fields, given or not, as a file may have bytes (`most`).
 
-    def __init__(self, where: str, request: RecordRequest, *, elements: bool = False) -> None:
+    `elements` is set for XML, where every field is a list of its elements.
+    """
+
+    def __init__(self, where: str, request: RecordRequest, *, elements: bool = False, most: int = MOST_BYTES) -> None:
         self.where, self.request, self._elements = where, request, elements
+        self._left = most  # fields that may still be read
         self._schema = request.layout.schema
         self.tables = [VertexRows(len(kind.attributes)) for kind in self._schema.types]
         self.lines: list[int] = []
@@ -103,6 +110,11 @@ class RecordRows:
 
     def _vertex(self, number: int, parent: int, document: Any, path: str) -> None:
         table = self.tables[number]
+        self._left -= len(table.fields) + _FIELDS_PER_VERTEX
+        if self._left < 0:
+            more = "if that is intended, allow more with the reading option most_bytes"
+            msg = f"{self.where} has too many vertices and fields, given or not; {more}"
+            raise ReadError(msg)
         row = len(table)
         table.parent.append(parent)
         table.record.append(len(self.lines))

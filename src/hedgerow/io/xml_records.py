@@ -25,16 +25,16 @@ __all__ = ["check", "parse_elements", "read", "write"]
 _BETWEEN = " "
 #: how many bytes are parsed at a time, and the most bytes of one tag or comment
 _PIECE, _LONGEST = 1 << 18, 1 << 20
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: how UTF-16 begins, with a byte order mark or without
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 _NAME = re.compile(r"[^\W\d][\w-]*")
 _ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\"'\t\n\r"}
 
 
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:
     """Read the elements at the path of records."""
-    del most
     schema = request.layout.schema
-    rows = RecordRows(where, request, elements=True)
+    rows = RecordRows(where, request, elements=True, most=most)
     parser = ElementParser(where, _path(schema.record, schema.types[0].name), schema.namespace, rows.add)
     parser.on_bad = rows.refuse
     parser.parse(content)
