@@ -142,6 +142,15 @@ def test_tables_that_are_no_trees_are_refused():
         LDiversity(l=2).verify({"": with_tables(data, 1, parent=np.array([0, 1, 3]))})
 
 
+@pytest.mark.parametrize("column", [{"labels": [[-1]] * 3}, {"labels": [[2]] * 3}, {"sensitive": [1] * 3}])
+def test_codes_outside_the_domain_are_refused(column):
+    """All three records look alike, whatever is written for such a code."""
+    data = forest(*[("r", ["x"], "1", [])] * 3)
+    broken = with_tables(data, 0, **{name: np.array(codes) for name, codes in column.items()})
+    with pytest.raises(DomainError, match="type 'r' has a label or a sensitive value outside its domain"):
+        KAnonymity(k=2).verify({"": broken})
+
+
 def test_no_records_break_no_promise():
     data = forest(("r", ["x"], "1", [("c", ["x"], "2", [])]))
     empty = data.only(np.zeros(1, np.bool_))

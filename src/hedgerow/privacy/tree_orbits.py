@@ -66,6 +66,7 @@ def find_look_alikes(data: Records) -> LookAlikes:
     ([2], [0, 1, 0, 1, 0, 0], [2, 1])
     """
     _require_trees(data)
+    _require_domain(data)
     parents = [data.schema.numbers.get(kind.parent or "", -1) for kind in data.schema.types]
     codes = _code_subtrees(data, parents)
     record = codes[0]
@@ -114,6 +115,17 @@ def _require_trees(data: Records) -> None:
         outside = bool(np.any((table.parent < 0) | (table.parent >= most)))
         if outside or (number == 0 and len(np.unique(table.parent)) < most):
             msg = f"a vertex of type {kind.name!r} has no parent in the data, or two roots are of one record"
+            raise DomainError(msg)
+
+
+def _require_domain(data: Records) -> None:
+    """Refuse codes outside the domain: nobody knows what would be written for them."""
+    for number, (kind, table) in enumerate(zip(data.schema.types, data.tables, strict=True)):
+        most = np.array([len(tree) for tree in data.hierarchies(number)], np.int64)
+        values = 0 if kind.sensitive_axis is None else data.domain.size(kind.sensitive_axis)
+        outside = bool(np.any((table.labels < 0) | (table.labels >= most)) or np.any(table.sensitive >= values))
+        if outside or np.any(table.sensitive < -1):
+            msg = f"a vertex of type {kind.name!r} has a label or a sensitive value outside its domain"
             raise DomainError(msg)
 
 
