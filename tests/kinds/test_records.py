@@ -150,12 +150,23 @@ def test_the_method_conforms(promise):
     check_publisher(find_method("clustree")(), promise)
 
 
-def test_a_release_of_nothing_is_said_to_be_empty(tmp_path):
-    """All roots have one sensitive value, so that no class can be diverse."""
-    (tmp_path / "d.jsonl").write_text('{"a": "x", "s": "1"}\n' * 3)
+@pytest.mark.filterwarnings("always:at most")
+def test_what_is_not_published_is_said_to_the_owner_only(tmp_path):
+    """Before the run if nobody could publish it, else after it; in no file of the release."""
     schema = '[types.p]\npath = ""\n[types.p.fields]\na = { values = ["x", "y"] }\ns = "sensitive"\n'
     (tmp_path / "s.toml").write_text(schema)
-    ran = run("publish d.jsonl --kind records --schema s.toml --method clustree --l 2 --out R", tmp_path)
+    line = "publish d.jsonl --kind records --schema s.toml --method clustree --l 2 --out {} --set block=2"
+    one, two = '{"a": "x", "s": "1"}\n', '{"a": "y", "s": "2"}\n'
+    (tmp_path / "d.jsonl").write_text(one * 3)
+    ran = run(line.format("A"), tmp_path)
+    assert (ran.code, (tmp_path / "A").exists()) == (3, False)
+    assert ran.err.startswith("hedgerow: no record can be published with l = 2: too few values or groups of values")
+    (tmp_path / "d.jsonl").write_text(one * 2 + two * 2)  # a block has records of one label
+    ran = run(line.format("B"), tmp_path)
     assert (ran.code, "The release is empty" in ran.out) == (0, True)
-    ran = run("publish d.jsonl --kind records --schema s.toml --method clustree --k 2 --out K", tmp_path)
-    assert (ran.code, "The release is empty" in ran.out) == (0, False)
+    assert "For the owner only: records suppressed: 4." in ran.out
+    (tmp_path / "d.jsonl").write_text(one * 2 + two)
+    ran = run(line.replace("block=2", "block=9").format("C"), tmp_path)
+    assert ran.err.startswith("hedgerow: warning: at most 2 of 3 records can be published with l = 2, since a value")
+    assert "For the owner only: records suppressed: 1." in ran.out
+    assert not any(b"suppressed: " in path.read_bytes() for path in (tmp_path / "C").iterdir())

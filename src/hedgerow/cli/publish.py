@@ -86,6 +86,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     """
     from hedgerow.jobs.publish import plan_job, run_job  # noqa: PLC0415
     from hedgerow.jobs.recipe import save_job  # noqa: PLC0415
+    from hedgerow.progress import counting  # noqa: PLC0415
 
     job = _job(arguments)
     recipe = Path(arguments["save_recipe"]) if arguments["save_recipe"] else None
@@ -97,15 +98,17 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
-    with show_progress():
+    with show_progress(), counting() as counts:
         release, folder = run_job(job, recipe)
     promise = release.guarantee.sentence()
     warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
     if not any(len(output) if isinstance(output, Sized) else 1 for output in release.outputs.values()):
         warning += "\n\nThe release is empty: the promise leaves nothing to publish. Weaken it, or use another method."
+    counted = ", ".join(f"{what}: {number:,}" for what, number in counts.items())
+    warning += f"\n\nFor the owner only: {counted}." if counted else ""
     text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
     facts = {"published": True, "for_publication": release.publishable, "out": str(folder)}
-    emit({**facts, "promise": promise}, text, as_json=as_json)
+    emit({**facts, "promise": promise, "for_the_owner_only": counts}, text, as_json=as_json)
 
 
 def _job(arguments: dict[str, Any]) -> Any:

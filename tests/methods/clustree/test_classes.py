@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tree_cases import FullSearch, forest_of, record_sets
 
 from hedgerow.data.records import VertexTable
+from hedgerow.errors import NotSatisfied
 from hedgerow.privacy import All
 from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
 from hedgerow.publishers.records.clustree.blocks import join_records
@@ -45,11 +46,17 @@ def classes_of(method, data, k, l):  # noqa: E741
     return forest, method.classes(forest, k=k, l=l)
 
 
+@pytest.mark.filterwarnings("ignore:at most", "ignore:fewer than")
 @settings(max_examples=150, deadline=None)
 @given(data=MANY, method=METHODS, promise=PROMISES, seed=st.integers(0, 9))
 def test_what_is_published_keeps_the_promise_in_any_order_of_the_input(data, method, promise, seed):
     guarantee = guarantee_of(*promise)
-    release = method.publish(data, guarantee, seed=seed)  # refuses to release what does not verify
+    try:
+        release = method.publish(data, guarantee, seed=seed)  # refuses to release what does not verify
+    except NotSatisfied as error:
+        assert "a class needs" in str(error) or "no record can be published" in str(error)  # noqa: PT017 - else below
+        assert not classes_of(method, data, *promise)[1].classes
+        return
     moved = method.publish(data.shuffled(np.random.default_rng(seed)), guarantee, seed=seed)
     assert release.data.to_bytes() == moved.data.to_bytes()
     assert len(release.data) <= len(data)

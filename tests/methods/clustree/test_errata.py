@@ -1,19 +1,23 @@
 """What the paper prints and must not be done, and what must be refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from thesis_records import SMALL, SMALL_DOMAIN, five_students, small
 from tree_cases import forest_of, record_sets, savings_of
 from tree_oracle import Oracle, Vertex
 
 from hedgerow.data.records import Records
-from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.errors import NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import PureDP
 from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
 from hedgerow.progress import counting, listening
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
 from hedgerow.publishers.records.clustree.clustering import build_classes
+from hedgerow.publishers.records.clustree.feasibility import bound_published
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
 from hedgerow.publishers.records.clustree.publisher import ClusTree
 from hedgerow.publishers.records.clustree.representative import Representative
@@ -56,18 +60,41 @@ def test_a_seed_that_nobody_can_join_takes_no_other_record_down():
     assert sorted(clustering.leftovers) == [1, 2]
 
 
-def test_records_that_cannot_be_made_diverse_are_suppressed_and_counted():
-    data = small(*[("r", ["k1"], 1, [])] * 3 + [("r", ["k1"], 2, [])])
-    with counting() as counts:
+def test_records_that_cannot_be_made_diverse_are_announced_suppressed_and_counted():
+    child = ("c", ["x"], 1, [])
+    data = small(*[("r", ["k1"], 1, [])] * 3 + [("r", ["k1"], 2, [child])])
+    with counting() as counts, pytest.warns(UserWarning, match="records can be published|will be suppressed") as warned:
         release = ClusTree().publish(data, LDiversity(l=2), seed=1)
+    most, all_of_a_type = (str(each.message) for each in warned)
+    assert most.startswith("at most 2 of 4 records can be published with l = 2, since a value or group of values of 'r")
+    assert all_of_a_type.endswith("of 'c.value' occur: all vertices that have one (1) will be suppressed")
     assert len(release.data) == 2
-    assert counts == {"records whose root has too frequent a sensitive value": 2, "records suppressed": 2}
+    assert counts == {"records suppressed": 2, "vertices of type 'c' suppressed": 1}
 
 
-@pytest.mark.parametrize("trees", [[], [("r", ["k1"], 1, [])], [("r", ["k1"], 1, [])] * 4])
-def test_no_records_too_few_and_all_alike_publish_nothing(trees):
+@given(counts=st.lists(st.integers(0, 6), max_size=4), l=st.integers(2, 4))
+def test_no_more_records_than_the_bound_are_published(counts, l):  # noqa: E741 - the letter of the paper
+    """Word by word: the most records such that every value is at most one in l of them."""
+    by_hand = max(
+        sum(some)
+        for some in itertools.product(*(range(count + 1) for count in counts))
+        if all(number <= sum(some) // l for number in some)
+    )
+    assert bound_published(np.array(counts, np.int64), l) == by_hand
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ([], "a class needs 2 records, and there are 0; lower k or l, or add records"),
+        ([("r", ["k1"], 1, [])], "a class needs 2 records, and there are 1"),
+        ([("r", ["k1"], 1, [])] * 4, "no record can be published with l = 2: too few values .* of 'r.value' occur"),
+    ],
+)
+def test_no_records_too_few_and_all_alike_are_refused(trees, message):
     data = Records.from_trees(trees, SMALL, SMALL_DOMAIN)
-    assert len(ClusTree().publish(data, LDiversity(l=2), seed=1).data) == 0
+    with pytest.raises(NotSatisfied, match=message):
+        ClusTree().publish(data, LDiversity(l=2), seed=1)
 
 
 def test_one_class_if_l_is_the_number_of_records():

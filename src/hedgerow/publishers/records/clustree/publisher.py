@@ -17,8 +17,9 @@ from hedgerow.progress import count, tell
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.records.clustree.blocks import blocks_of, join_records, split_records
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes, class_bound, multipliers
-from hedgerow.publishers.records.clustree.forest import Forest, bucket_codes
+from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes, multipliers
+from hedgerow.publishers.records.clustree.feasibility import require_feasible
+from hedgerow.publishers.records.clustree.forest import Forest
 from hedgerow.publishers.records.clustree.label_losses import losses_of
 from hedgerow.publishers.records.clustree.leftovers import attach_leftovers
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
@@ -91,10 +92,11 @@ class ClusTree(Publisher[Records]):
 
     def run(self, data: Records, ledger: Ledger) -> Records:
         """Put records into a random order, and generalise classes of them."""
-        if not any(sum(promise.violations({"": data}).values()) for promise in _promises(ledger)):
+        if len(data) and not any(sum(promise.violations({"": data}).values()) for promise in _promises(ledger)):
             return data  # it keeps the promise as it is
         k = ledger.promised(KAnonymity).k if ledger.has_promised(KAnonymity) else 1
         l = ledger.promised(LDiversity).l if ledger.has_promised(LDiversity) else None  # noqa: E741
+        require_feasible(data, k=k, l=l)
         return self.anonymised(data.canonical().shuffled(ledger.coins()), k=k, l=l)
 
     def anonymised(self, data: Records, *, k: int, l: int | None) -> Records:  # noqa: E741 - the name of the promise
@@ -116,8 +118,9 @@ class ClusTree(Publisher[Records]):
             parts.append(generalised(block, clustering.classes))
             done += len(block)
         result = join_records(parts) if parts else data
-        count("records whose root has too frequent a sensitive value", _count_too_frequent(data, k, l))
         count("records suppressed", len(data) - len(result))
+        for kind, before, after in list(zip(data.schema.types, data.tables, result.tables, strict=True))[1:]:
+            count(f"vertices of type {kind.name!r} suppressed", len(before) - len(after))
         return result
 
     def classes(
@@ -139,19 +142,6 @@ class ClusTree(Publisher[Records]):
 
 def _promises(ledger: Ledger) -> list[KAnonymity | LDiversity]:
     return [ledger.promised(kind) for kind in (KAnonymity, LDiversity) if ledger.has_promised(kind)]
-
-
-def _count_too_frequent(data: Records, k: int, l: int | None) -> int:  # noqa: E741
-    """How many records at least are in no class, since the sensitive value of their roots is too frequent."""
-    axis = data.schema.types[0].sensitive_axis
-    values = data.tables[0].sensitive
-    if l is None or axis is None:
-        return 0
-    counts = np.bincount(bucket_codes(data.domain.axis(axis))[values[values >= 0]])
-    size, most = max(k, l), max(k, l) // l
-    classes = class_bound(counts, size=size, most=most)
-    # a class may grow to almost twice its size, and a value be more frequent in it then
-    return int((counts - np.minimum(counts, classes * ((2 * size - 1) // l))).sum())
 
 
 def _tell(before: int, total: int, done: int) -> None:
