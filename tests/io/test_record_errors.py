@@ -165,6 +165,53 @@ def test_tables_that_do_not_join_are_refused(tmp_path, file, text, message):
     assert "hush" not in ran.err
 
 
+def test_a_key_of_two_records_is_refused_always(tmp_path):
+    """With `on_bad=drop` too: a row of one person must not remove the books of another, nor the person."""
+    write_students(tmp_path, "csv")
+    schema = tmp_path / "schema.toml"
+    book = '[types.book]\ntable = "books.csv"\nparent = "course"\nparent_key = "number"\n[types.book.fields]\n'
+    text = schema.read_text().replace("[types.course]", '[types.course]\nkey = "number"')
+    schema.write_text(f'{text}{book}title = {{ values = ["x", "y"] }}\n')
+    (tmp_path / "books.csv").write_text("number,title\n1,x\n")
+    for second, records in {"S5,CS301,A,2": 2, "S3,CS301,A,1": 1, "S5,CS301,A,": 1}.items():
+        (tmp_path / "courses.csv").write_text(f"studentID,course,grade,number\nS3,CS301,A,1\n{second}\n")
+        ran = describe(tmp_path, "a.csv", "--read on_bad=drop")
+        assert f"records                          {records}" in ran.out, ran
+    (tmp_path / "courses.csv").write_text("studentID,course,grade,number\nS3,CS301,A,1\nS5,CS301,A,1\n")
+    for more in ("", "--read on_bad=drop"):
+        ran = describe(tmp_path, "a.csv", more)
+        assert (ran.code, ran.err) == (
+            2,
+            "hedgerow: courses.csv:2: another record has a 'course' with the same key; correct it\n",
+        )
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "xml", "mongo"])
+def test_a_person_has_one_record(tmp_path, form):
+    """If the schema names the key of records: both are dropped, since nobody knows which is right."""
+    source = write_students(tmp_path, form)
+    name = {"xml": "@studentID", "mongo": "_id.$oid"}.get(form, "studentID")
+    schema = tmp_path / "schema.toml"
+    schema.write_text(schema.read_text().replace('path = ""', f'path = ""\nkey = "{name}"', 1))
+    assert describe(tmp_path, source.name).code == 0
+    line = f"publish {source.name} --kind records --schema schema.toml --method clustree --l 2 --out X"
+    assert run(line, tmp_path).code == 0
+    [data] = (tmp_path / "X").glob("data*")
+    ran = run(f"verify {data} --kind records --schema schema.toml --read groups=yes --l 2", tmp_path)
+    assert ran.code == 0, ran.err
+    twins = source.read_text().replace("S5", "S3").replace('"60"', '"5f"')
+    source.write_text(twins)
+    ran = describe(tmp_path, source.name)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "an earlier record has the same key, and a person has one record; correct it, or drop such" in ran.err
+    dropped = describe(tmp_path, source.name, "--read on_bad=drop")
+    assert "records                          0" in dropped.out
+    assert "records dropped                  2" in dropped.out
+    source.write_text(twins.replace("S3", "", 1).replace('"5f"', "null", 1))
+    dropped = describe(tmp_path, source.name, "--read on_bad=drop")
+    assert "records                          1" in dropped.out, (dropped, source.read_text())
+
+
 def archive(**tables):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as made:

@@ -23,7 +23,7 @@ record = "students.student"
 unlisted = "{unlisted}"
 [types.student]
 path = ""
-key = "unit"
+{key}
 [types.student.fields]
 "{at}unit" = "drop"
 "{at}major" = {{ values = ["CS", "EE", "01"], paths = ["Eng", "Eng", ""], missing = true }}
@@ -99,6 +99,12 @@ def line_unit(chance: random.Random, number: int) -> list[bytes]:
     return [json.dumps(student(chance, number)).encode()]
 
 
+def keyed_unit(chance: random.Random, number: int) -> list[bytes]:
+    """One record of a person, or two of them, which are both dropped."""
+    lines = [{**student(chance, number), "unit": number} for _ in range(chance.choice([1, 1, 1, 2]))]
+    return [json.dumps(line).encode() for line in lines]
+
+
 def json_lines(rows: list[bytes], folder: Path) -> Path:
     (folder / "a.jsonl").write_bytes(b"\n".join(rows))
     return folder / "a.jsonl"
@@ -158,16 +164,19 @@ def csv_tables(rows: list[tuple[str, str]], folder: Path) -> Path:
 
 
 _case = partial(RecordCase, "records")
-LISTED = SCHEMA.format(at="", course='path = "courses[]"', unlisted="error")
-LOOSE = SCHEMA.format(at="", course='path = "courses[]"', unlisted="drop")
+KEY = 'key = "unit"'
+LISTED = SCHEMA.format(at="", key="", course='path = "courses[]"', unlisted="error")
+LOOSE = SCHEMA.format(at="", key="", course='path = "courses[]"', unlisted="drop")
+KEYED = SCHEMA.format(at="", key=KEY, course='path = "courses[]"', unlisted="error")
 
 RECORD_CASES: dict[str, Case] = {
     "JSON records": _case(line_unit, json_lines, schema=LISTED),
     "JSON records, loosely": _case(line_unit, json_lines, {"groups": "yes"}, schema=LOOSE),
+    "JSON records with keys": _case(keyed_unit, json_lines, schema=KEYED),
     "JSON list of records": _case(lambda chance, number: [student(chance, number)], json_list, schema=LISTED),
     "records in memory": _case(lambda chance, number: [student(chance, number)], lambda rows, _: rows, schema=LISTED),
     "XML records": _case(
-        element_unit, xml_file, schema=SCHEMA.format(at="@", course='path = "course"', unlisted="error")
+        element_unit, xml_file, schema=SCHEMA.format(at="@", key="", course='path = "course"', unlisted="error")
     ),
-    "joined tables": _case(row_unit, csv_tables, schema=SCHEMA.format(at="", course=JOIN, unlisted="error")),
+    "joined tables": _case(row_unit, csv_tables, schema=SCHEMA.format(at="", key=KEY, course=JOIN, unlisted="error")),
 }

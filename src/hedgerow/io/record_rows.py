@@ -84,6 +84,7 @@ class RecordRows:
         self.lines: list[int] = []
         #: records that cannot be read although they are in the tables
         self.bad: list[int] = []
+        self._by_key: dict[tuple[str, ...], int] = {}
 
     @cached_property
     def _plans(self) -> list[_Plan]:
@@ -94,12 +95,40 @@ class RecordRows:
         lengths = [len(table) for table in self.tables]
         try:
             self._vertex(0, len(self.lines), document, "")
+            key = self._key(document)
         except BadRecord as bad:
             for table, length in zip(self.tables, lengths, strict=True):
                 table.cut(length)
             self.refuse(line, str(bad))
         else:
             self.lines.append(line)
+            self._refuse_twins(line, key)
+
+    def _key(self, document: Any) -> tuple[str, ...]:
+        """Return what identifies the person, where the schema says; published records have no such field."""
+        texts: list[str] = []
+        published = self.request.received or self.request.groups
+        for name in () if published else self._schema.types[0].key:
+            value = document
+            for step in split_place(name):
+                value = self._single(value, name)
+                value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
+            try:
+                text = text_of_field(self._single(value, name))
+            except (TypeError, ValueError):
+                text = None
+            if text is None:
+                _refuse(name, "is the key of the record, and must be a plain value; correct it")
+            texts.append(text)
+        return tuple(texts)
+
+    def _refuse_twins(self, line: int, key: tuple[str, ...]) -> None:
+        """Refuse a second record of a person, or drop both of them."""
+        this = len(self.lines) - 1
+        if key and (first := self._by_key.setdefault(key, this)) != this:
+            self.bad += [first, this]
+            if not self.request.drop_bad:
+                self.refuse(line, "an earlier record has the same key, and a person has one record; correct it")
 
     def refuse(self, line: int, what: str) -> None:
         """Raise an error for a record, or count it where bad records are dropped."""

@@ -161,7 +161,7 @@ class _Join:
             else:
                 table, parent = self._join(where, number, table)
             self._add(number, table, parent)
-            self._keys.append(self._index(number, table))
+            self._keys.append(self._index(where, number, table))
         return self._rows
 
     def _read(self, where: str, kind: VertexType, content: bytes) -> CellTable:
@@ -214,16 +214,26 @@ class _Join:
                 record[crowded], f"there are more than {MOST_CHILDREN:,} rows of {kind.name!r}; split the record"
             )
 
-    def _index(self, number: int, table: CellTable) -> dict[Key, int]:
-        """Number the rows of a table by their keys; records with a key twice, or without one, are bad."""
+    def _index(self, where: str, number: int, table: CellTable) -> dict[Key, int]:
+        """Number the rows of a table by their keys; records with a key twice, or without one, are bad.
+
+        A key of two records cannot be dropped with either of them: the rows below it may belong to the other.
+        """
         kind, index = self._schema.types[number], dict[Key, int]()
         if not kind.key:
             return index
         record = self._rows.tables[number].record
         bad: list[int] = []
         for row, key in enumerate(_key_cells(table.frame, kind.key)):
-            if None in key or index.setdefault(key, row) != row:
-                bad += [record[row], record[index.get(key, row)]]
+            if None in key:
+                bad.append(record[row])
+                continue
+            first = index.setdefault(key, row)
+            if first != row:
+                bad += [record[row], record[first]]
+                if number and record[row] != record[first]:
+                    msg = f"{where}:{table.line[row]}: another record has a {kind.name!r} with the same key; correct it"
+                    raise ReadError(msg)
         self._refuse(
             np.array(bad, np.int64), f"two rows of {kind.name!r} have the same key, or one has none; correct it"
         )
