@@ -11,7 +11,12 @@ from tree_audit_cases import classes, draw_from, draw_tree, fill, forest, orbits
 from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records
-from hedgerow.measures.tree_attacks import attack_homogeneity, attack_missing_vertices, attack_some_vertex
+from hedgerow.measures.tree_attacks import (
+    attack_homogeneity,
+    attack_known_value,
+    attack_missing_vertices,
+    attack_some_vertex,
+)
 
 SEEDS = st.integers(0, 2**32)
 
@@ -52,6 +57,37 @@ def test_homogeneity_is_that_of_the_definitions(seed):
     assert measured.positions == sum(len(values) == 1 for values in flat) / len(flat)
     assert measured.classes == len(caught) / len(classes(trees))
     assert measured.records == sum(map(len, caught)) / len(trees)
+
+
+# ---- one known value
+
+
+def test_distinct_values_single_out_every_record():
+    """What l-diversity requires is what this attacker wants; equal values protect."""
+    assert attack_known_value(forest(student("1", "A"), student("2", "B"))) == (1, 1, 1)
+    assert attack_known_value(forest(student("1", "A", "C"), student("1", "A", "C"))) == (0, 0, 0)
+    some = forest(student("1", "A"), student("1", "B"), student("1", "B"))
+    assert attack_known_value(some) == (1 / 6, 1 / 3, 1)
+    assert attack_known_value(some.only(np.zeros(3, np.bool_))) == (0, 0, 0)
+
+
+@given(SEEDS)
+def test_known_values_are_compared_within_a_position(seed):
+    trees = random_trees(seed)
+    known = caught = more = 0
+    for members in classes(trees):
+        for orbit in orbits(members):
+            owners = {}
+            for vertex in orbit:
+                owner = next(n for n, tree in enumerate(members) if any(v is vertex for _, v in vertices(tree)))
+                owners.setdefault(vertex[2], set()).add(owner)
+            known += sum(map(len, owners.values()))
+            for [owner] in (who for who in owners.values() if len(who) == 1):
+                caught += 1
+                more += sum(v[2] is not None for _, v in vertices(members[owner])) - 1
+    measured = attack_known_value(forest(*trees))
+    assert measured.values == pytest.approx(caught / known)
+    assert measured.read == pytest.approx(more / caught if caught else 0)
 
 
 # ---- some vertex

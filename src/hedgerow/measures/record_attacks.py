@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.measures.record_origins import trace_records
 from hedgerow.measures.scoring import compared_score, exact_score
-from hedgerow.measures.tree_attacks import attack_homogeneity, attack_missing_vertices, attack_some_vertex
+from hedgerow.measures.tree_attacks import (
+    attack_homogeneity,
+    attack_known_value,
+    attack_missing_vertices,
+    attack_some_vertex,
+)
 from hedgerow.privacy.tree_orbits import bucket_numbers
 from hedgerow.score import Score
 
@@ -41,6 +46,7 @@ def measure_attacks(original: Records, releases: Mapping[str, Records], rng: np.
     return [
         *_homogeneity(attacked),
         *_some_vertex(attacked, _largest_share(original)),
+        *_known_value(attacked),
         *_missing_vertices(original, released, rng),
     ]
 
@@ -80,6 +86,22 @@ def _some_vertex(attacked: Mapping[str, Records], prior: float) -> list[Score]:
         ),
         compared_score("some-vertex disclosure, certain values per class", values, better="lower"),
     ]
+
+
+def _known_value(attacked: Mapping[str, Records]) -> list[Score]:
+    attacks = {name: attack_known_value(data) for name, data in attacked.items()}
+    chart = "one known sensitive value: it tells the record from all that look like it"
+    values = {name: each.values for name, each in attacks.items()}
+    records = {name: each.records for name, each in attacks.items()}
+    shares = [
+        compared_score(f"one known sensitive value, share of {what}", share, better="lower", chart=chart, at=at)
+        for at, what, share in (
+            ("values", "values that single out a record", values),
+            ("records", "records that some value singles out", records),
+        )
+    ]
+    read = {name: each.read for name, each in attacks.items()}
+    return [*shares, compared_score("one known sensitive value, other values that are then read", read, better="lower")]
 
 
 def _missing_vertices(original: Records, released: Records, rng: np.random.Generator) -> list[Score]:

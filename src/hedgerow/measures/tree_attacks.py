@@ -13,9 +13,11 @@ from hedgerow.privacy.tree_orbits import bucket_numbers, find_look_alikes
 
 __all__ = [
     "Homogeneity",
+    "KnownValue",
     "MissingVertexInference",
     "SomeVertexDisclosure",
     "attack_homogeneity",
+    "attack_known_value",
     "attack_missing_vertices",
     "attack_some_vertex",
 ]
@@ -38,6 +40,14 @@ class SomeVertexDisclosure(NamedTuple):
     worst: float
     certain: float
     values: float
+
+
+class KnownValue(NamedTuple):
+    """Shares of known values that single out a record, and of records that some do, and how many more are then read."""
+
+    values: float
+    records: float
+    read: float
 
 
 class MissingVertexInference(NamedTuple):
@@ -107,6 +117,48 @@ def attack_some_vertex(released: Records, *, times: int = 1) -> SomeVertexDisclo
         certain += np.bincount(values[confidence == 1] // buckets, minlength=len(certain))
     return SomeVertexDisclosure(
         worst, _share(int((certain > 0).sum()), len(certain)), _share(int(certain.sum()), len(certain))
+    )
+
+
+def attack_known_value(released: Records) -> KnownValue:
+    """Tell a record from others that look like it by one sensitive value, and read all of its other values.
+
+    The attacker knows the labels and the shape of a person's record, and so the class that it is in, and one sensitive
+    value at a known position: the own grade in a course that both took, or a price that was public. If one record of
+    the class has the value there, it is the person's. No promise of this library limits it, and l-diversity makes it
+    easier: the values at a position differ.
+
+    Examples
+    --------
+    >>> from hedgerow.data import Domain
+    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
+    >>> student, course = VertexType("student", None, ("born",)), VertexType("course", "student", ("id",), "grade")
+    >>> domain = Domain.declare(**{"student.born": [1990], "course.id": ["CS", "MA"], "course.grade": ["A", "B", "C"]})
+    >>> grades = [("A", "B"), ("A", "C")]
+    >>> courses = [[("course", [id], grade, []) for id, grade in zip(("CS", "MA"), pair)] for pair in grades]
+    >>> trees = [("student", [1990], None, own) for own in courses]
+    >>> attack_known_value(Records.from_trees(trees, RecordSchema((student, course)), domain))
+    KnownValue(values=0.5, records=1.0, read=1.0)
+    """
+    alike = find_look_alikes(released)
+    given = np.zeros(len(released), np.int64)
+    known: list[Integers] = []
+    lone: list[Flags] = []
+    for number, (positions, table) in enumerate(zip(alike.positions, released.tables, strict=True)):
+        has = np.flatnonzero(table.sensitive >= 0)
+        record = released.records_of(number)[has]
+        given += np.bincount(record, minlength=len(released))
+        place = _number_rows(positions.vertex[has], table.sensitive[has, None])
+        pairs = np.unique(place * len(released) + record)  # a value that a record has twice at a position is one
+        place, record = np.divmod(pairs, max(1, len(released)))
+        known.append(record)
+        lone.append(np.bincount(place)[place] == 1)
+    single, records = np.concatenate(lone), np.concatenate(known)
+    caught = records[single]
+    return KnownValue(
+        _share(len(caught), len(records)),
+        _share(len(np.unique(caught)), len(released)),
+        _share(int((given[caught] - 1).sum()), len(caught)),
     )
 
 
