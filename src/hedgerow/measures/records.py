@@ -16,6 +16,7 @@ from hedgerow.data.records import Records, VertexTable
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.measures.record_attacks import measure_attacks
+from hedgerow.measures.record_dependencies import find_dependencies
 from hedgerow.measures.record_loss import measure_divergence, measure_losses, measure_suppressed
 from hedgerow.measures.record_queries import measure_queries
 from hedgerow.measures.record_recoding import recode_records
@@ -67,6 +68,8 @@ def describe(data: Records) -> dict[str, Any]:
             facts |= {f"labels of {axis} that are groups": groups} if groups else {}
         if kind.sensitive_axis is not None:
             facts[f"values of {kind.sensitive_axis}"] = len(np.unique(table.sensitive[table.sensitive >= 0]))
+    for each in find_dependencies(data):
+        facts[f"{each.sensitive} guessed from {each.label}"] = f"{each.guessed:.0%} (without it {each.anyway:.0%})"
     return {**facts, "records that look like no other": int((sizes == 1).sum())}
 
 
