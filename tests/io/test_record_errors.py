@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
@@ -21,6 +22,11 @@ DESCRIBE = "describe {} --kind records --schema schema.toml"
 
 def describe(folder, name, *more):
     return run(" ".join([DESCRIBE.format(name), *more]), folder)
+
+
+def facts(ran):
+    """What `describe` says, by name."""
+    return dict(re.split("  +", line, maxsplit=1) for line in ran.out.splitlines() if "  " in line)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,7 @@ def test_a_bad_line_is_named_or_dropped(tmp_path, line, message):
     assert "on_bad=drop" in ran.err
     assert HIDDEN not in ran.err
     dropped = describe(tmp_path, "a.jsonl", "--read on_bad=drop")
-    assert (dropped.code, "records                          2" in dropped.out) == (0, True), dropped
+    assert (dropped.code, facts(dropped)["records"]) == (0, "2"), dropped
 
 
 @pytest.mark.parametrize(
@@ -173,10 +179,10 @@ def test_a_key_of_two_records_is_refused_always(tmp_path):
     text = schema.read_text().replace("[types.course]", '[types.course]\nkey = "number"')
     schema.write_text(f'{text}{book}title = {{ values = ["x", "y"] }}\n')
     (tmp_path / "books.csv").write_text("number,title\n1,x\n")
-    for second, records in {"S5,CS301,A,2": 2, "S3,CS301,A,1": 1, "S5,CS301,A,": 1}.items():
+    for second, records in {"S5,CS301,A,2": "2", "S3,CS301,A,1": "1", "S5,CS301,A,": "1"}.items():
         (tmp_path / "courses.csv").write_text(f"studentID,course,grade,number\nS3,CS301,A,1\n{second}\n")
         ran = describe(tmp_path, "a.csv", "--read on_bad=drop")
-        assert f"records                          {records}" in ran.out, ran
+        assert facts(ran)["records"] == records, ran
     (tmp_path / "courses.csv").write_text("studentID,course,grade,number\nS3,CS301,A,1\nS5,CS301,A,1\n")
     for more in ("", "--read on_bad=drop"):
         ran = describe(tmp_path, "a.csv", more)
@@ -205,11 +211,10 @@ def test_a_person_has_one_record(tmp_path, form):
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "an earlier record has the same key, and a person has one record; correct it, or drop such" in ran.err
     dropped = describe(tmp_path, source.name, "--read on_bad=drop")
-    assert "records                          0" in dropped.out
-    assert "records dropped                  2" in dropped.out
+    assert (facts(dropped)["records"], facts(dropped)["records dropped"]) == ("0", "2")
     source.write_text(twins.replace("S3", "", 1).replace('"5f"', "null", 1))
     dropped = describe(tmp_path, source.name, "--read on_bad=drop")
-    assert "records                          1" in dropped.out, (dropped, source.read_text())
+    assert facts(dropped)["records"] == "1", dropped
 
 
 def archive(**tables):
@@ -246,6 +251,28 @@ def test_a_stranger_cannot_name_other_files(tmp_path):
     for name, text in {"layout": options["layout"] + " ", "axes": "{}x", "schema": "/etc/hosts"}.items():
         assert not codec.accepts_reread({**options, name: text})
     assert not codec.accepts_reread({"layout": '{"types":[]}'})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "course.csv is empty; list one value per line, with its groups"),
+        ("CS301;hush;*\nCS301;B;*\n", "course.csv:2: the value of this line is listed twice; list it once"),
+        ("CS301;hush;A;*\nCS305;hush;B;*\n", "course.csv:2: a group of this line is also within another group"),
+        ("CS301;hush;A;*\nCS305;A;hush;*\n", "course.csv:2: a group of this line is also within another group"),
+        ("CS301;hush;*\nhush;B;*\n", "schema.toml: field 'course' of 'course': a group of a hierarchy has the name"),
+        (";".join(["CS301", *map(str, range(99))]), "schema.toml: field 'course' of 'course': a hierarchy has more"),
+        ("CS301\n", ""),  # one value
+        ("CS301;hush\nCS305;B\n", ""),  # the root is above all groups, listed or not
+    ],
+)
+def test_hierarchies_that_are_no_trees_are_refused(tmp_path, text, message):
+    write_students(tmp_path, "jsonl")
+    (tmp_path / "course.csv").write_text(text)
+    ran = describe(tmp_path, "a.jsonl")
+    expected = (2, True) if message else (0, False)
+    assert (ran.code, ran.err.startswith(f"hedgerow: {message}")) == expected, ran.err
+    assert "hush" not in ran.err
 
 
 def test_a_schema_is_needed(tmp_path):

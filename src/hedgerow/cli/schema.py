@@ -37,7 +37,9 @@ def command(data: str, *, out: str, form: str | None, record: str | None, as_jso
     with show_progress():
         draft = draft_record_schema(data, form=form, record=record)
     write_file(path, draft.text.encode(), private=True)
-    text = f'Written to {path}: {draft.types} types, {draft.fields} fields. Replace each "?" by the role of the field.'
+    text = (
+        f'Written to {path}: types: {draft.types}, fields: {draft.fields}. Replace each "?" by the role of the field.'
+    )
     emit(
         {"scope": "for the owner only", "out": out, "types": draft.types, "fields": draft.fields}, text, as_json=as_json
     )

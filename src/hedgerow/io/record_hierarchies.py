@@ -105,6 +105,9 @@ def _from_file(path: Path, where: str) -> Axis:
                 msg = f"{path}:{line}: a group of this line is also within another group; rename one of them ({where})"
                 raise DomainError(msg)
         values[value] = path_of_value
+    if not values:
+        msg = f"{path} is empty; list one value per line, with its groups ({where})"
+        raise DomainError(msg)
     return Axis(tuple(values), tuple(values.values()) if any(values.values()) else ())
 
 

@@ -28,7 +28,7 @@ from hedgerow.io.record_layout import RecordRequest
 from hedgerow.io.record_output import OutputDocuments
 from hedgerow.io.record_rows import MOST_CHILDREN, RecordRows
 
-__all__ = ["check", "published_keys", "read", "write"]
+__all__ = ["check", "published_keys", "read", "table_name", "write"]
 
 Key: TypeAlias = tuple[str | None, ...]
 Reader: TypeAlias = Callable[[str], bytes]

@@ -211,14 +211,31 @@ def _accepts_reread(options: Mapping[str, str]) -> bool:
 def _explain(file: File) -> str:
     """Describe the layout of the records for a receiver."""
     schema = schema_from_text(file.options["layout"])
+    if file.format == "zip":
+        from hedgerow.io.record_tables import published_keys  # noqa: PLC0415 - imports polars
+
+        schema = published_keys(schema)
     parts = [f"{_FORMATS[file.format].layout}. Siblings have no order."]
     for kind in schema.types:
         fields = [f"`{name}`" for name in kind.quasi]
         own = f"quasi-identifiers {_listed(fields)}, each a value or a group of values" if fields else ""
         sensitive = f"`{kind.sensitive}` is sensitive and as it was" if kind.sensitive else ""
-        place = f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
+        place = _row_of(kind) if file.format == "zip" else _place_of(kind)
         parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
     return " ".join(parts)
+
+
+def _place_of(kind: VertexType) -> str:
+    return f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
+
+
+def _row_of(kind: VertexType) -> str:
+    from hedgerow.io.record_tables import table_name  # noqa: PLC0415 - imports polars
+
+    parts = [f"a row of `{table_name(kind)}`"]
+    parts += [f"with the number `{name}`" for name in kind.key]
+    parts += [f"of the {kind.parent} with the number `{name}`" for name in kind.parent_key]
+    return ", ".join(parts)
 
 
 def _listed(names: Iterable[str]) -> str:
