@@ -217,6 +217,36 @@ def test_a_person_has_one_record(tmp_path, form):
     assert facts(dropped)["records"] == "1", dropped
 
 
+@pytest.mark.parametrize("form", ["jsonl", "xml", "csv"])
+def test_a_file_with_more_than_what_is_verified_is_not_satisfied(tmp_path, form):
+    """An identifier that the schema drops is published all the same if it is in the file."""
+    source = write_students(tmp_path, form)
+    schema = tmp_path / "schema.toml"
+    line = "publish {} --kind records --schema schema.toml --method clustree --l 2 --out X"
+    assert run(line.format(source.name), tmp_path).code == 0
+    data = next((tmp_path / "X").glob("data*"))
+    verify = f"verify {data} --kind records --schema schema.toml --read groups=yes --l 2"
+    assert run(verify, tmp_path).code == 0
+    text = schema.read_text()
+    schema.write_text(
+        text.replace("gpa = { sensitive = true, buckets = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4] }", 'gpa = "drop"')
+    )
+    ran = run(verify, tmp_path)
+    assert (ran.code, "NO   nothing else is in the file (fields that the schema drops: 2)" in ran.out) == (3, True), ran
+    schema.write_text(text.replace('"Computer Science", ', ""))
+    ran = run(verify.replace("--l 2", "--k 2 --read on_bad=drop"), tmp_path)
+    assert (ran.code, "NO   nothing else is in the file (records dropped: 2)" in ran.out) == (3, True), ran
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "xml", "csv"])
+def test_blanks_do_not_make_another_value(tmp_path, form):
+    source = write_students(tmp_path, form)
+    where = tmp_path / ("courses.csv" if form == "csv" else source.name)
+    where.write_text(re.sub("C[+]|B(?![A-Z])", lambda grade: {"C+": "A", "B": " A "}[grade[0]], where.read_text()))
+    data = read(source, kind="records", options={"schema": str(tmp_path / "schema.toml")})
+    assert {child[2] for tree in data.trees() for child in tree[3]} == {"A"}
+
+
 def archive(**tables):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as made:

@@ -53,6 +53,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
+    from hedgerow.progress import counting  # noqa: PLC0415
 
     options = select_promise(arguments)
     expected = None
@@ -75,9 +76,12 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
             given = {"schema": arguments["schema"]} if arguments["schema"] else {}
             reading = with_columns(parse_pairs("--read", arguments["read_options"]) | given, expected.columns)
             kind: str = arguments["kind"]
-            data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
+            with counting() as unread:
+                data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
             checks: dict[str, bool | None] = {f"{expected.name} holds": True}
+            # what is in the file is published, whether or not it was read
+            checks |= {f"nothing else is in the file ({what}: {number:,})": False for what, number in unread.items()}
     satisfied = all(checks.values())
     result = "satisfied" if satisfied else "NOT satisfied"
     if not satisfied and False not in checks.values():

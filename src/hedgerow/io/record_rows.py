@@ -84,6 +84,8 @@ class RecordRows:
         self.lines: list[int] = []
         #: records that cannot be read although they are in the tables
         self.bad: list[int] = []
+        #: how many fields were not read, as the schema says
+        self.ignored = 0
         self._by_key: dict[tuple[str, ...], int] = {}
 
     @cached_property
@@ -169,7 +171,9 @@ class RecordRows:
                 self._children(row, *plan.types[name], value, inner)
             elif name in plan.inner:
                 self._inner(number, row, plan.inner[name], value, inner)
-            elif name not in plan.dropped and not self.request.layout.drop_unlisted:
+            elif name in plan.dropped or self.request.layout.drop_unlisted:
+                self.ignored += 1
+            else:
                 _refuse(inner, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
 
     def _inner(self, number: int, row: int, plan: _Plan, value: Any, path: str) -> None:

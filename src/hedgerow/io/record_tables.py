@@ -178,6 +178,7 @@ class _Join:
             if name not in known and not request.layout.drop_unlisted:
                 msg = f"{where}: column {name!r} is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'"
                 raise ReadError(msg)
+        self._rows.ignored += len(table.frame) * len(set(table.frame.columns) - set(needed))
         return table
 
     def _join(self, where: str, number: int, table: CellTable) -> tuple[CellTable, Integers]:

@@ -107,6 +107,7 @@ class _Encoder:
         source = Source.DECLARED if declared else self._source
         domain = Domain(axes, source) if self._domain is None else self._domain
         progress.count("records dropped", int(self._bad.sum()))
+        progress.count("fields that the schema drops", self._rows.ignored)
         return Records(domain, schema, tuple(tables)).only(~self._bad)
 
     def _axis(self, name: str) -> Axis:
@@ -133,10 +134,13 @@ class _Encoder:
         return labels
 
     def _sensitive_texts(self, kind: VertexType, table: VertexRows) -> list[str | None]:
-        """Return the sensitive values; numbers in one spelling."""
+        """Return the sensitive values; numbers in one spelling, texts without blanks around them.
+
+        Otherwise two spellings of one value would count as two values.
+        """
         if kind.sensitive is None:
             return []
-        column = table.fields[len(kind.quasi)]
+        column = [text and (text.strip() or None) for text in table.fields[len(kind.quasi)]]
         if kind.sensitive not in kind.numbers:
             return column
         numbers = [None if text is None else canonical_number(text) for text in column]
