@@ -132,6 +132,21 @@ def test_only_published_values_are_in_a_release(tmp_path):
     assert b"MATH101" in content
 
 
+def test_a_domain_does_not_replace_the_buckets_of_the_schema(tmp_path):
+    """Otherwise 2.17 and 2.40 would count as two values, and nobody would notice."""
+    source = write_students(tmp_path, "jsonl")
+    assert run("describe a.jsonl --kind records --schema schema.toml --draft-domain d.toml", tmp_path).code == 0
+    draft = (tmp_path / "d.toml").read_text()
+    (tmp_path / "d.toml").write_text(draft.replace("read_from_private_data = true", ""))
+    line = "publish a.jsonl --kind records --schema schema.toml --domain d.toml --method clustree --l 2 --out R"
+    ran = run(line, tmp_path)
+    assert (ran.code, (tmp_path / "R").exists()) == (2, False)
+    assert "has other values, groups or buckets in the domain than in the schema file; omit the domain" in ran.err
+    data = read(source, kind="records", options={"schema": str(tmp_path / "schema.toml")})
+    same = read(source, kind="records", domain=data.domain, options={"schema": str(tmp_path / "schema.toml")})
+    assert same.trees() == data.trees()
+
+
 def test_declared_values_make_the_domain_public(tmp_path):
     source = write_students(tmp_path, "jsonl")
     schema = tmp_path / "schema.toml"

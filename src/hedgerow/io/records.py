@@ -12,7 +12,7 @@ from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.hierarchy import Hierarchy
 from hedgerow.data.record_schema import VertexType
 from hedgerow.data.records import Records, VertexTable
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.long_table import Flags, Integers
 from hedgerow.io.options import read_choice, read_whole_number
@@ -78,7 +78,22 @@ def _from_memory(source: Any, request: RecordRequest) -> RecordRows | None:
 def _make(rows: RecordRows, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Records:
     """Look fields up on their axes; records with a value outside them are refused, or dropped."""
     del options
+    if domain is not None and not rows.request.received:
+        _require_declared(rows.request.layout, domain)
     return _Encoder(rows, domain or rows.request.axes, source).records()
+
+
+def _require_declared(layout: RecordLayout, domain: Domain) -> None:
+    """Refuse a domain with other hierarchies or buckets than the schema file: they decide what counts as equal."""
+    expected = dict(layout.hierarchies)
+    for name, given in layout.sensitive.items():
+        values = domain.values(name)
+        paths = tuple((str(bucket_of(str(value), given.buckets)),) for value in values) if given.buckets else ()
+        expected[name] = given.values or Axis(values, paths)
+    for name, axis in expected.items():
+        if (tuple(domain.axis(name).values), domain.axis(name).paths) != (tuple(axis.values), axis.paths):
+            msg = f"{name!r} has other values, groups or buckets in the domain than in the schema file; omit the domain"
+            raise DomainError(msg)
 
 
 class _Encoder:
