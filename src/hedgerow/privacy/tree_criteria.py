@@ -180,7 +180,7 @@ class LDiversity(_TreeCriterion):
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """List what the promise does not cover."""
         del domain
-        return (_SOME_POSITION, _SIMILAR, _LIKELIER, _GIVEN, *_COMMON)
+        return (_SOME_POSITION, _SIMILAR, _LIKELIER, _GIVEN, _ABSENT, *_COMMON)
 
     def fields(self) -> dict[str, Plain]:
         """The number l."""
@@ -200,6 +200,10 @@ _LIKELIER = (
     "person, or because labels and sensitive values go together, such as a title and its price."
 )
 _GIVEN = "Whether a sensitive value is given: that is published, and counts as known."
+_ABSENT = (
+    "Who is not published: a person whose record is missing is likelier to have a frequent sensitive value, since such "
+    "records are left without partners."
+)
 _ONE_VALUE = (
     "Anyone who knows a sensitive value of a person: one value may tell the record from all others that look like it, "
     "and then all of its values can be read."
