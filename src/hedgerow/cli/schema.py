@@ -21,8 +21,17 @@ __all__ = ["command"]
     metavar="PATH",
     help="For XML: where records are, as names of elements joined by dots, such as people.person.",
 )
+@click.option(
+    "--split",
+    metavar="LIST=FIELD",
+    multiple=True,
+    help="A list with elements of several types, and the field that names the type, such as entry=resource.resourceType.",
+)
+@click.option("--flat", is_flag=True, help="Make lists that never have two elements fields, not types of their own.")
 @json_option
-def command(data: str, *, out: str, form: str | None, record: str | None, as_json: bool) -> None:
+def command(
+    data: str, *, out: str, form: str | None, record: str | None, split: tuple[str, ...], flat: bool, as_json: bool
+) -> None:
     """Draft the schema file of DATA: its types and fields, without roles. For the owner only.
 
     Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
@@ -30,12 +39,15 @@ def command(data: str, *, out: str, form: str | None, record: str | None, as_jso
     from hedgerow.io.files import write_file  # noqa: PLC0415
     from hedgerow.io.record_draft import draft_record_schema  # noqa: PLC0415
 
-    path = Path(out)
+    path, lists = Path(out), dict(each.partition("=")[::2] for each in split)
+    if not all(lists) or not all(lists.values()):
+        msg = "--split must be a list and a field of its elements, such as entry=resource.resourceType"
+        raise click.UsageError(msg)
     if path.exists():
         msg = f"{path} exists already; a draft does not replace it"
         raise click.UsageError(msg)
     with show_progress():
-        draft = draft_record_schema(data, form=form, record=record)
+        draft = draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
     write_file(path, draft.text.encode(), private=True)
     text = f'Written to {path}: {draft.types} types, {draft.fields} fields. Replace each "?" by the role of the field.'
     emit(

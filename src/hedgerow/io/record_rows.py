@@ -9,7 +9,8 @@ from typing import Any, NoReturn, cast
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
-from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest, split_place
+from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
+from hedgerow.io.record_steps import Step, split_place
 from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
@@ -17,7 +18,6 @@ __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
 #: how deep documents may be nested, and the most vertices of one type that a vertex may have
 DEEPEST, MOST_CHILDREN = 64, 10_000
 
-_LIST = "[]"
 _LONGEST_NAME = 80
 
 
@@ -44,27 +44,47 @@ class VertexRows:
 
 @dataclass
 class _Plan:
-    """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it."""
+    """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it.
+
+    Steps into a list are keys, too; `lists` has those of each list. `told` are keys with a text that tells elements of
+    a list apart: the schema has it already.
+    """
 
     fields: dict[str, int] = field(default_factory=dict[str, int])
-    types: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
+    types: dict[str, int] = field(default_factory=dict[str, int])
     dropped: set[str] = field(default_factory=set[str])
     inner: dict[str, _Plan] = field(default_factory=dict[str, "_Plan"])
+    lists: dict[str, list[Step]] = field(default_factory=dict[str, list[Step]])
+    told: set[str] = field(default_factory=set[str])
 
-    def at(self, steps: list[str]) -> _Plan:
+    def at(self, steps: list[Step]) -> _Plan:
         """Return the plan of the object at the end of some steps."""
         plan = self
         for step in steps:
-            plan.refuse_two(step, inner=True)
-            plan = plan.inner.setdefault(step, _Plan())
+            key = plan.declare(step, inner=True)
+            plan = plan.inner.setdefault(key, _Plan())
+            plan.tell_apart(step)
         return plan
 
-    def refuse_two(self, name: str, *, inner: bool = False) -> None:
-        """Refuse a name that means two things."""
-        several = name in self.fields or name in self.types or name in self.dropped
-        if several or (not inner and name in self.inner) or not name:
-            msg = f"the schema declares {name!r} twice, or within itself; declare it once"
+    def declare(self, step: Step, *, inner: bool = False) -> str:
+        """Refuse a step that means two things; return its key."""
+        key, listed = str(step), self.lists.get(step.name, [])
+        several = key in self.fields or key in self.types or key in self.dropped or (key in self.inner and not inner)
+        if step.listed:
+            several |= step.name in (*self.fields, *self.types, *self.dropped, *self.inner)
+        if several or (listed and not step.listed) or not step.name:
+            msg = f"the schema declares {key!r} twice, or within itself; declare it once"
             raise ReadError(msg)
+        if step.listed and step not in listed:
+            # without a condition, a step means all elements that no other step means
+            self.lists[step.name] = sorted([*listed, step], key=lambda each: not each.where)
+        return key
+
+    def tell_apart(self, step: Step) -> None:
+        """Accept the text by which a list has this element."""
+        if step.where:
+            *above, last = map(Step, step.where)
+            self.at(above).told.add(last.name)
 
 
 class RecordRows:
@@ -73,7 +93,7 @@ class RecordRows:
     def __init__(self, where: str, request: RecordRequest, *, elements: bool = False) -> None:
         self.where, self.request, self._elements = where, request, elements
         self._schema = request.layout.schema
-        self.tables = [VertexRows(len(kind.attributes)) for kind in self._schema.types]
+        self.tables = [VertexRows(len(kind.fields)) for kind in self._schema.types]
         self.lines: list[int] = []
         #: records that cannot be read although they are in the tables
         self.bad: list[int] = []
@@ -122,14 +142,38 @@ class RecordRows:
     def _object(self, number: int, row: int, plan: _Plan, document: Mapping[str, Any], path: str) -> None:
         for name, value in document.items():
             inner = f"{path}.{name}" if path else name
-            if name in plan.fields:
-                self._field(number, row, plan.fields[name], value, inner)
+            if name in plan.lists:
+                self._list(number, row, plan, name, value, inner)
             elif name in plan.types:
-                self._children(row, *plan.types[name], value, inner)
-            elif name in plan.inner:
-                self._inner(number, row, plan.inner[name], value, inner)
-            elif name not in plan.dropped and not self.request.layout.drop_unlisted:
-                _refuse(inner, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
+                self._children(row, plan.types[name], value, inner)
+            else:
+                self._part(number, row, plan, name, value, inner)
+
+    def _part(self, number: int, row: int, plan: _Plan, key: str, value: Any, path: str) -> None:
+        """Read what is at a key, or the only element of a list."""
+        if key in plan.fields:
+            self._field(number, row, plan.fields[key], value, path)
+        elif key in plan.inner:
+            self._inner(number, row, plan.inner[key], value, path)
+        elif key not in plan.dropped and key not in plan.told and not self.request.layout.drop_unlisted:
+            _refuse(path, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
+
+    def _list(self, number: int, row: int, plan: _Plan, name: str, value: Any, path: str) -> None:
+        """Read the elements of a list, each by the step that it matches."""
+        if value is None:
+            return
+        if not isinstance(value, list):
+            _refuse(path, "must be a list")
+        seen: set[str] = set()
+        for element in _few(cast("list[Any]", value), path):
+            key = next((str(step) for step in plan.lists[name] if step.matches(element)), "")
+            if key in plan.types:
+                self._vertex(plan.types[key], row, element, path)
+            elif key in seen and key not in plan.dropped:
+                _refuse(path, "has two elements where the schema declares one; declare them as a type, or correct it")
+            else:
+                self._part(number, row, plan, key, element, path)
+            seen.add(key)
 
     def _inner(self, number: int, row: int, plan: _Plan, value: Any, path: str) -> None:
         value = self._single(value, path)
@@ -158,16 +202,20 @@ class RecordRows:
             _refuse(path, "occurs twice; declare it as a type, or correct it")
         return values[0]
 
-    def _children(self, row: int, number: int, listed: bool, value: Any, path: str) -> None:  # noqa: FBT001 - as planned
+    def _children(self, row: int, number: int, value: Any, path: str) -> None:
+        """Read a vertex within an object; in XML each element of its name."""
         if value is None:
             return
-        if not self._elements and listed != isinstance(value, list):
-            _refuse(path, "must be a list" if listed else "must be an object, not a list; declare its path with []")
-        children = cast("list[Any]", value) if isinstance(value, list) else [value]
-        if len(children) > MOST_CHILDREN:
-            _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
-        for child in children:
+        if isinstance(value, list) and not self._elements:
+            _refuse(path, "must be an object, not a list; declare its path with []")
+        for child in _few(cast("list[Any]", value) if isinstance(value, list) else [value], path):
             self._vertex(number, row, child, path)
+
+
+def _few(elements: list[Any], path: str) -> list[Any]:
+    if len(elements) > MOST_CHILDREN:
+        _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
+    return elements
 
 
 def _refuse(path: str, what: str) -> NoReturn:
@@ -180,18 +228,18 @@ def _plans(layout: RecordLayout) -> list[_Plan]:
     """Arrange what the schema declares by the keys of objects."""
     plans = [_Plan() for _ in layout.schema.types]
     for number, kind in enumerate(layout.schema.types):
-        fields = [*enumerate(kind.attributes), *((None, name) for name in layout.dropped.get(kind.name, ()))]
+        fields = [*enumerate(kind.fields), *((None, name) for name in layout.dropped.get(kind.name, ()))]
         for position, name in fields:
             *steps, last = split_place(name)
             plan = plans[number].at(steps)
-            plan.refuse_two(last)
+            key = plan.declare(last)
             if position is None:
-                plan.dropped.add(last)
+                plan.dropped.add(key)
             else:
-                plan.fields[last] = position
+                plan.fields[key] = position
     for number, kind in enumerate(layout.schema.types[1:], start=1):
-        *steps, last = split_place(kind.place.removesuffix(_LIST))
+        *steps, last = split_place(kind.place)
         plan = plans[layout.schema.parents[number]].at(steps)
-        plan.refuse_two(last)
-        plan.types[last] = (number, kind.place.endswith(_LIST))
+        plan.types[plan.declare(last)] = number
+        plans[number].tell_apart(last)
     return plans

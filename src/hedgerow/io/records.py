@@ -123,7 +123,8 @@ class _Encoder:
                 known = {label: code for code, label in enumerate(Hierarchy.from_axis(axis).names)}
             known[None] = known.pop(MISSING, -1)
             column = table.fields[position]
-            labels[:, position] = [known.get(text, -1) for text in column]
+            short = self._layout.first.get(name)
+            labels[:, position] = [known.get(text if text in known else text and text[:short], -1) for text in column]
             empty = np.array([text is None for text in column], np.bool_)
             field = f"field {kind.quasi[position]!r} of {kind.name!r}"
             unknown = labels[:, position] < 0
@@ -213,9 +214,10 @@ def _explain(file: File) -> str:
     schema = schema_from_text(file.options["layout"])
     parts = [f"{_FORMATS[file.format].layout}. Siblings have no order."]
     for kind in schema.types:
-        fields = [f"`{name}`" for name in kind.quasi]
-        own = f"quasi-identifiers {_listed(fields)}, each a value or a group of values" if fields else ""
-        sensitive = f"`{kind.sensitive}` is sensitive and as it was" if kind.sensitive else ""
+        fields = [f"`{name}`" for name in kind.fields]
+        own = f"quasi-identifiers {_listed(fields[: len(kind.quasi)])}, each a value or a group of values"
+        own = own if kind.quasi else ""
+        sensitive = f"{fields[-1]} is sensitive and as it was" if kind.sensitive else ""
         place = f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
         parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
     return " ".join(parts)

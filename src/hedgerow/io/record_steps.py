@@ -1,0 +1,92 @@
+"""Places in documents of nested records: keys joined by dots, some of them lists.
+
+`courses[]` is a list: all of its elements if it is the last step of a type, and else its only element.
+`entry[resource.resourceType=Patient]` are the elements of a list that have this text there, so that one list can have
+vertices of several types; beside it `entry[]` means all other elements.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, cast
+
+from hedgerow.io.record_values import text_of_field
+
+__all__ = ["Step", "split_place"]
+
+#: the dots between steps; those of a namespace, or of a condition, are not
+_DOT = re.compile(r"\.(?![^\[\]]*\])(?![^{}]*\})")
+_LIST = re.compile(r"(?P<name>[^\[\]]+)\[(?:(?P<where>[^\[\]=]+)=(?P<wanted>[^\[\]]+))?\]")
+
+
+class Step(NamedTuple):
+    """One step of a place: a key, whether it is a list, and the condition of the elements that are meant."""
+
+    name: str
+    listed: bool = False
+    where: tuple[str, ...] = ()
+    wanted: str = ""
+
+    def __str__(self) -> str:
+        """The step as a schema file has it."""
+        condition = f"{'.'.join(self.where)}={self.wanted}" if self.where else ""
+        return f"{self.name}[{condition}]" if self.listed else self.name
+
+    def matches(self, element: Any) -> bool:
+        """Whether an element of the list is meant."""
+        for step in self.where:
+            element = _only(element)
+            if not isinstance(element, dict):
+                return False
+            element = cast("dict[str, Any]", element).get(step)
+        try:
+            return not self.where or text_of_field(_only(element)) == self.wanted
+        except (TypeError, ValueError):
+            return False
+
+    def into(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the object at this step of a document, a new one if it has none."""
+        if not self.listed:
+            return document.setdefault(self.name, {})
+        elements: list[dict[str, Any]] = document.setdefault(self.name, [])
+        for element in elements:
+            if self.matches(element):
+                return element
+        return self.append({}, document)
+
+    def append(self, element: Any, document: dict[str, Any]) -> Any:
+        """Add an element to the list of a document; it gets the text that tells it from others."""
+        if self.where:
+            inner: dict[str, Any] = element
+            for step in self.where[:-1]:
+                inner = inner.setdefault(step, {})
+            inner[self.where[-1]] = self.wanted
+        document.setdefault(self.name, []).append(element)
+        return element
+
+
+def _only(value: Any) -> Any:
+    """What a list of one element contains, since every element of XML is a list."""
+    values = cast("list[Any]", value) if isinstance(value, list) else []
+    return values[0] if len(values) == 1 else value
+
+
+def split_place(place: str) -> list[Step]:
+    """Split a place into its steps.
+
+    Examples
+    --------
+    >>> [str(step) for step in split_place("address.{urn:a.b}city")]
+    ['address', '{urn:a.b}city']
+    >>> split_place("entry[resource.type=Patient].name[]")[0]
+    Step(name='entry', listed=True, where=('resource', 'type'), wanted='Patient')
+    """
+    return [_step(text) for text in _DOT.split(place)]
+
+
+def _step(text: str) -> Step:
+    parsed = _LIST.fullmatch(text)
+    if parsed is None:
+        return Step(text)  # a key may have any name
+    where = tuple(parsed["where"].split(".")) if parsed["where"] else ()
+    return Step(parsed["name"], listed=True, where=where, wanted=parsed["wanted"] or "")
