@@ -25,7 +25,7 @@ __all__ = ["command"]
     "--split",
     metavar="LIST=FIELD",
     multiple=True,
-    help="A list with elements of several types, and the field that names the type, such as entry=resource.resourceType.",
+    help="A list with elements of several types, and the field that names their types: entry=resource.resourceType.",
 )
 @click.option("--flat", is_flag=True, help="Make lists that never have two elements fields, not types of their own.")
 @json_option
@@ -39,7 +39,8 @@ def command(
     from hedgerow.io.files import write_file  # noqa: PLC0415
     from hedgerow.io.record_draft import draft_record_schema  # noqa: PLC0415
 
-    path, lists = Path(out), dict(each.partition("=")[::2] for each in split)
+    path = Path(out)
+    lists = {name: field for name, _, field in (each.partition("=") for each in split)}
     if not all(lists) or not all(lists.values()):
         msg = "--split must be a list and a field of its elements, such as entry=resource.resourceType"
         raise click.UsageError(msg)

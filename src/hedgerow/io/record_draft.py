@@ -13,7 +13,7 @@ from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.io.long_table import ReadRequest
 from hedgerow.io.record_layout import VALUE
 from hedgerow.io.record_schema_file import UNDECIDED
-from hedgerow.io.record_steps import split_place
+from hedgerow.io.record_steps import split_place, text_at
 from hedgerow.io.record_values import Number, is_extended
 from hedgerow.io.records import CODEC
 from hedgerow.io.toml import toml_key, toml_value
@@ -128,11 +128,8 @@ class _Lists(NamedTuple):
         """Return the path of an element of a list."""
         if path not in self.split:
             return path + self.sign
-        value = element
-        for key in self.split[path].split("."):
-            inner = cast("list[Any]", value)[0] if isinstance(value, list) and value else value
-            value = cast("dict[str, Any]", inner).get(key) if isinstance(inner, dict) else None
-        if not isinstance(value, str) or not value or set("[]") & set(value):
+        value = text_at(element, self.split[path].split("."))
+        if value is None or set("[]") & set(value):
             msg = f"an element of {path!r} has no plain text at {self.split[path]!r} that could name its type"
             raise ParameterError(msg)
         return f"{path}[{self.split[path]}={value}]"

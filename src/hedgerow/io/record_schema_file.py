@@ -114,11 +114,11 @@ class _TypeSection:
             entry = cast("dict[str, Any]", each) if isinstance(each, dict) else {}
             table, key = entry.get("table"), self._columns(entry, "key")
             if not isinstance(table, str) or not key or len(entry) > 2:  # noqa: PLR2004
-                msg = f'{self._where}: lookup must be like {{ table = "courses.csv", key = "course" }}, or a list of these'
+                msg = f'{self._where}: lookup must be {{ table = "courses.csv", key = "course" }}, or a list of such'
                 raise DomainError(msg)
             lookups.append((table, key))
         if rows not in {"all", "first"} or (rows == "first" and not self.key):
-            msg = f"{self._where}: rows must be 'all', or 'first' for one vertex per key, with the fields of its first row"
+            msg = f"{self._where}: rows must be 'all', or with a key 'first': one vertex per key, as its first row says"
             raise DomainError(msg)
         return TableRules(tuple(lookups), rows == "first")
 
@@ -162,7 +162,8 @@ class _TypeSection:
                 raise DomainError(msg)
             self.first[name] = section["first"]
         values = section.get("values", [section.get("low")])
-        if section.get("numbers") is True or all(type(value) is int for value in values):
+        whole = all(type(value) is int for value in values) and "first" not in section
+        if section.get("numbers") is True or whole:
             self.numbers.append(name)
 
     def _read_sensitive(self, where: str, name: str, section: Mapping[str, Any]) -> None:

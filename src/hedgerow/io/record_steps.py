@@ -8,11 +8,12 @@ vertices of several types; beside it `entry[]` means all other elements.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from hedgerow.io.record_values import text_of_field
 
-__all__ = ["Step", "split_place"]
+__all__ = ["Step", "split_place", "text_at"]
 
 #: the dots between steps; those of a namespace, or of a condition, are not
 _DOT = re.compile(r"\.(?![^\[\]]*\])(?![^{}]*\})")
@@ -34,15 +35,7 @@ class Step(NamedTuple):
 
     def matches(self, element: Any) -> bool:
         """Whether an element of the list is meant."""
-        for step in self.where:
-            element = _only(element)
-            if not isinstance(element, dict):
-                return False
-            element = cast("dict[str, Any]", element).get(step)
-        try:
-            return not self.where or text_of_field(_only(element)) == self.wanted
-        except (TypeError, ValueError):
-            return False
+        return not self.where or text_at(element, self.where) == self.wanted
 
     def into(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the object at this step of a document, a new one if it has none."""
@@ -65,10 +58,21 @@ class Step(NamedTuple):
         return element
 
 
+def text_at(element: Any, keys: Sequence[str]) -> str | None:
+    """Return the text at some keys of an element, each within the one before; None if there is none."""
+    for key in keys:
+        element = _only(element)
+        element = cast("dict[str, Any]", element).get(key) if isinstance(element, dict) else None
+    try:
+        return text_of_field(_only(element))
+    except (TypeError, ValueError):
+        return None
+
+
 def _only(value: Any) -> Any:
     """What a list of one element contains, since every element of XML is a list."""
-    values = cast("list[Any]", value) if isinstance(value, list) else []
-    return values[0] if len(values) == 1 else value
+    values = cast("list[Any]", value if isinstance(value, list) else [value])
+    return values[0] if len(values) == 1 else values
 
 
 def split_place(place: str) -> list[Step]:

@@ -219,7 +219,7 @@ def _explain(file: File) -> str:
         own = own if kind.quasi else ""
         sensitive = f"{fields[-1]} is sensitive and as it was" if kind.sensitive else ""
         place = f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
-        parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
+        parts.append(f"Type `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
     return " ".join(parts)
 
 

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.measures.record_origins import trace_records
 from hedgerow.measures.scoring import compared_score, exact_score
-from hedgerow.measures.tree_attacks import attack_homogeneity, attack_missing_vertices, attack_some_vertex
+from hedgerow.measures.tree_attacks import (
+    attack_homogeneity,
+    attack_known_value,
+    attack_missing_vertices,
+    attack_some_vertex,
+)
 from hedgerow.privacy.tree_orbits import bucket_numbers
 from hedgerow.score import Score
 
@@ -41,6 +46,7 @@ def measure_attacks(original: Records, releases: Mapping[str, Records], rng: np.
     return [
         *_homogeneity(attacked),
         *_some_vertex(attacked, _largest_share(original)),
+        _known_value(attacked),
         *_missing_vertices(original, released, rng),
     ]
 
@@ -80,6 +86,12 @@ def _some_vertex(attacked: Mapping[str, Records], prior: float) -> list[Score]:
         ),
         compared_score("some-vertex disclosure, certain values per class", values, better="lower"),
     ]
+
+
+def _known_value(attacked: Mapping[str, Records]) -> Score:
+    values = {name: attack_known_value(data) for name, data in attacked.items()}
+    name = "linkage by one known sensitive value, share of values that single out a record"
+    return compared_score(name, values, better="lower")
 
 
 def _missing_vertices(original: Records, released: Records, rng: np.random.Generator) -> list[Score]:

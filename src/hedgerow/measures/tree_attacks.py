@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import concatenate_ranges
+from hedgerow.arrays import concatenate_ranges, sort_distinct
 from hedgerow.data.records import Records
 from hedgerow.privacy.tree_orbits import bucket_numbers, find_look_alikes
 
@@ -16,6 +16,7 @@ __all__ = [
     "MissingVertexInference",
     "SomeVertexDisclosure",
     "attack_homogeneity",
+    "attack_known_value",
     "attack_missing_vertices",
     "attack_some_vertex",
 ]
@@ -108,6 +109,37 @@ def attack_some_vertex(released: Records, *, times: int = 1) -> SomeVertexDisclo
     return SomeVertexDisclosure(
         worst, _share(int((certain > 0).sum()), len(certain)), _share(int(certain.sum()), len(certain))
     )
+
+
+def attack_known_value(released: Records) -> float:
+    """Find a person's record by one sensitive value, and read its other values: the share of values that suffice.
+
+    The attacker knows the labels and the shape of a person's record, and so the class that it is in, and one sensitive
+    value with its position. If one record of the class has that value there, it is the person's. No promise of this
+    library limits it: the more diverse a class, the more records a value tells apart.
+
+    Examples
+    --------
+    >>> from hedgerow.data import Domain
+    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
+    >>> schema = RecordSchema((VertexType("student", None, ("born",), "grade"),))
+    >>> domain = Domain.declare(**{"student.born": [1990], "student.grade": ["A", "B"]})
+    >>> trees = [("student", [1990], grade, []) for grade in ("A", "A", "B")]
+    >>> round(attack_known_value(Records.from_trees(trees, schema, domain)), 3)
+    0.333
+    """
+    alike = find_look_alikes(released)
+    alone = total = 0
+    for number, positions in enumerate(alike.positions):
+        values = released.tables[number].sensitive
+        given = values >= 0
+        owner = released.records_of(number)[given]
+        place = _number_rows(positions.vertex[given], values[given, None])
+        pairs = sort_distinct(place * len(released) + owner)
+        records = np.bincount(pairs // max(1, len(released)))
+        alone += int((records[place] == 1).sum())
+        total += int(given.sum())
+    return _share(alone, total)
 
 
 def attack_missing_vertices(original: Records, released: Records, origin: Integers) -> MissingVertexInference:
