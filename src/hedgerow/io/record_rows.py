@@ -80,6 +80,18 @@ class _Plan:
             self.lists[step.name] = sorted([*listed, step], key=lambda each: not each.where)
         return key
 
+    def check_lists(self) -> None:
+        """Refuse fields of the elements that no condition means: several may have no condition that they match."""
+        for name, steps in self.lists.items():
+            rest = f"{name}[]"
+            if len(steps) > 1 and (rest in self.fields or rest in self.inner):
+                msg = (
+                    f"the schema declares fields of {rest!r}, and of some of its elements; give all of them a condition"
+                )
+                raise ReadError(msg)
+        for plan in self.inner.values():
+            plan.check_lists()
+
     def tell_apart(self, step: Step) -> None:
         """Accept the text by which a list has this element."""
         if step.where:
@@ -242,4 +254,6 @@ def _plans(layout: RecordLayout) -> list[_Plan]:
         plan = plans[layout.schema.parents[number]].at(steps)
         plan.types[plan.declare(last)] = number
         plans[number].tell_apart(last)
+    for plan in plans:
+        plan.check_lists()
     return plans
