@@ -11,7 +11,12 @@ from tree_audit_cases import classes, draw_from, draw_tree, fill, forest, orbits
 from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records
-from hedgerow.measures.tree_attacks import attack_homogeneity, attack_missing_vertices, attack_some_vertex
+from hedgerow.measures.tree_attacks import (
+    attack_homogeneity,
+    attack_known_value,
+    attack_missing_vertices,
+    attack_some_vertex,
+)
 
 SEEDS = st.integers(0, 2**32)
 
@@ -159,3 +164,30 @@ def test_a_release_of_everything_or_nothing_has_nothing_missing():
     empty = data.only(np.zeros(3, np.bool_))
     assert attack_missing_vertices(data, empty, np.zeros(0, np.int64)) == (0, 0, 0)
     assert attack_missing_vertices(empty, empty, np.zeros(0, np.int64)) == (0, 0, 0)
+
+
+# ---- one known value
+
+
+def test_a_value_that_one_record_has_at_a_position_singles_it_out():
+    assert attack_known_value(forest(student("1"), student("2"))) == 1
+    assert attack_known_value(forest(student("1"), student("1"))) == 0
+    assert attack_known_value(forest(student("1"), student("1"), student("2"))) == 1 / 3
+    assert attack_known_value(forest(student("1"), student("1", major="MA"))) == 1
+    assert attack_known_value(forest(student("1")).only(np.zeros(1, np.bool_))) == 0
+
+
+def test_a_value_twice_in_one_record_singles_it_out_and_one_in_two_records_does_not():
+    trees = [student(None, "A", "A", "B"), student(None, "B", "C", "C")]
+    assert attack_known_value(forest(*trees)) == 4 / 6
+
+
+@given(SEEDS)
+def test_a_known_value_is_worth_as_much_as_counting_records_at_leaves_says(seed):
+    """Trees of one level: vertices that are alike are at one position."""
+    draw = draw_from(seed)
+    trees = [student(None, *(draw.choice("ABC") for _ in range(draw.randrange(1, 3)))) for _ in range(6)]
+    sizes = {len(tree[3]) for tree in trees}
+    grades = [[[vertex[2] for vertex in tree[3]] for tree in trees if len(tree[3]) == size] for size in sizes]
+    alone = [sum(grade in other for other in alike) == 1 for alike in grades for own in alike for grade in own]
+    assert attack_known_value(forest(*trees)) == sum(alone) / len(alone)

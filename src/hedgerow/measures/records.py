@@ -28,6 +28,7 @@ from hedgerow.measures.record_shapes import (
     measure_levels,
     measure_shapes,
 )
+from hedgerow.privacy.tree_orbits import bucket_numbers
 from hedgerow.score import Score
 
 __all__ = ["controls", "describe", "keep_roots", "measure"]
@@ -66,7 +67,13 @@ def describe(data: Records) -> dict[str, Any]:
             groups = len(table) - count_levels(data, number, column)[VALUE]
             facts |= {f"labels of {axis} that are groups": groups} if groups else {}
         if kind.sensitive_axis is not None:
-            facts[f"values of {kind.sensitive_axis}"] = len(np.unique(table.sensitive[table.sensitive >= 0]))
+            given = table.sensitive[table.sensitive >= 0]
+            facts[f"values of {kind.sensitive_axis}"] = len(np.unique(given))
+            # with l-diversity, no position has more than one in l of it: one in two leaves little for l = 3
+            buckets = np.bincount(bucket_numbers(data.domain.axis(kind.sensitive_axis))[given])
+            facts[f"share of the most frequent {kind.sensitive_axis}"] = round(
+                buckets.max(initial=0) / max(1, len(given)), 3
+            )
     return {**facts, "records that look like no other": int((sizes == 1).sum())}
 
 
