@@ -12,6 +12,7 @@ from terminal import run
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.io import read, read_release
 from hedgerow.io.record_draft import draft_record_schema
+from hedgerow.io.record_steps import split_place
 
 BUNDLES = """
 [types.patient]
@@ -58,6 +59,26 @@ def illness(text):
 def read_bundles(folder, *bundles, schema=BUNDLES):
     (folder / "schema.toml").write_text(schema)
     return read(list(bundles), kind="records", options={"schema": str(folder / "schema.toml")})
+
+
+@pytest.mark.parametrize(
+    ("place", "steps"),
+    [
+        ("a.b", ["a", "b"]),
+        ("a..b", ["a", "", "b"]),
+        ("{urn:a.b}c.@d", ["{urn:a.b}c", "@d"]),
+        ("e[x.y=http://a.b/c].f[].g", ["e", "f", "g"]),
+        ("odd]key.b", ["odd]key", "b"]),
+    ],
+)
+def test_places_are_split_at_dots_but_not_within_brackets(place, steps):
+    split = split_place(place)
+    assert [step.name for step in split] == steps
+    assert ".".join(map(str, split)) == place
+
+
+def test_a_place_of_any_length_is_split_at_once():
+    assert len(split_place("." * 200_000)) == 200_001
 
 
 def test_elements_of_one_list_are_vertices_of_their_types(tmp_path):

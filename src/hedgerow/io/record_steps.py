@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 from hedgerow.io.record_values import text_of_field
 
 __all__ = ["Step", "split_place", "text_at"]
 
-#: the dots between steps; those of a namespace, or of a condition, are not
-_DOT = re.compile(r"\.(?![^\[\]]*\])(?![^{}]*\})")
+#: what closes a namespace or a condition, in which dots do not end a step
+_CLOSING = {"{": "}", "[": "]"}
 _LIST = re.compile(r"(?P<name>[^\[\]]+)\[(?:(?P<where>[^\[\]=]+)=(?P<wanted>[^\[\]]+))?\]")
 
 
@@ -85,7 +86,15 @@ def split_place(place: str) -> list[Step]:
     >>> split_place("entry[resource.type=Patient].name[]")[0]
     Step(name='entry', listed=True, where=('resource', 'type'), wanted='Patient')
     """
-    return [_step(text) for text in _DOT.split(place)]
+    starts, inside = [0], ""
+    for position, sign in enumerate(place):
+        if inside:
+            inside = "" if sign == inside else inside
+        elif sign == ".":
+            starts.append(position + 1)
+        else:
+            inside = _CLOSING.get(sign, "")
+    return [_step(place[start : end - 1]) for start, end in pairwise([*starts, len(place) + 1])]
 
 
 def _step(text: str) -> Step:
