@@ -26,6 +26,7 @@ from hedgerow import LDiversity, read
 from hedgerow.data.records import Records
 from hedgerow.measures import records as measures
 from hedgerow.measures.comparison import Comparison
+from hedgerow.measures.record_shapes import count_children
 
 SCHEMAS = Path(__file__).parent / "schemas"
 VALUES = (2, 3, 4)
@@ -89,7 +90,26 @@ def describe(name: str) -> dict[str, Any]:
     """Say how large a data set is."""
     words = [sys.executable, "-m", "hedgerow", "describe", SOURCES[name].path, "--kind", "records", "--json"]
     done = subprocess.run([*words, *reading(name)], check=True, capture_output=True)  # noqa: S603 - ourselves
-    return {"facts": json.loads(done.stdout)}
+    return {"facts": json.loads(done.stdout), "children": count_by_value(load(name))}
+
+
+def load(name: str) -> Records:
+    """Read a data set here."""
+    options = {"schema": str(SCHEMAS / f"{name}.toml")}
+    return cast("Records", read(SOURCES[name].path, kind="records", options=options))
+
+
+def count_by_value(data: Records) -> dict[str, dict[str, float]]:
+    """The mean number of children by sensitive value: where they differ, the shape of a record tells the value."""
+    counts: dict[str, dict[str, float]] = {}
+    for number, kind in enumerate(data.schema.types):
+        axis, table = kind.sensitive_axis, data.tables[number]
+        for child in data.schema.children(number) if axis and not data.domain.axis(axis).paths else ():
+            means = [count_children(data, child)[table.sensitive == code] for code in range(data.domain.size(axis))]
+            values = map(str, data.domain.values(axis))
+            title = f"{data.schema.types[child].name} per {kind.name}"
+            counts[title] = {value: float(mean.mean()) for value, mean in zip(values, means, strict=True) if len(mean)}
+    return counts
 
 
 def publish(name: str, l: int, way: str) -> dict[str, Any]:  # noqa: E741 - the name of the promise
@@ -114,8 +134,8 @@ def publish(name: str, l: int, way: str) -> dict[str, Any]:  # noqa: E741 - the 
 
 def publish_full_domain(name: str, l: int) -> dict[str, Any]:  # noqa: E741
     """Publish the roots alone, each attribute at one level of its hierarchy for all records."""
-    data = read(SOURCES[name].path, kind="records", options={"schema": str(SCHEMAS / f"{name}.toml")})
-    released, levels = publish_roots(cast("Records", data), l=l)
+    data = load(name)
+    released, levels = publish_roots(data, l=l)
     promise = LDiversity(l=l)
     if any(promise.violations({"": released}).values()):
         sys.exit("the roots are not diverse")

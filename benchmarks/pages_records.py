@@ -65,7 +65,8 @@ def record_pages(results: Mapping[str, Any]) -> dict[str, str]:
     parts += ["![accuracy of queries](nested-records-queries.svg)"]
     for name, what in SETS.items():
         own = [run for run in runs if run["set"] == name]
-        parts += [f"## {name}\n\n{what}", _kept(own), _attributes(own), _attacks(own)]
+        told = [_told(title, means) for title, means in results[f"{name}, data"]["children"].items()]
+        parts += [f"## {name}\n\n{what}", _kept(own), *told, _attributes(own), _attacks(own)]
     parts += [_costs(runs), _ATTACKS]
     charts = {
         "nested-records-loss.svg": _chart("Loss of labels (LM), lower is better", runs, LOSS),
@@ -84,6 +85,17 @@ def _sizes(results: Mapping[str, Any]) -> str:
         rows.append([name, *sizes, f"{per['median']:,.0f}", f"{per['most']:,}", f"{alone:.0%}"])
     head = ["data", "records", "vertices", "labels", "labels per record, median", "most"]
     return table([*head, "records that look like no other"], rows)
+
+
+def _told(title: str, means: Mapping[str, float]) -> str:
+    """Say how far the shape of records tells a sensitive value."""
+    child, _, parent = title.partition(" per ")
+    ordered = sorted(means.items(), key=lambda each: each[1])
+    listed = ", ".join(f"{mean:.1f} where it is *{value}*" for value, mean in ordered)
+    return (
+        f"The number of vertices of type {child} tells the sensitive value of a {parent}: on average {listed}. A diverse "
+        f"class joins records of different values, so of different sizes, and the larger ones lose what they have more."
+    )
 
 
 def values_of(run: Run, name: str) -> list[float]:

@@ -104,6 +104,8 @@ def test_bundles_are_published_as_bundles_and_read_again(tmp_path):
     expected = [bundle({"resource": person}, visit(), illness(what)) for what in ("flu", "gout")]
     assert [json.loads(line) for line in published] == [{"entry": each["entry"]} for each in expected]
     assert [tree[1] for tree in read_release(tmp_path / "R").data.trees()] == [["1990-1999", "02", "x"]] * 2
+    described = run("describe a.ndjson.gz --kind records --schema schema.toml --json", tmp_path)
+    assert json.loads(described.out)["share of the most frequent illness.what"] == 0.5
     evaluated = run("evaluate R --against a.ndjson.gz --schema schema.toml --scores s.json", tmp_path)
     assert "loss of labels (LM) of patient.born" in evaluated.out
 

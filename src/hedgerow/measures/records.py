@@ -69,11 +69,10 @@ def describe(data: Records) -> dict[str, Any]:
         if kind.sensitive_axis is not None:
             given = table.sensitive[table.sensitive >= 0]
             facts[f"values of {kind.sensitive_axis}"] = len(np.unique(given))
-            # with l-diversity, no position has more than one in l of it: one in two leaves little for l = 3
-            buckets = np.bincount(bucket_numbers(data.domain.axis(kind.sensitive_axis))[given])
-            facts[f"share of the most frequent {kind.sensitive_axis}"] = round(
-                buckets.max(initial=0) / max(1, len(given)), 3
-            )
+            # with l-diversity, at most one in l of the values at a position is the same
+            counts = np.bincount(bucket_numbers(data.domain.axis(kind.sensitive_axis))[given])
+            share = int(counts.max(initial=0)) / max(1, len(given))
+            facts[f"share of the most frequent {kind.sensitive_axis}"] = round(share, 3)
     return {**facts, "records that look like no other": int((sizes == 1).sum())}
 
 
