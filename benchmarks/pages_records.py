@@ -93,8 +93,9 @@ def _told(title: str, means: Mapping[str, float]) -> str:
     ordered = sorted(means.items(), key=lambda each: each[1])
     listed = ", ".join(f"{mean:.1f} where it is *{value}*" for value, mean in ordered)
     return (
-        f"The number of vertices of type {child} tells the sensitive value of a {parent}: on average {listed}. A diverse "
-        f"class joins records of different values, so of different sizes, and the larger ones lose what they have more."
+        f"The number of vertices of type {child} tells the sensitive value of a {parent}: on average {listed}. A "
+        "diverse class joins records of different values, so of different sizes, and the larger ones lose what they "
+        "have more."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, cast
 from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
-from hedgerow.io.record_steps import Step, split_place
+from hedgerow.io.record_steps import Step, split_place, text_at
 from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
@@ -54,7 +54,7 @@ class _Plan:
     types: dict[str, int] = field(default_factory=dict[str, int])
     dropped: set[str] = field(default_factory=set[str])
     inner: dict[str, _Plan] = field(default_factory=dict[str, "_Plan"])
-    lists: dict[str, list[Step]] = field(default_factory=dict[str, list[Step]])
+    lists: dict[str, dict[str, Step]] = field(default_factory=dict[str, dict[str, Step]])
     told: set[str] = field(default_factory=set[str])
 
     def at(self, steps: list[Step]) -> _Plan:
@@ -68,16 +68,17 @@ class _Plan:
 
     def declare(self, step: Step, *, inner: bool = False) -> str:
         """Refuse a step that means two things; return its key."""
-        key, listed = str(step), self.lists.get(step.name, [])
+        key, listed = str(step), self.lists.get(step.name, {})
         several = key in self.fields or key in self.types or key in self.dropped or (key in self.inner and not inner)
         if step.listed:
             several |= step.name in (*self.fields, *self.types, *self.dropped, *self.inner)
         if several or (listed and not step.listed) or not step.name:
             msg = f"the schema declares {key!r} twice, or within itself; declare it once"
             raise ReadError(msg)
-        if step.listed and step not in listed:
+        if step.listed:
             # without a condition, a step means all elements that no other step means
-            self.lists[step.name] = sorted([*listed, step], key=lambda each: not each.where)
+            ordered = sorted({**listed, key: step}.items(), key=lambda each: not each[1].where)
+            self.lists[step.name] = dict(ordered)
         return key
 
     def check_lists(self) -> None:
@@ -178,7 +179,7 @@ class RecordRows:
             _refuse(path, "must be a list")
         seen: set[str] = set()
         for element in _few(cast("list[Any]", value), path):
-            key = next((str(step) for step in plan.lists[name] if step.matches(element)), "")
+            key = _match(plan.lists[name], element)
             if key in plan.types:
                 self._vertex(plan.types[key], row, element, path)
             elif key in seen and key not in plan.dropped:
@@ -222,6 +223,19 @@ class RecordRows:
             _refuse(path, "must be an object, not a list; declare its path with []")
         for child in _few(cast("list[Any]", value) if isinstance(value, list) else [value], path):
             self._vertex(number, row, child, path)
+
+
+def _match(steps: Mapping[str, Step], element: Any) -> str:
+    """The key of the step that means an element; empty if none does."""
+    where, text = (), None
+    for key, step in steps.items():
+        if not step.where:
+            return key
+        if step.where != where:  # most steps ask for the same field
+            where, text = step.where, text_at(element, step.where)
+        if text == step.wanted:
+            return key
+    return ""
 
 
 def _few(elements: list[Any], path: str) -> list[Any]:

@@ -44,7 +44,7 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
     if content.startswith(_ZIP):
         names = table_names(schema)
         added = {table for rules in request.layout.tables.values() for table, _ in rules.lookups}
-        members = _unpack(where, content, sorted({*names, *added}), most)
+        members = _unpack(where, content, [*names, *sorted(added.difference(names))], most)
         return _Join(where, request, names, members.__getitem__).rows()
     if request.received:
         msg = f"{where} is not an archive of tables as Hedgerow writes it; it was changed or damaged"
