@@ -48,7 +48,7 @@ alike. It is 0 where l-diversity holds; under *k-anonymity only* it is what l-di
 - **Some vertex** is not covered: classes in which all records have a value somewhere, such as the same medication. \
 Many alike siblings make it likely, as the release with shuffled values shows.
 - **One known value** is not covered: the share of sensitive values that single out a record among those that look \
-alike. Whoever knows one of those about a person reads all others. The more diverse a class, the better this works.
+alike. Whoever knows one of those about a person reads all others. Diversity is no help: it is what tells records apart.
 - **Missing vertex** is not covered: somebody whose own vertex is missing guesses that another person's, missing as \
 well, had the same value. Where there are few guesses, their share that is right says little.
 - No attack here uses that values may differ but mean much the same: two names of one illness, or scores of two \
@@ -66,7 +66,7 @@ def record_pages(results: Mapping[str, Any]) -> dict[str, str]:
     for name, what in SETS.items():
         own = [run for run in runs if run["set"] == name]
         told = [_told(title, means) for title, means in results[f"{name}, data"]["children"].items()]
-        parts += [f"## {name}\n\n{what}", _kept(own), *told, _attributes(own), _attacks(own)]
+        parts += [f"## {name}\n\n{what}", _kept(own), *told, _attributes(own), _attacks(own)] if own else []
     parts += [_costs(runs), _ATTACKS]
     charts = {
         "nested-records-loss.svg": _chart("Loss of labels (LM), lower is better", runs, LOSS),
@@ -198,4 +198,5 @@ def _chart(title: str, runs: Runs, name: str) -> str:
         drawn = [run for run in runs if run["set"] == own and run["way"] == way]
         return [(run["l"], statistics.mean(values_of(run, name))) for run in drawn]
 
-    return panels(title, "l", {own: {way: points(own, way) for way in ways} for own in SETS})
+    drawn = [own for own in SETS if len(points(own, OURS)) > 1]
+    return panels(title, "l", {own: {way: points(own, way) for way in ways} for own in drawn})
