@@ -58,7 +58,7 @@ SOURCES = {
 OURS = "clustree"
 WAYS = {
     OURS: ("--l", "{}"),
-    "single pass, greedy mapping": ("--l", "{}", "--set", "passes=single", "--set", "mapping=greedy"),
+    "single pass, greedy": ("--l", "{}", "--set", "passes=single", "--set", "mapping=greedy"),
     "k-anonymity only": ("--k", "{}"),
 }
 ROOTS = "full-domain roots"

@@ -38,7 +38,8 @@ defaults, chosen on synthetic students.
 *LM* is the share of labels that is lost, by generalisation or by suppression. Queries ask how many records have a \
 label, a sensitive value, or two on a path; the mean accuracy takes negative ones as 0. *Full-domain roots* is the \
 simplest rival with the same promise: everything below the roots is suppressed, and every attribute of the roots is \
-published at one level of its hierarchy for all records, the levels with the least loss. *k-anonymity only* is \
+published at one level of its hierarchy for all records, the levels with the least loss. *Single pass, greedy* is \
+`clustree` with `passes=single` and `mapping=greedy`. *k-anonymity only* is \
 `clustree` with k = l and without regard to sensitive values: it promises less. *Roots only* are hidden roots. Where a \
 run was repeated, its range follows the mean."""
 _ATTACKS = """## How to read the attacks
