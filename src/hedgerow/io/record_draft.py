@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -161,9 +162,10 @@ def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, lists: 
             continue
         path = f"{at}.{name}" if at else name
         steps = [lists.step(path, each) for each in values]
+        times = Counter(steps)
         for step, each in zip(steps, values, strict=True):
             if lists.several is None or step in lists.several:
-                types.setdefault(step, _Type()).several |= steps.count(step) > 1
+                types.setdefault(step, _Type()).several |= times[step] > 1
                 _visit(types, step, "", each, lists)
             else:
                 _visit_field(types, at, step.removeprefix(f"{at}."), each, lists)
