@@ -35,7 +35,23 @@ gpa = {{ sensitive = true, buckets = [0, 2, 4] }}
 "{at}code" = {{ values = ["a", "b", "1"] }}
 "{at}grade" = "sensitive"
 """
+BUNDLE = """
+[types.student]
+path = ""
+[types.student.fields]
+"entry[a.type=student].unit" = "drop"
+"entry[a.type=student].major" = { values = ["CS", "EE", "01"], missing = true }
+"entry[a.type=student].born" = { name = "year", low = 1990, high = 1999, widths = [5], first = 4, missing = true }
+"entry[a.type=student].gpa" = { sensitive = true, buckets = [0, 2, 4] }
+"entry[a.type=student].courses" = "drop"
+[types.course]
+path = "entry[a.type=course]"
+[types.course.fields]
+"code" = { values = ["a", "b", "1"] }
+"grade" = "sensitive"
+"""
 JOIN = 'table = "courses.csv"\nparent = "student"\nparent_key = "unit"'
+LOOKUP = '\nlookup = { table = "levels.csv", key = "code" }'
 #: plain values, and whatever else may be in their place
 WILD: list[Any] = [
     *TEXTS,
@@ -110,6 +126,18 @@ def json_lines(rows: list[bytes], folder: Path) -> Path:
     return folder / "a.jsonl"
 
 
+def bundle_unit(chance: random.Random, number: int) -> list[dict[str, Any]]:
+    """A student as a list of elements that say their types, some of them wrongly."""
+    made = student(chance, number)
+    courses = made.get("courses")
+    parts = [("student", made), *(("course", each) for each in (courses if isinstance(courses, list) else []))]
+    entries = [{"a": {"type": name}, **part} for name, part in parts if isinstance(part, dict)]
+    if chance.random() < 0.3:
+        chance.choice(entries)["a"] = chance.choice([*WILD, {"type": chance.choice(["student", "course", "other"])}])
+    chance.shuffle(entries)
+    return [{"entry": entries}]
+
+
 def json_list(rows: list[dict[str, Any]], folder: Path) -> Path:
     (folder / "a.json").write_text("[" + ",\n".join(map(json.dumps, rows)) + "]")
     return folder / "a.json"
@@ -156,6 +184,7 @@ def row_unit(chance: random.Random, number: int) -> list[tuple[str, str]]:
 
 
 def csv_tables(rows: list[tuple[str, str]], folder: Path) -> Path:
+    (folder / "levels.csv").write_text("code,level\na,low\nb,high\n1,low\n")
     heads = {"a.csv": "unit,major,born,gpa", "courses.csv": "unit,code,grade"}
     for name, head in heads.items():
         lines = [head, *(line for table, line in rows if table == name)]
@@ -178,5 +207,14 @@ RECORD_CASES: dict[str, Case] = {
     "XML records": _case(
         element_unit, xml_file, schema=SCHEMA.format(at="@", key="", course='path = "course"', unlisted="error")
     ),
+    "bundles of records": _case(bundle_unit, json_list, schema=BUNDLE),
     "joined tables": _case(row_unit, csv_tables, schema=SCHEMA.format(at="", key=KEY, course=JOIN, unlisted="error")),
+    "joined tables, first rows and a lookup": _case(
+        row_unit,
+        csv_tables,
+        schema=SCHEMA.format(at="", key=KEY, course=JOIN + LOOKUP, unlisted="error").replace(
+            'key = "unit"', 'key = "unit"\nrows = "first"', 1
+        )
+        + 'level = { values = ["low", "high"], missing = true }\n',
+    ),
 }

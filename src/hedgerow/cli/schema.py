@@ -21,8 +21,17 @@ __all__ = ["command"]
     metavar="PATH",
     help="For XML: where records are, as names of elements joined by dots, such as people.person.",
 )
+@click.option(
+    "--split",
+    metavar="LIST=FIELD",
+    multiple=True,
+    help="A list with elements of several types, and the field that names their types: entry=resource.resourceType.",
+)
+@click.option("--flat", is_flag=True, help="Make lists that never have two elements fields, not types of their own.")
 @json_option
-def command(data: str, *, out: str, form: str | None, record: str | None, as_json: bool) -> None:
+def command(
+    data: str, *, out: str, form: str | None, record: str | None, split: tuple[str, ...], flat: bool, as_json: bool
+) -> None:
     """Draft the schema file of DATA: its types and fields, without roles. For the owner only.
 
     Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
@@ -31,11 +40,15 @@ def command(data: str, *, out: str, form: str | None, record: str | None, as_jso
     from hedgerow.io.record_draft import draft_record_schema  # noqa: PLC0415
 
     path = Path(out)
+    lists = {name: field for name, _, field in (each.partition("=") for each in split)}
+    if not all(lists) or not all(lists.values()):
+        msg = "--split must be a list and a field of its elements, such as entry=resource.resourceType"
+        raise click.UsageError(msg)
     if path.exists():
         msg = f"{path} exists already; a draft does not replace it"
         raise click.UsageError(msg)
     with show_progress():
-        draft = draft_record_schema(data, form=form, record=record)
+        draft = draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
     write_file(path, draft.text.encode(), private=True)
     text = (
         f'Written to {path}: types: {draft.types}, fields: {draft.fields}. Replace each "?" by the role of the field.'

@@ -26,6 +26,8 @@ class VertexType:
         The attributes whose values files have as numbers.
     key, parent_key
         The columns of its table that identify a vertex, and those that identify its parent.
+    named
+        Attributes with a name of their own, each with the field that files have it in.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class VertexType:
     numbers: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     parent_key: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
 
     @property
     def place(self) -> str:
@@ -52,6 +55,12 @@ class VertexType:
     def attributes(self) -> tuple[str, ...]:
         """The quasi-identifiers, then the sensitive attribute."""
         return (*self.quasi, *([self.sensitive] if self.sensitive else []))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of files that have the attributes: by default they have the same names."""
+        fields = dict(self.named)
+        return tuple(fields.get(attribute, attribute) for attribute in self.attributes)
 
     @property
     def quasi_axes(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -54,18 +54,16 @@ class JsonParser:
 
 
 def _is_deep(document: Any) -> bool:
-    level = [document]
-    for _ in range(DEEPEST + 1):
-        level = [inner for each in level for inner in _inside(each)]
+    level = _containers([document])
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _containers(each.values() if isinstance(each, dict) else each)]
         if not level:
             return False
     return True
 
 
-def _inside(document: Any) -> Iterable[Any]:
-    if isinstance(document, dict):
-        return cast("dict[str, Any]", document).values()
-    return cast("list[Any]", document) if isinstance(document, list) else ()
+def _containers(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
+    return [value for value in values if isinstance(value, (dict, list))]
 
 
 def documents(

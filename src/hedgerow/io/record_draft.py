@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -13,6 +14,7 @@ from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.io.long_table import ReadRequest
 from hedgerow.io.record_layout import VALUE
 from hedgerow.io.record_schema_file import UNDECIDED
+from hedgerow.io.record_steps import split_place, text_at
 from hedgerow.io.record_values import Number, is_extended
 from hedgerow.io.records import CODEC
 from hedgerow.io.toml import toml_key, toml_value
@@ -25,6 +27,7 @@ _HEAD = (
     '# of a quasi-identifier, such as { file = "major.csv" }, { low = 1900, high = 2010, widths = [5, 10] },\n'
     '# { values = ["a", "b"] } or { values = ["94110"], prefix = [2, 4] }, each with missing = true if it may be\n'
     "# missing. A sensitive number may have buckets: { sensitive = true, buckets = [0, 0.5, 1] }.\n"
+    '# One line drops all that is below a name: "address" = "drop" instead of its fields and the types within it.\n'
 )
 
 
@@ -44,11 +47,12 @@ class _Field(NamedTuple):
 
 
 class _Type:
-    """The fields of a type, and its vertices."""
+    """The fields of a type, its vertices, and whether a list has two of them somewhere."""
 
     def __init__(self) -> None:
         self.fields: dict[str, _Field] = {}
         self.vertices = 0
+        self.several = False
 
     def add(self, name: str, value: Any) -> None:
         known = self.fields.get(name, _Field(numbers=True, times=0))
@@ -56,8 +60,25 @@ class _Type:
         self.fields[name] = _Field(known.numbers and number, known.times + 1)
 
 
-def draft_record_schema(path: str | Path, *, form: str | None = None, record: str | None = None) -> Draft:
-    """List the types and fields of a file, with undecided roles."""
+def draft_record_schema(
+    path: str | Path,
+    *,
+    form: str | None = None,
+    record: str | None = None,
+    split: Mapping[str, str] | None = None,
+    flat: bool = False,
+) -> Draft:
+    """List the types and fields of a file, with undecided roles.
+
+    Parameters
+    ----------
+    record
+        Where records are in XML.
+    split
+        Lists whose elements are of several types, and where each of their elements has the name of its type.
+    flat
+        Whether lists that never have two elements are fields of the type above, as in XML; else all lists are types.
+    """
     path = Path(path)
     name = CODEC.format_name(form, ending_of(path))
     if name in {"csv", "zip"}:
@@ -65,11 +86,12 @@ def draft_record_schema(path: str | Path, *, form: str | None = None, record: st
     if (name == "xml") != bool(record):
         msg = "where records are must be given for XML, and for nothing else; for example --record people.person"
         raise ParameterError(msg)
-    types: dict[str, _Type] = {"": _Type()}
     documents = _documents(path, name, record or "")
-    repeated = _repeated(documents) if name == "xml" else None
-    for document in documents:
-        _visit(types, "", "", document, repeated)
+    lists = _Lists(None, split or {}, "" if name == "xml" else "[]")
+    types = _collect(documents, lists)
+    if flat or name == "xml":
+        several = {path for path, own in types.items() if own.several}
+        types = _collect(documents, lists._replace(several=several))
     head = f"record = {toml_value(record)}\n" if record else ""
     return _write(types, head)
 
@@ -93,46 +115,67 @@ def _checked(where: str, read: Iterable[tuple[int, Any, str]]) -> Iterator[Any]:
         yield cast("Any", document)
 
 
-def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, repeated: set[str] | None) -> None:
+class _Lists(NamedTuple):
+    """Which lists are types: those with several elements, or all (None); and how a path says that it is a list.
+
+    The elements of some lists have a text that names their type.
+    """
+
+    several: set[str] | None
+    split: Mapping[str, str]
+    sign: str
+
+    def step(self, path: str, element: Any) -> str:
+        """Return the path of an element of a list."""
+        if path not in self.split:
+            return path + self.sign
+        value = text_at(element, self.split[path].split("."))
+        if value is None or set("[]") & set(value):
+            msg = f"an element of {path!r} has no plain text at {self.split[path]!r} that could name its type"
+            raise ParameterError(msg)
+        return f"{path}[{self.split[path]}={value}]"
+
+    def tells(self, path: str, value: Any) -> bool:
+        """Whether a field is the text that names the type of its element, and so is in the path already."""
+        return any(path.endswith(f"[{field}={value}].{field}") for field in self.split.values())
+
+
+def _collect(documents: Iterable[Any], lists: _Lists) -> dict[str, _Type]:
+    types: dict[str, _Type] = {"": _Type()}
+    for document in documents:
+        _visit(types, "", "", document, lists)
+    return types
+
+
+def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, lists: _Lists) -> None:
     """Collect the fields of a vertex; objects within it are part of it, and lists are types of their own."""
     own = types[at]
     own.vertices += not inside
     if not isinstance(document, dict) or is_extended(document):
-        own.add(f"{inside}.{VALUE}" if inside else VALUE, document)
+        own.add(inside or VALUE, document)
         return
     for key, value in cast("dict[str, Any]", document).items():
         name = f"{inside}.{key}" if inside else key
+        values = cast("list[Any]", value) if isinstance(value, list) else None
+        if values is None:
+            _visit_field(types, at, name, value, lists)
+            continue
         path = f"{at}.{name}" if at else name
-        if isinstance(value, list):
-            values = cast("list[Any]", value)
-            if repeated is None or path in repeated:
-                path += "[]" if repeated is None else ""
-                types.setdefault(path, _Type())
-                for each in values:
-                    _visit(types, path, "", each, repeated)
-                continue
-            _visit_field(types, at, name, values[0], repeated)
-        else:
-            _visit_field(types, at, name, value, repeated)
+        steps = [lists.step(path, each) for each in values]
+        times = Counter(steps)
+        for step, each in zip(steps, values, strict=True):
+            if lists.several is None or step in lists.several:
+                types.setdefault(step, _Type()).several |= times[step] > 1
+                _visit(types, step, "", each, lists)
+            else:
+                _visit_field(types, at, step.removeprefix(f"{at}."), each, lists)
 
 
-def _visit_field(types: dict[str, _Type], at: str, name: str, value: Any, repeated: set[str] | None) -> None:
+def _visit_field(types: dict[str, _Type], at: str, name: str, value: Any, lists: _Lists) -> None:
     if isinstance(value, dict) and not is_extended(value):
-        _visit(types, at, name, value, repeated)
-    elif value is not None:
+        _visit(types, at, name, value, lists)
+    elif value is not None and not lists.tells(f"{at}.{name}", value):
         types[at].add(name, value)
-
-
-def _repeated(documents: Iterable[Any], at: str = "") -> set[str]:
-    """List the elements that occur twice within one element."""
-    several: set[str] = set()
-    for document in documents:
-        for key, value in cast("dict[str, Any]", document).items() if isinstance(document, dict) else ():
-            if isinstance(value, list):
-                path, values = f"{at}.{key}" if at else key, cast("list[Any]", value)
-                several |= {path} if len(values) > 1 else set()
-                several |= _repeated(values, path)
-    return several
 
 
 def _draft_tables(path: Path, form: str) -> Draft:
@@ -168,7 +211,8 @@ def _write(types: dict[str, _Type], head: str) -> Draft:
 
 def _name(path: str, taken: set[str]) -> str:
     """Name a type by the last step of its path."""
-    last = path.removesuffix("[]").rpartition(".")[2] or "record"
+    last = split_place(path)[-1]
+    last = last.wanted or last.name or "record"
     name = "".join(sign if sign.isalnum() else "-" for sign in last)[:50]
     number = 1
     while (free := name if number == 1 else f"{name}-{number}") in taken:

@@ -19,7 +19,7 @@ __all__ = ["HIERARCHY_KEYS", "MISSING", "read_hierarchy"]
 
 #: the leaf of a value that is not given; it is never written, and no cell of a file means it
 MISSING = "(missing)"
-HIERARCHY_KEYS = {"file", "values", "paths", "prefix", "low", "high", "widths", "missing", "numbers"}
+HIERARCHY_KEYS = {"file", "values", "paths", "prefix", "low", "high", "widths", "missing", "numbers", "first", "name"}
 
 _SOURCES = ("file", "values", "low")
 _DATES = {"month": "%Y-%m", "year": "%Y", "decade": ""}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -19,26 +18,15 @@ __all__ = [
     "RecordLayout",
     "RecordRequest",
     "SensitiveValues",
+    "TableRules",
     "axes_from_text",
     "axes_to_text",
     "schema_from_text",
     "schema_to_text",
-    "split_place",
 ]
 
 #: the field of a vertex that is a plain value: the text of an element, or a value within a list
 VALUE = "#value"
-
-
-def split_place(place: str) -> list[str]:
-    """Split the place of a field at its dots, except for those of a namespace.
-
-    Examples
-    --------
-    >>> split_place("address.{urn:a.b}city")
-    ['address', '{urn:a.b}city']
-    """
-    return re.findall(r"(?:\{[^}]*\}|[^.{])+", place) if "{" in place else place.split(".")
 
 
 class SensitiveValues(NamedTuple):
@@ -46,6 +34,16 @@ class SensitiveValues(NamedTuple):
 
     values: Axis | None = None
     buckets: tuple[Decimal, ...] = ()
+
+
+class TableRules(NamedTuple):
+    """How the table of a type is read: tables that add columns to its rows, and whether the first row of a key counts.
+
+    Each of `lookups` is the name of a table and the columns by which its rows are looked up.
+    """
+
+    lookups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    first_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,10 @@ class RecordLayout:
         How each sensitive attribute is read, by its axis.
     dropped
         The fields that are not read, by type.
+    first
+        How many characters of the values of a quasi-identifier are read, by its axis; else all of them.
+    tables
+        How the table of a type is read, by its name.
     drop_unlisted
         Whether a field that is not declared is dropped instead of being an error.
     """
@@ -68,6 +70,8 @@ class RecordLayout:
     hierarchies: Mapping[str, Axis] = field(default_factory=dict[str, Axis])
     sensitive: Mapping[str, SensitiveValues] = field(default_factory=dict[str, SensitiveValues])
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    first: Mapping[str, int] = field(default_factory=dict[str, int])
+    tables: Mapping[str, TableRules] = field(default_factory=dict[str, TableRules])
     drop_unlisted: bool = False
 
 
@@ -95,6 +99,7 @@ class _Type(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     numbers: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     parent_key: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
 
 
 class _Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -10,7 +10,8 @@ import msgspec
 
 from hedgerow.data.records import Records
 from hedgerow.io.record_hierarchies import MISSING
-from hedgerow.io.record_layout import VALUE, split_place
+from hedgerow.io.record_layout import VALUE
+from hedgerow.io.record_steps import Step, split_place
 from hedgerow.io.record_values import canonical_number
 
 __all__ = ["OutputDocuments"]
@@ -31,9 +32,10 @@ class OutputDocuments:
             below.append(vertices)
             if above < 0:
                 continue
-            steps, listed = _steps(kind.place)
+            *steps, last = split_place(kind.place)
+            listed = last if numbers else last._replace(listed=True)
             for parent, vertex in zip(table.parent.tolist(), vertices, strict=True):
-                _attach(below[above][parent], steps, vertex, listed=listed or not numbers)
+                _put(below[above][parent], [*steps, listed], vertex)
         return below[0]
 
     def fields(self, number: int, *, numbers: bool) -> list[Sequence[Any]]:
@@ -54,9 +56,10 @@ class OutputDocuments:
     def _vertices(self, number: int, *, numbers: bool) -> list[Any]:
         kind = self.data.schema.types[number]
         columns = self.fields(number, numbers=numbers)
-        if kind.attributes == (VALUE,) and not self.data.schema.children(number) and kind.parent is not None:
+        plain = kind.fields == (VALUE,) and not self.data.schema.children(number) and kind.parent is not None
+        if plain and not split_place(kind.place)[-1].where:
             return list(columns[0])
-        places = [split_place(name) for name in kind.attributes]
+        places = [split_place(name) for name in kind.fields]
         vertices: list[Any] = [{} for _ in range(len(self.data.tables[number]))]
         for steps, column in zip(places, columns, strict=True):
             for vertex, value in zip(vertices, column, strict=True):
@@ -69,20 +72,10 @@ def _spell(text: str, *, number: bool) -> Any:
     return msgspec.Raw(text.encode()) if number and canonical_number(text) == text else text
 
 
-def _steps(place: str) -> tuple[list[str], bool]:
-    return split_place(place.removesuffix("[]")), place.endswith("[]")
-
-
-def _put(vertex: dict[str, Any], steps: list[str], value: Any) -> None:
+def _put(vertex: dict[str, Any], steps: list[Step], value: Any) -> None:
     for step in steps[:-1]:
-        vertex = vertex.setdefault(step, {})
-    vertex[steps[-1]] = value
-
-
-def _attach(vertex: dict[str, Any], steps: list[str], child: Any, *, listed: bool) -> None:
-    for step in steps[:-1]:
-        vertex = vertex.setdefault(step, {})
-    if listed:
-        vertex.setdefault(steps[-1], []).append(child)
+        vertex = step.into(vertex)
+    if steps[-1].listed:
+        steps[-1].append(value, vertex)
     else:
-        vertex[steps[-1]] = child
+        vertex[steps[-1].name] = value

@@ -10,7 +10,8 @@ from typing import Any, NoReturn, cast
 from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.files import MOST_BYTES
-from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest, split_place
+from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
+from hedgerow.io.record_steps import Step, split_place, text_at
 from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
@@ -20,7 +21,6 @@ DEEPEST, MOST_CHILDREN = 64, 10_000
 #: a vertex takes as much memory as this many fields: two bytes of a file can be a vertex with all fields of its type
 _FIELDS_PER_VERTEX = 3
 
-_LIST = "[]"
 _LONGEST_NAME = 80
 
 
@@ -47,27 +47,60 @@ class VertexRows:
 
 @dataclass
 class _Plan:
-    """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it."""
+    """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it.
+
+    Steps into a list are keys, too; `lists` has those of each list. `told` are keys with a text that tells elements of
+    a list apart: the schema has it already.
+    """
 
     fields: dict[str, int] = field(default_factory=dict[str, int])
-    types: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
+    types: dict[str, int] = field(default_factory=dict[str, int])
     dropped: set[str] = field(default_factory=set[str])
     inner: dict[str, _Plan] = field(default_factory=dict[str, "_Plan"])
+    lists: dict[str, dict[str, Step]] = field(default_factory=dict[str, dict[str, Step]])
+    told: set[str] = field(default_factory=set[str])
 
-    def at(self, steps: list[str]) -> _Plan:
+    def at(self, steps: list[Step]) -> _Plan:
         """Return the plan of the object at the end of some steps."""
         plan = self
         for step in steps:
-            plan.refuse_two(step, inner=True)
-            plan = plan.inner.setdefault(step, _Plan())
+            key = plan.declare(step, inner=True)
+            plan = plan.inner.setdefault(key, _Plan())
+            plan.tell_apart(step)
         return plan
 
-    def refuse_two(self, name: str, *, inner: bool = False) -> None:
-        """Refuse a name that means two things."""
-        several = name in self.fields or name in self.types or name in self.dropped
-        if several or (not inner and name in self.inner) or not name:
-            msg = f"the schema declares {name!r} twice, or within itself; declare it once"
+    def declare(self, step: Step, *, inner: bool = False) -> str:
+        """Refuse a step that means two things; return its key."""
+        key, listed = str(step), self.lists.get(step.name, {})
+        several = key in self.fields or key in self.types or key in self.dropped or (key in self.inner and not inner)
+        if step.listed:
+            several |= step.name in (*self.fields, *self.types, *self.dropped, *self.inner)
+        if several or (listed and not step.listed) or not step.name:
+            msg = f"the schema declares {key!r} twice, or within itself; declare it once"
             raise ReadError(msg)
+        if step.listed:
+            # without a condition, a step means all elements that no other step means
+            ordered = sorted({**listed, key: step}.items(), key=lambda each: not each[1].where)
+            self.lists[step.name] = dict(ordered)
+        return key
+
+    def check_lists(self) -> None:
+        """Refuse fields of the elements that no condition means: several may have no condition that they match."""
+        for name, steps in self.lists.items():
+            rest = f"{name}[]"
+            if len(steps) > 1 and (rest in self.fields or rest in self.inner):
+                msg = (
+                    f"the schema declares fields of {rest!r}, and of some of its elements; give all of them a condition"
+                )
+                raise ReadError(msg)
+        for plan in self.inner.values():
+            plan.check_lists()
+
+    def tell_apart(self, step: Step) -> None:
+        """Accept the text by which a list has this element."""
+        if step.where:
+            *above, last = map(Step, step.where)
+            self.at(above).told.add(last.name)
 
 
 class RecordRows:
@@ -80,7 +113,7 @@ class RecordRows:
         self.where, self.request, self._elements = where, request, elements
         self._left = most  # fields that may still be read
         self._schema = request.layout.schema
-        self.tables = [VertexRows(len(kind.attributes)) for kind in self._schema.types]
+        self.tables = [VertexRows(len(kind.fields)) for kind in self._schema.types]
         self.lines: list[int] = []
         #: records that cannot be read although they are in the tables
         self.bad: list[int] = []
@@ -165,16 +198,40 @@ class RecordRows:
     def _object(self, number: int, row: int, plan: _Plan, document: Mapping[str, Any], path: str) -> None:
         for name, value in document.items():
             inner = f"{path}.{name}" if path else name
-            if name in plan.fields:
-                self._field(number, row, plan.fields[name], value, inner)
+            if name in plan.lists:
+                self._list(number, row, plan, name, value, inner)
             elif name in plan.types:
-                self._children(row, *plan.types[name], value, inner)
-            elif name in plan.inner:
-                self._inner(number, row, plan.inner[name], value, inner)
-            elif name in plan.dropped or self.request.layout.drop_unlisted:
-                self.ignored += 1
+                self._children(row, plan.types[name], value, inner)
             else:
-                _refuse(inner, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
+                self._part(number, row, plan, name, value, inner)
+
+    def _part(self, number: int, row: int, plan: _Plan, key: str, value: Any, path: str) -> None:
+        """Read what is at a key, or the only element of a list."""
+        if key in plan.fields:
+            self._field(number, row, plan.fields[key], value, path)
+        elif key in plan.inner:
+            self._inner(number, row, plan.inner[key], value, path)
+        elif key in plan.dropped or (self.request.layout.drop_unlisted and key not in plan.told):
+            self.ignored += 1
+        elif key not in plan.told:
+            _refuse(path, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
+
+    def _list(self, number: int, row: int, plan: _Plan, name: str, value: Any, path: str) -> None:
+        """Read the elements of a list, each by the step that it matches."""
+        if value is None:
+            return
+        if not isinstance(value, list):
+            _refuse(path, "must be a list")
+        seen: set[str] = set()
+        for element in _few(cast("list[Any]", value), path):
+            key = _match(plan.lists[name], element)
+            if key in plan.types:
+                self._vertex(plan.types[key], row, element, path)
+            elif key in seen and key not in plan.dropped:
+                _refuse(path, "has two elements where the schema declares one; declare them as a type, or correct it")
+            else:
+                self._part(number, row, plan, key, element, path)
+            seen.add(key)
 
     def _inner(self, number: int, row: int, plan: _Plan, value: Any, path: str) -> None:
         value = self._single(value, path)
@@ -203,16 +260,33 @@ class RecordRows:
             _refuse(path, "occurs twice; declare it as a type, or correct it")
         return values[0]
 
-    def _children(self, row: int, number: int, listed: bool, value: Any, path: str) -> None:  # noqa: FBT001 - as planned
+    def _children(self, row: int, number: int, value: Any, path: str) -> None:
+        """Read a vertex within an object; in XML each element of its name."""
         if value is None:
             return
-        if not self._elements and listed != isinstance(value, list):
-            _refuse(path, "must be a list" if listed else "must be an object, not a list; declare its path with []")
-        children = cast("list[Any]", value) if isinstance(value, list) else [value]
-        if len(children) > MOST_CHILDREN:
-            _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
-        for child in children:
+        if isinstance(value, list) and not self._elements:
+            _refuse(path, "must be an object, not a list; declare its path with []")
+        for child in _few(cast("list[Any]", value) if isinstance(value, list) else [value], path):
             self._vertex(number, row, child, path)
+
+
+def _match(steps: Mapping[str, Step], element: Any) -> str:
+    """The key of the step that means an element; empty if none does."""
+    where, text = (), None
+    for key, step in steps.items():
+        if not step.where:
+            return key
+        if step.where != where:  # most steps ask for the same field
+            where, text = step.where, text_at(element, step.where)
+        if text == step.wanted:
+            return key
+    return ""
+
+
+def _few(elements: list[Any], path: str) -> list[Any]:
+    if len(elements) > MOST_CHILDREN:
+        _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
+    return elements
 
 
 def _refuse(path: str, what: str) -> NoReturn:
@@ -225,18 +299,20 @@ def _plans(layout: RecordLayout) -> list[_Plan]:
     """Arrange what the schema declares by the keys of objects."""
     plans = [_Plan() for _ in layout.schema.types]
     for number, kind in enumerate(layout.schema.types):
-        fields = [*enumerate(kind.attributes), *((None, name) for name in layout.dropped.get(kind.name, ()))]
+        fields = [*enumerate(kind.fields), *((None, name) for name in layout.dropped.get(kind.name, ()))]
         for position, name in fields:
             *steps, last = split_place(name)
             plan = plans[number].at(steps)
-            plan.refuse_two(last)
+            key = plan.declare(last)
             if position is None:
-                plan.dropped.add(last)
+                plan.dropped.add(key)
             else:
-                plan.fields[last] = position
+                plan.fields[key] = position
     for number, kind in enumerate(layout.schema.types[1:], start=1):
-        *steps, last = split_place(kind.place.removesuffix(_LIST))
+        *steps, last = split_place(kind.place)
         plan = plans[layout.schema.parents[number]].at(steps)
-        plan.refuse_two(last)
-        plan.types[last] = (number, kind.place.endswith(_LIST))
+        plan.types[plan.declare(last)] = number
+        plans[number].tell_apart(last)
+    for plan in plans:
+        plan.check_lists()
     return plans

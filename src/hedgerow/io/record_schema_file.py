@@ -17,7 +17,8 @@ from hedgerow.data import Axis, Value
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.errors import DomainError
 from hedgerow.io.record_hierarchies import read_hierarchy
-from hedgerow.io.record_layout import RecordLayout, SensitiveValues
+from hedgerow.io.record_layout import RecordLayout, SensitiveValues, TableRules
+from hedgerow.io.record_steps import split_place
 from hedgerow.io.record_values import canonical_number
 from hedgerow.io.toml import read_toml
 
@@ -27,8 +28,8 @@ __all__ = ["UNDECIDED", "read_record_schema"]
 UNDECIDED = "?"
 
 _TOP_KEYS = {"types", "record", "namespace", "unlisted"}
-_TYPE_KEYS = {"path", "parent", "fields", "table", "key", "parent_key"}
-_SENSITIVE_KEYS = {"sensitive", "buckets", "values", "numbers"}
+_TYPE_KEYS = {"path", "parent", "fields", "table", "key", "parent_key", "lookup", "rows"}
+_SENSITIVE_KEYS = {"sensitive", "buckets", "values", "numbers", "name"}
 _NAME = re.compile(r"[\w-]{1,60}")
 
 
@@ -55,7 +56,9 @@ def read_record_schema(path: str | Path) -> RecordLayout:
     axes = {f"{each.name}.{name}": axis for each in types for name, axis in each.quasi.items()}
     sensitive = {f"{each.name}.{each.sensitive.name}": each.sensitive.values for each in types if each.sensitive}
     dropped = {each.name: each.dropped for each in types}
-    return RecordLayout(schema, axes, sensitive, dropped, drop_unlisted=unlisted == "drop")
+    first = {f"{each.name}.{name}": length for each in types for name, length in each.first.items()}
+    tables = {each.name: each.rules for each in types}
+    return RecordLayout(schema, axes, sensitive, dropped, first, tables, drop_unlisted=unlisted == "drop")
 
 
 class _TypeSection:
@@ -72,7 +75,10 @@ class _TypeSection:
         self.steps = _steps(self._where, fields.get("path", ""))
         self.parent: str | None = fields.get("parent")
         self.key, self.parent_key = (self._columns(fields, name) for name in ("key", "parent_key"))
+        self.rules = self._read_rules(fields)
         self.quasi: dict[str, Axis] = {}
+        self.first: dict[str, int] = {}
+        self.named: dict[str, str] = {}
         self.sensitive: _Sensitive | None = None
         self.dropped: tuple[str, ...] = ()
         self.numbers: list[str] = []
@@ -90,6 +96,7 @@ class _TypeSection:
             tuple(self.numbers),
             self.key,
             self.parent_key,
+            tuple(self.named.items()),
         )
 
     def _columns(self, section: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -100,31 +107,63 @@ class _TypeSection:
             raise DomainError(msg)
         return tuple(cast("list[str]", columns))
 
+    def _read_rules(self, section: Mapping[str, Any]) -> TableRules:
+        listed, rows = section.get("lookup", []), section.get("rows", "all")
+        lookups: list[tuple[str, tuple[str, ...]]] = []
+        for each in cast("list[Any]", listed) if isinstance(listed, list) else [listed]:
+            entry = cast("dict[str, Any]", each) if isinstance(each, dict) else {}
+            table, key = entry.get("table"), self._columns(entry, "key")
+            if not isinstance(table, str) or not key or len(entry) > 2:  # noqa: PLR2004
+                msg = f'{self._where}: lookup must be {{ table = "courses.csv", key = "course" }}, or a list of such'
+                raise DomainError(msg)
+            lookups.append((table, key))
+        if rows not in {"all", "first"} or (rows == "first" and not self.key):
+            msg = f"{self._where}: rows must be 'all', or with a key 'first': one vertex per key, as its first row says"
+            raise DomainError(msg)
+        return TableRules(tuple(lookups), rows == "first")
+
     def _read_fields(self, path: Path, section: Any) -> None:
         if not isinstance(section, dict):
             msg = f"{self._where} needs its fields: a section [types.{self.name}.fields] with one line per field"
             raise DomainError(msg)
         dropped: list[str] = []
-        for name, role in cast("dict[str, Any]", section).items():
-            where = f"{path}: field {name!r} of {self.name!r}"
+        for field, role in cast("dict[str, Any]", section).items():
+            where = f"{path}: field {field!r} of {self.name!r}"
             if role == UNDECIDED:
                 msg = f"{where} has no role yet; write 'drop', 'sensitive', or its hierarchy instead of '{UNDECIDED}'"
                 raise DomainError(msg)
             if role == "drop":
-                dropped.append(name)
-            elif role == "sensitive" or (isinstance(role, dict) and "sensitive" in role):
-                self._read_sensitive(where, name, {} if role == "sensitive" else cast("dict[str, Any]", role))
-            elif isinstance(role, dict):
-                self._read_quasi(path, where, name, cast("dict[str, Any]", role))
-            else:
+                dropped.append(field)
+                continue
+            details = {"sensitive": True} if role == "sensitive" else role
+            if not isinstance(details, dict):
                 msg = f"{where} must be 'drop', 'sensitive', or a hierarchy such as {{ file = \"{self.name}.csv\" }}"
                 raise DomainError(msg)
+            self._read_attribute(path, where, field, cast("dict[str, Any]", details))
         self.dropped = tuple(dropped)
+
+    def _read_attribute(self, path: Path, where: str, field: str, section: Mapping[str, Any]) -> None:
+        name = section.get("name", field)
+        if not isinstance(name, str) or not name or name in {*self.quasi, self.sensitive and self.sensitive.name}:
+            msg = f"{where}: name must be a text that no other field of the type has"
+            raise DomainError(msg)
+        if name != field:
+            self.named[name] = field
+        if "sensitive" in section:
+            self._read_sensitive(where, name, section)
+        else:
+            self._read_quasi(path, where, name, section)
 
     def _read_quasi(self, path: Path, where: str, name: str, section: Mapping[str, Any]) -> None:
         self.quasi[name] = read_hierarchy(section, path.parent, where)
+        if "first" in section:
+            if type(section["first"]) is not int or section["first"] < 1:
+                msg = f"{where}: first must be the number of characters that are read, such as 4 for the year of a date"
+                raise DomainError(msg)
+            self.first[name] = section["first"]
         values = section.get("values", [section.get("low")])
-        if section.get("numbers") is True or all(type(value) is int for value in values):
+        whole = all(type(value) is int for value in values) and "first" not in section
+        if section.get("numbers") is True or whole:
             self.numbers.append(name)
 
     def _read_sensitive(self, where: str, name: str, section: Mapping[str, Any]) -> None:
@@ -201,10 +240,14 @@ def _parent_of(path: Path, own: _TypeSection, types: list[_TypeSection]) -> _Typ
 
 def _steps(where: str, path: Any) -> tuple[str, ...]:
     """Split a path such as `courses[].books[]`."""
-    if not isinstance(path, str) or "" in path.removesuffix("[]").split(".")[1:] or path.startswith((".", "[")):
-        msg = f'{where}: path must be names joined by dots, with [] after a list, such as "courses[].books[]"'
+    steps = split_place(path) if isinstance(path, str) and path else []
+    if not isinstance(path, str) or any(not step.name or set("[]") & set(step.name) for step in steps):
+        msg = (
+            f'{where}: path must be names joined by dots, with [] after a list, such as "courses[].books[]", or with '
+            'the elements of a list that are meant, such as "entry[resource.type=visit]"'
+        )
         raise DomainError(msg)
-    return tuple(path.split(".")) if path else ()
+    return tuple(map(str, steps))
 
 
 def _text(path: Path, section: Mapping[str, Any], name: str) -> str:

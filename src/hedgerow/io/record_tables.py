@@ -24,11 +24,11 @@ from hedgerow.io import delimited
 from hedgerow.io.delimited import CellTable, read_cells
 from hedgerow.io.files import read_bytes
 from hedgerow.io.long_table import Integers, ReadRequest
-from hedgerow.io.record_layout import RecordRequest
+from hedgerow.io.record_layout import RecordRequest, TableRules
 from hedgerow.io.record_output import OutputDocuments
 from hedgerow.io.record_rows import MOST_CHILDREN, RecordRows
 
-__all__ = ["check", "published_keys", "read", "table_name", "write"]
+__all__ = ["check", "published_keys", "read", "table_names", "write"]
 
 Key: TypeAlias = tuple[str | None, ...]
 Reader: TypeAlias = Callable[[str], bytes]
@@ -42,19 +42,20 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
     """Read the table of the root, and the tables of the types below it."""
     schema = request.layout.schema
     if content.startswith(_ZIP):
-        members = _unpack(where, content, [table_name(kind) for kind in schema.types], most)
-        return _Join(where, request, members.__getitem__).rows()
+        names = table_names(schema)
+        added = {table for rules in request.layout.tables.values() for table, _ in rules.lookups}
+        members = _unpack(where, content, [*names, *sorted(added.difference(names))], most)
+        return _Join(where, request, names, members.__getitem__).rows()
     if request.received:
         msg = f"{where} is not an archive of tables as Hedgerow writes it; it was changed or damaged"
         raise ReadError(msg)
     folder = Path(where).parent
-    first = schema.types[0].name
 
     def fetch(name: str) -> bytes:
-        own = next(kind for kind in schema.types if table_name(kind) == name)
-        return content if own.name == first else read_bytes(folder / own.path, most=most)
+        return content if name == Path(where).name else read_bytes(folder / name, most=most)
 
-    return _Join(where, request, fetch).rows()
+    names = [Path(where).name, *(kind.path or f"{kind.name}.csv" for kind in schema.types[1:])]
+    return _Join(where, request, names, fetch).rows()
 
 
 def check(values: Sequence[Value]) -> None:
@@ -66,27 +67,33 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
     """Write an archive of tables; vertices have numbers, and name the number of their parent."""
     del columns
     schema = published_keys(output.data.schema)
-    if len({table_name(kind) for kind in schema.types}) < len(schema.types):
+    names = table_names(schema)
+    if len(set(names)) < len(names):
         msg = "two types have tables of one name; give each type a table of its own"
         raise DomainError(msg)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for number, kind in enumerate(schema.types):
+        for number, (name, kind) in enumerate(zip(names, schema.types, strict=True)):
             table = output.data.tables[number]
             for axis in kind.axes:
                 check(output.data.domain.values(axis))
-            cells: dict[str, Any] = {name: np.arange(1, len(table) + 1) for name in kind.key}
+            cells: dict[str, Any] = {key: np.arange(1, len(table) + 1) for key in kind.key}
             cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
-            fields = zip(kind.attributes, output.fields(number, numbers=False), strict=True)
-            cells |= {name: pl.Series(column, dtype=pl.String) for name, column in fields}
-            packed.writestr(
-                zipfile.ZipInfo(table_name(kind), _TIME), pl.DataFrame(cells).write_csv(), zipfile.ZIP_DEFLATED
-            )
+            fields = zip(kind.fields, output.fields(number, numbers=False), strict=True)
+            cells |= {field: pl.Series(column, dtype=pl.String) for field, column in fields}
+            packed.writestr(zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv(), zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
 
-def table_name(kind: VertexType) -> str:
-    """The file name of the published table of a type."""
+def table_names(schema: RecordSchema) -> list[str]:
+    """The file names of published tables: as they were, unless one table has vertices of two types."""
+    names = [_table_name(kind) for kind in schema.types]
+    return [
+        name if names.count(name) == 1 else f"{kind.name}.csv" for name, kind in zip(names, schema.types, strict=True)
+    ]
+
+
+def _table_name(kind: VertexType) -> str:
     name = kind.path.removesuffix(".gz").removesuffix(".zst")
     return Path(name).name if name.endswith(".csv") else f"{kind.name}.csv"
 
@@ -96,11 +103,11 @@ def published_keys(schema: RecordSchema) -> RecordSchema:
     keys: dict[str | None, str] = {}
     types: list[VertexType] = []
     for number, kind in enumerate(schema.types):
-        key = _free(kind.key, kind.attributes, f"{kind.name}_id")
+        key = _free(kind.key, kind.fields, f"{kind.name}_id")
         keys[kind.name] = key
         above = ()
         if kind.parent is not None:
-            above = (_free(kind.parent_key, (*kind.attributes, key), f"{keys[kind.parent]}_of_{kind.parent}"),)
+            above = (_free(kind.parent_key, (*kind.fields, key), f"{keys[kind.parent]}_of_{kind.parent}"),)
         types.append(replace(kind, key=(key,) if schema.children(number) else (), parent_key=above))
     return replace(schema, types=tuple(types))
 
@@ -141,8 +148,8 @@ def _unpack(where: str, content: bytes, names: list[str], most: int) -> dict[str
 class _Join:
     """Reads the tables of a schema, parents first, and joins them by keys."""
 
-    def __init__(self, where: str, request: RecordRequest, fetch: Reader) -> None:
-        self._where, self._request, self._fetch = where, request, fetch
+    def __init__(self, where: str, request: RecordRequest, names: Sequence[str], fetch: Reader) -> None:
+        self._where, self._request, self._names, self._fetch = where, request, names, fetch
         self._rows = RecordRows(where, request)
         layout = request.layout
         self._schema = published_keys(layout.schema) if request.received else layout.schema
@@ -152,9 +159,8 @@ class _Join:
     def rows(self) -> RecordRows:
         """Read all tables."""
         for number, kind in enumerate(self._schema.types):
-            name = table_name(kind)
-            where = self._where if number == 0 else str(Path(self._where).parent / name)
-            table = self._read(where, kind, self._fetch(name))
+            where = self._where if number == 0 else str(Path(self._where).parent / self._names[number])
+            table = self._read(where, kind, self._fetch(self._names[number]))
             if number == 0:
                 parent = np.arange(len(table.frame))
                 self._rows.lines = table.line.tolist()
@@ -165,10 +171,14 @@ class _Join:
         return self._rows
 
     def _read(self, where: str, kind: VertexType, content: bytes) -> CellTable:
-        request = self._request
+        request, rules = self._request, self._request.layout.tables.get(kind.name, TableRules())
         lines = ReadRequest("records", None, (), (), {}, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
         table = read_cells(where, content, lines)
-        needed = (*kind.attributes, *kind.key, *kind.parent_key)
+        for name, key in rules.lookups:
+            table = self._look_up(where, table, name, key)
+        if rules.first_rows and set(kind.key) <= set(table.frame.columns):
+            table = _first_rows(table, kind)
+        needed = (*kind.fields, *kind.key, *kind.parent_key)
         for name in needed:
             if name not in table.frame.columns:
                 msg = f"{where} has no column {name!r}, which the schema declares for {kind.name!r}"
@@ -180,6 +190,19 @@ class _Join:
                 raise ReadError(msg)
         self._rows.ignored += len(table.frame) * len(set(table.frame.columns) - set(needed))
         return table
+
+    def _look_up(self, where: str, table: CellTable, name: str, key: Sequence[str]) -> CellTable:
+        """Add the columns of a table that says more about what a column names, such as a list of courses."""
+        other = read_cells(name, self._fetch(name), ReadRequest("records", None, (), (), {})).frame
+        if any(column not in frame.columns for column in key for frame in (table.frame, other)):
+            msg = f"{where}: a lookup needs the columns {', '.join(key)} here and in {name}"
+            raise ReadError(msg)
+        several = [column for column in other.columns if column not in key and column in table.frame.columns]
+        if several or other.select(key).is_duplicated().any():
+            what = f"column {several[0]!r} is also in {name}" if several else f"{name} has a key twice"
+            msg = f"{where}: a lookup must add new columns, one row per key; {what}"
+            raise ReadError(msg)
+        return CellTable(table.frame.join(other, on=list(key), how="left", maintain_order="left"), table.line)
 
     def _join(self, where: str, number: int, table: CellTable) -> tuple[CellTable, Integers]:
         """Find the parents of the vertices of a table, and sort them by their parents."""
@@ -208,7 +231,7 @@ class _Join:
         own.parent = parent.tolist()
         record = parent if above < 0 else np.array(self._rows.tables[above].record, np.int64)[parent]
         own.record = record.tolist()
-        own.fields = [[cell or None for cell in table.frame[name].to_list()] for name in kind.attributes]
+        own.fields = [[cell or None for cell in table.frame[name].to_list()] for name in kind.fields]
         if above >= 0:
             crowded = np.bincount(parent, minlength=1)[parent] > MOST_CHILDREN
             self._refuse(
@@ -246,6 +269,16 @@ class _Join:
         if not self._request.drop_bad:
             self._rows.refuse(self._rows.lines[int(records.min())], what)
         self._rows.bad += records.tolist()
+
+
+def _first_rows(table: CellTable, kind: VertexType) -> CellTable:
+    """Keep the first row of each key; rows without a key are kept, to be refused."""
+    gaps = pl.any_horizontal(pl.col(name).is_null() | (pl.col(name) == "") for name in kind.key)
+    kept = np.flatnonzero(table.frame.select(pl.struct(*kind.key).is_first_distinct() | gaps).to_series().to_numpy())
+    named = [name for name in {*kind.key, *kind.fields} if name in table.frame.columns]
+    differing = table.frame.select(named).n_unique() - table.frame.select(kind.key).n_unique()
+    progress.count(f"values of {kind.name!r} that differ in later rows, and are not read", differing)
+    return CellTable(table.frame[kept], table.line[kept])
 
 
 def _key_cells(frame: pl.DataFrame, names: Sequence[str]) -> list[Key]:

@@ -139,7 +139,8 @@ class _Encoder:
                 known = {label: code for code, label in enumerate(Hierarchy.from_axis(axis).names)}
             known[None] = known.pop(MISSING, -1)
             column = table.fields[position]
-            labels[:, position] = [known.get(text, -1) for text in column]
+            short = self._layout.first.get(name)
+            labels[:, position] = [known.get(text if text in known else text and text[:short], -1) for text in column]
             empty = np.array([text is None for text in column], np.bool_)
             field = f"field {kind.quasi[position]!r} of {kind.name!r}"
             unknown = labels[:, position] < 0
@@ -230,16 +231,13 @@ def _accepts_reread(options: Mapping[str, str]) -> bool:
 def _explain(file: File) -> str:
     """Describe the layout of the records for a receiver."""
     schema = schema_from_text(file.options["layout"])
-    if file.format == "zip":
-        from hedgerow.io.record_tables import published_keys  # noqa: PLC0415 - imports polars
-
-        schema = published_keys(schema)
+    places = _places_in_tables(schema) if file.format == "zip" else [_place_of(kind) for kind in schema.types]
     parts = [f"{_FORMATS[file.format].layout}. Siblings have no order."]
-    for kind in schema.types:
-        fields = [f"`{name}`" for name in kind.quasi]
-        own = f"quasi-identifiers {_listed(fields)}, each a value or a group of values" if fields else ""
-        sensitive = f"`{kind.sensitive}` is sensitive and as it was" if kind.sensitive else ""
-        place = _row_of(kind) if file.format == "zip" else _place_of(kind)
+    for kind, place in zip(schema.types, places, strict=True):
+        fields = [f"`{name}`" for name in kind.fields]
+        own = f"quasi-identifiers {_listed(fields[: len(kind.quasi)])}, each a value or a group of values"
+        own = own if kind.quasi else ""
+        sensitive = f"{fields[-1]} is sensitive and as it was" if kind.sensitive else ""
         parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
     return " ".join(parts)
 
@@ -248,10 +246,16 @@ def _place_of(kind: VertexType) -> str:
     return f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
 
 
-def _row_of(kind: VertexType) -> str:
-    from hedgerow.io.record_tables import table_name  # noqa: PLC0415 - imports polars
+def _places_in_tables(schema: RecordSchema) -> list[str]:
+    """The table of each type, and the columns that join it."""
+    from hedgerow.io.record_tables import published_keys, table_names  # noqa: PLC0415 - imports polars
 
-    parts = [f"a row of `{table_name(kind)}`"]
+    schema = published_keys(schema)
+    return [_row_of(kind, name) for kind, name in zip(schema.types, table_names(schema), strict=True)]
+
+
+def _row_of(kind: VertexType, table: str) -> str:
+    parts = [f"a row of `{table}`"]
     parts += [f"with the number `{name}`" for name in kind.key]
     parts += [f"of the {kind.parent} with the number `{name}`" for name in kind.parent_key]
     return ", ".join(parts)

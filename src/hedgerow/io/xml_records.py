@@ -18,6 +18,7 @@ from hedgerow.errors import DomainError, ReadError
 from hedgerow.io.record_layout import VALUE, RecordRequest
 from hedgerow.io.record_output import OutputDocuments
 from hedgerow.io.record_rows import DEEPEST, RecordRows
+from hedgerow.io.record_steps import split_place
 
 __all__ = ["check", "parse_elements", "read", "write"]
 
@@ -79,12 +80,11 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
 
 def _check_names(elements: Sequence[str], schema: RecordSchema) -> None:
     """Refuse fields and types whose names XML cannot have."""
-    places = [kind.place.removesuffix("[]") for kind in schema.types[1:]]
-    fields = [name for kind in schema.types for name in kind.attributes if name != VALUE]
-    steps = [
-        step.removeprefix("@") for place in (*places, *fields) for step in place.removesuffix(f".{VALUE}").split(".")
-    ]
-    for name in (*elements, *steps):
+    places = [kind.place for kind in schema.types[1:]]
+    fields = [name for kind in schema.types for name in kind.fields if name != VALUE]
+    steps = [step for place in (*places, *fields) for step in split_place(place.removesuffix(f".{VALUE}"))]
+    names = [name.removeprefix("@") for step in steps for name in (step.name, *step.where)]
+    for name in (*elements, *names):
         if not _NAME.fullmatch(name):
             msg = f"{name!r} cannot be the name of an element or attribute of XML; use JSON lines"
             raise DomainError(msg)

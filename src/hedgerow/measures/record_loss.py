@@ -38,7 +38,7 @@ Releases: TypeAlias = Mapping[str, Records]
 LOSS = "loss of labels (LM)"
 #: charts that the report of records draws in its own way, and one of the usual form
 LOSS_PARTS = "loss of labels by generalisation and by suppression"
-LOSS_BY_ATTRIBUTE = f"{LOSS} by attribute"
+LOSS_BY_TYPE, LOSS_BY_ATTRIBUTE = f"{LOSS} by type", f"{LOSS} by attribute"
 GENERALISATION, SUPPRESSION = "generalisation", "suppression"
 
 
@@ -58,11 +58,12 @@ class LabelLoss(NamedTuple):
     @property
     def total(self) -> float:
         """The share of labels that is lost: LM."""
-        return self.share(self.generalised + self.suppressed)
+        return self.part("")
 
-    def share(self, lost: float) -> float:
-        """Return a loss per label of the original; 0 if there are no labels."""
-        return lost / max(1, self.labels)
+    def part(self, name: str) -> float:
+        """Return the share of labels that is lost by generalisation, or by suppression, or else in total; 0 if none."""
+        lost = {GENERALISATION: self.generalised, SUPPRESSION: float(self.suppressed)}
+        return lost.get(name, self.generalised + self.suppressed) / max(1, self.labels)
 
 
 def find_label_losses(original: Records, released: Records) -> dict[str, LabelLoss]:
@@ -107,34 +108,28 @@ def add_losses(losses: Iterable[LabelLoss]) -> LabelLoss:
 def measure_losses(original: Records, releases: Releases) -> list[Score]:
     """Measure LM in total, by part, by type and by attribute; the release has the empty name."""
     losses = {name: find_label_losses(original, data) for name, data in releases.items()}
-    scores = _split(LOSS, {name: add_losses(each.values()) for name, each in losses.items()})
+    whole = {name: add_losses(each.values()) for name, each in losses.items()}
+    scores = [_score(LOSS, whole), *(_score(f"{LOSS}: {part}", whole, part) for part in (GENERALISATION, SUPPRESSION))]
     for kind in original.schema.types:
         if kind.quasi:
             own = {name: add_losses(each[axis] for axis in kind.quasi_axes) for name, each in losses.items()}
-            scores += _split(f"{LOSS} of type {kind.name}", own)
+            scores.append(_score(f"{LOSS} of type {kind.name}", own, chart=LOSS_BY_TYPE, at=kind.name))
     for axis in losses[""]:
         own = {name: each[axis] for name, each in losses.items()}
-        totals = {name: loss.total for name, loss in own.items()}
-        scores.append(
-            compared_score(f"{LOSS} of {axis}", totals, better="lower", chart=LOSS_BY_ATTRIBUTE, at=axis),
-        )
-        scores += _split(f"{LOSS} of {axis}", own, chart=LOSS_PARTS, at=axis)[1:]
+        scores.append(_score(f"{LOSS} of {axis}", own, chart=LOSS_BY_ATTRIBUTE, at=axis))
+        scores += [
+            _score(f"{LOSS} of {axis}: {part}", own, part, chart=LOSS_PARTS, at=axis)
+            for part in (GENERALISATION, SUPPRESSION)
+        ]
     return scores
 
 
-def _split(name: str, losses: Mapping[str, LabelLoss], *, chart: str = "", at: str = "") -> list[Score]:
-    """Score a loss, then its two parts."""
-    parts = {
-        GENERALISATION: {control: loss.share(loss.generalised) for control, loss in losses.items()},
-        SUPPRESSION: {control: loss.share(loss.suppressed) for control, loss in losses.items()},
-    }
-    return [
-        compared_score(name, {control: loss.total for control, loss in losses.items()}, better="lower"),
-        *(
-            compared_score(f"{name}: {part}", values, better="lower", chart=chart, at=at, across=part if chart else "")
-            for part, values in parts.items()
-        ),
-    ]
+def _score(name: str, losses: Mapping[str, LabelLoss], part: str = "", *, chart: str = "", at: str = "") -> Score:
+    """Score a loss, or a part of it; the parts of an attribute only make up a chart."""
+    values = {control: loss.part(part) for control, loss in losses.items()}
+    if part and chart:
+        return compared_score(name, values, chart=chart, at=at, across=part)
+    return compared_score(name, values, better="lower", chart=chart, at=at)
 
 
 def measure_suppressed(original: Records, releases: Releases) -> list[Score]:

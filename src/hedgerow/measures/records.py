@@ -29,6 +29,7 @@ from hedgerow.measures.record_shapes import (
     measure_levels,
     measure_shapes,
 )
+from hedgerow.privacy.tree_orbits import bucket_numbers
 from hedgerow.score import Score
 
 __all__ = ["controls", "describe", "keep_roots", "measure"]
@@ -67,7 +68,12 @@ def describe(data: Records) -> dict[str, Any]:
             groups = len(table) - count_levels(data, number, column)[VALUE]
             facts |= {f"labels of {axis} that are groups": groups} if groups else {}
         if kind.sensitive_axis is not None:
-            facts[f"values of {kind.sensitive_axis}"] = len(np.unique(table.sensitive[table.sensitive >= 0]))
+            given = table.sensitive[table.sensitive >= 0]
+            facts[f"values of {kind.sensitive_axis}"] = len(np.unique(given))
+            # with l-diversity, at most one in l of the values at a position is the same
+            counts = np.bincount(bucket_numbers(data.domain.axis(kind.sensitive_axis))[given])
+            share = int(counts.max(initial=0)) / max(1, len(given))
+            facts[f"share of the most frequent {kind.sensitive_axis}"] = round(share, 3)
     for each in find_dependencies(data):
         facts[f"{each.sensitive} guessed from {each.label}"] = f"{each.guessed:.0%} (without it {each.anyway:.0%})"
     return {**facts, "records that look like no other": int((sizes == 1).sum())}
