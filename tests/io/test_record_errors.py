@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 
@@ -313,3 +314,17 @@ def test_a_schema_is_needed(tmp_path):
         read(tmp_path / "a.jsonl", kind="records", options={"schema": "nowhere.toml"})
     with pytest.raises(DomainError, match="is not a TOML file"):
         read(tmp_path / "a.jsonl", kind="records", options={"schema": str(tmp_path / "a.jsonl")})
+
+
+@pytest.mark.parametrize(("second", "code"), [("S3", 2), ("S7", 0)])
+def test_the_key_of_a_record_may_be_within_a_list(tmp_path, second, code):
+    write_students(tmp_path, "jsonl")
+    schema = tmp_path / "schema.toml"
+    text = schema.read_text().replace("[types.student]", '[types.student]\nkey = "ids[use=own].id"', 1)
+    schema.write_text(text.replace('studentID = "drop"', 'studentID = "drop"\nids = "drop"'))
+    source = tmp_path / "a.jsonl"
+    lines = [json.loads(line) for line in source.read_text().splitlines()]
+    for line, name in zip(lines, ("S3", second), strict=True):
+        line["ids"] = [{"use": "own", "id": name}, {"use": "old", "id": "S0"}]
+    source.write_text("\n".join(json.dumps(line) for line in lines))
+    assert describe(tmp_path, "a.jsonl").code == code

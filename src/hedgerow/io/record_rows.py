@@ -11,7 +11,7 @@ from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.files import MOST_BYTES
 from hedgerow.io.record_layout import VALUE, RecordLayout, RecordRequest
-from hedgerow.io.record_steps import Step, split_place, text_at
+from hedgerow.io.record_steps import Step, split_place, text_at, text_at_place
 from hedgerow.io.record_values import is_extended, text_of_field
 
 __all__ = ["DEEPEST", "MOST_CHILDREN", "BadRecord", "RecordRows", "VertexRows"]
@@ -141,21 +141,13 @@ class RecordRows:
 
     def _key(self, document: Any) -> tuple[str, ...]:
         """Return what identifies the person, where the schema says; published records have no such field."""
-        texts: list[str] = []
         published = self.request.received or self.request.groups
-        for name in () if published else self._schema.types[0].key:
-            value = document
-            for step in split_place(name):
-                value = self._single(value, name)
-                value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
-            try:
-                text = text_of_field(self._single(value, name))
-            except (TypeError, ValueError):
-                text = None
+        names = () if published else self._schema.types[0].key
+        texts = [text_at_place(document, name) for name in names]
+        for name, text in zip(names, texts, strict=True):
             if text is None:
                 _refuse(name, "is the key of the record, and must be a plain value; correct it")
-            texts.append(text)
-        return tuple(texts)
+        return tuple(text for text in texts if text is not None)
 
     def _refuse_twins(self, line: int, key: tuple[str, ...]) -> None:
         """Refuse a second record of a person, or drop both of them."""

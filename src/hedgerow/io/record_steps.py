@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from hedgerow.io.record_values import text_of_field
 
-__all__ = ["Step", "split_place", "text_at"]
+__all__ = ["Step", "split_place", "text_at", "text_at_place"]
 
 #: what closes a namespace or a condition, in which dots do not end a step
 _CLOSING = {"{": "}", "[": "]"}
@@ -68,6 +68,16 @@ def text_at(element: Any, keys: Sequence[str]) -> str | None:
         return text_of_field(_only(element))
     except (TypeError, ValueError):
         return None
+
+
+def text_at_place(document: Any, place: str) -> str | None:
+    """Return the text at a place of a document; None if there is none, or if there are several."""
+    for step in split_place(place):
+        document = _only(document)
+        document = cast("dict[str, Any]", document).get(step.name) if isinstance(document, dict) else None
+        if step.listed and isinstance(document, list):
+            document = [element for element in cast("list[Any]", document) if step.matches(element)]
+    return text_at(document, ())
 
 
 def _only(value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow import progress
 from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.hierarchy import Hierarchy
-from hedgerow.data.record_schema import VertexType
+from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
