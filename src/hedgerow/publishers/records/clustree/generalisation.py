@@ -1,0 +1,111 @@
+"""Records become classes of equal trees, block by block, whichever way the classes are built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from hedgerow.data.records import Records, VertexTable
+from hedgerow.privacy import Ledger
+from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
+from hedgerow.progress import count, tell
+from hedgerow.publishers.records.clustree.blocks import blocks_of, join_records, split_records
+from hedgerow.publishers.records.clustree.clustering import Clustering, class_bound
+from hedgerow.publishers.records.clustree.forest import Forest, bucket_codes
+from hedgerow.publishers.records.clustree.label_losses import losses_of
+from hedgerow.publishers.records.clustree.representative import Representative
+
+__all__ = ["ClassBuilder", "anonymise", "generalised", "publish_in_classes"]
+
+
+class ClassBuilder(Protocol):
+    """Builds the classes of a block; `told` is called with the number of records that are done."""
+
+    def __call__(
+        self,
+        forest: Forest,
+        *,
+        k: int,
+        l: int | None,  # noqa: E741 - the name of the promise
+        told: Callable[[int], None],
+    ) -> Clustering:
+        """Build the classes."""
+        ...
+
+
+def publish_in_classes(data: Records, ledger: Ledger, build: ClassBuilder, *, block: int) -> Records:
+    """Put records into a random order, and generalise classes of them; what keeps the promise stays as it is."""
+    promises = [ledger.promised(kind) for kind in (KAnonymity, LDiversity) if ledger.has_promised(kind)]
+    if not any(sum(promise.violations({"": data}).values()) for promise in promises):
+        return data
+    k = ledger.promised(KAnonymity).k if ledger.has_promised(KAnonymity) else 1
+    l = ledger.promised(LDiversity).l if ledger.has_promised(LDiversity) else None  # noqa: E741
+    return anonymise(data.canonical().shuffled(ledger.coins()), build, k=k, l=l, block=block)
+
+
+def anonymise(
+    data: Records,
+    build: ClassBuilder,
+    *,
+    k: int,
+    l: int | None,  # noqa: E741
+    block: int,
+) -> Records:
+    """Generalise blocks of records, each in classes of its own.
+
+    Parameters
+    ----------
+    data
+        The records, in random order.
+    build
+        Builds the classes of a block.
+    k
+        How many records a class has at least.
+    l
+        A sensitive value has at most one in `l` of the members at a position; None for any number.
+    block
+        The number of records of a block.
+    """
+    losses, parts, done = losses_of(data), list[Records](), 0
+    for part in split_records(data, blocks_of(data, max(block, k, l or 1))):
+        clustering = build(Forest.of(part, losses), k=k, l=l, told=partial(_tell, done, len(data)))
+        parts.append(generalised(part, clustering.classes))
+        done += len(part)
+    result = join_records(parts) if parts else data
+    count("records whose root has too frequent a sensitive value", _count_too_frequent(data, k, l))
+    count("records suppressed", len(data) - len(result))
+    return result
+
+
+def generalised(data: Records, classes: Sequence[Representative]) -> Records:
+    """The members of classes with the labels of their representatives, and without what these do not have."""
+    kept = [np.zeros(len(table), np.bool_) for table in data.tables]
+    labels = [table.labels.copy() for table in data.tables]
+    for one in classes:
+        for number, positions in enumerate(one.types):
+            kept[number][positions.vertices] = True
+            labels[number][positions.vertices] = positions.labels[:, None]
+    changed = zip(data.tables, labels, strict=True)
+    tables = tuple(VertexTable(table.parent, own, table.sensitive) for table, own in changed)
+    return replace(data, tables=tables).prune(kept)
+
+
+def _count_too_frequent(data: Records, k: int, l: int | None) -> int:  # noqa: E741
+    """How many records at least are in no class, since the sensitive value of their roots is too frequent."""
+    axis = data.schema.types[0].sensitive_axis
+    values = data.tables[0].sensitive
+    if l is None or axis is None:
+        return 0
+    counts = np.bincount(bucket_codes(data.domain.axis(axis))[values[values >= 0]])
+    size, most = max(k, l), max(k, l) // l
+    classes = class_bound(counts, size=size, most=most)
+    # a class may grow to almost twice its size, and a value be more frequent in it then
+    return int((counts - np.minimum(counts, classes * ((2 * size - 1) // l))).sum())
+
+
+def _tell(before: int, total: int, done: int) -> None:
+    tell("building classes", before + done, total)
