@@ -76,8 +76,8 @@ def query_figures(data: Records, released: Records, seed: int) -> dict[str, floa
     """The mean accuracy of queries on the release, and on the roots alone."""
     releases = {"": released, "roots only": keep_roots(data)}
     scores = measure_queries(data, releases, np.random.default_rng(seed), queries=100)
-    mean = next(score for score in scores if score.name == ACCURACY)
-    return {"accuracy": mean.value, "accuracy, roots only": mean.controls["roots only"]}
+    mean = next(score for score in scores if score.name == f"mean {ACCURACY}")
+    return {"accuracy": mean.value, "accuracy, roots only": dict(mean.controls)["roots only"]}
 
 
 def run_controls(kind: str) -> dict[str, Any]:
