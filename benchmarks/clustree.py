@@ -37,10 +37,10 @@ WAYS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "single pass": ("clustree", {"passes": "single"}),
     "packing": ("clustree-packing", {}),
     "all passes": ("clustree", {}),
-    "single pass, greedy mapping": ("clustree", {"passes": "single", "mapping": "greedy"}),
-    "all passes, greedy mapping": ("clustree", {"mapping": "greedy"}),
-    "single pass, thesis": ("clustree", {"passes": "single", "cost": "paper", "leftovers": "suppress"}),
-    "all passes, thesis": ("clustree", {"cost": "paper", "threshold": "absolute", "leftovers": "suppress"}),
+    "greedy mapping, single pass": ("clustree", {"passes": "single", "mapping": "greedy"}),
+    "greedy mapping, all passes": ("clustree", {"mapping": "greedy"}),
+    "thesis, single pass": ("clustree", {"passes": "single", "cost": "paper", "leftovers": "suppress"}),
+    "thesis, all passes": ("clustree", {"cost": "paper", "threshold": "absolute", "leftovers": "suppress"}),
 }
 #: of these the queries are measured, too
 MAIN = ("single pass", "packing", "all passes")
