@@ -64,6 +64,13 @@ def test_records_that_cannot_be_made_diverse_are_suppressed_and_counted():
     assert counts == {"records whose root has too frequent a sensitive value": 2, "records suppressed": 2}
 
 
+def test_what_is_left_over_of_two_blocks_may_form_classes_together():
+    """All records of a block have the same sensitive value, and those of the other block another one."""
+    data = small(*[("r", ["k1"], 1, [])] * 2, *[("r", ["k2"], 2, [])] * 2)
+    release = ClusTree(block=2).publish(data, LDiversity(l=2), seed=1)
+    assert [tree[1] for tree in release.data.trees()] == [["*"]] * 4
+
+
 @pytest.mark.parametrize("trees", [[], [("r", ["k1"], 1, [])], [("r", ["k1"], 1, [])] * 4])
 def test_no_records_too_few_and_all_alike_publish_nothing(trees):
     data = Records.from_trees(trees, SMALL, SMALL_DOMAIN)

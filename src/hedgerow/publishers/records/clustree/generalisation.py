@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data.records import Records, VertexTable
 from hedgerow.privacy import Ledger
@@ -20,6 +21,8 @@ from hedgerow.publishers.records.clustree.label_losses import losses_of
 from hedgerow.publishers.records.clustree.representative import Representative
 
 __all__ = ["ClassBuilder", "anonymise", "generalised", "publish_in_classes"]
+
+Integers: TypeAlias = NDArray[np.int64]
 
 
 class ClassBuilder(Protocol):
@@ -55,7 +58,7 @@ def anonymise(
     l: int | None,  # noqa: E741
     block: int,
 ) -> Records:
-    """Generalise blocks of records, each in classes of its own.
+    """Generalise blocks of records, each in classes of its own; what is left over of all blocks gets another chance.
 
     Parameters
     ----------
@@ -70,15 +73,32 @@ def anonymise(
     block
         The number of records of a block.
     """
-    losses, parts, done = losses_of(data), list[Records](), 0
-    for part in split_records(data, blocks_of(data, max(block, k, l or 1))):
-        clustering = build(Forest.of(part, losses), k=k, l=l, told=partial(_tell, done, len(data)))
-        parts.append(generalised(part, clustering.classes))
-        done += len(part)
-    result = join_records(parts) if parts else data
+    size = max(block, k, l or 1)
+    builder = partial(build, k=k, l=l)
+    result, rest = _generalise_blocks(data, blocks_of(data, size), builder, "building classes")
+    if len(rest) and len(data) > size:
+        # neighbours are spread over the new blocks, since they found no class together
+        spread = np.arange(len(rest)) % -(-len(rest) // size)
+        more, _ = _generalise_blocks(rest, spread, builder, "building classes of what is left over")
+        result = join_records([result, more])
     count("records whose root has too frequent a sensitive value", _count_too_frequent(data, k, l))
     count("records suppressed", len(data) - len(result))
     return result
+
+
+def _generalise_blocks(
+    data: Records, block: Integers, build: Callable[..., Clustering], stage: str
+) -> tuple[Records, Records]:
+    """The classes of each block, and the records that are in none."""
+    losses, parts, rest, done = losses_of(data), list[Records](), list[Records](), 0
+    for part in split_records(data, block):
+        clustering = build(Forest.of(part, losses), told=partial(_tell, stage, done, len(data)))
+        parts.append(generalised(part, clustering.classes))
+        left = np.zeros(len(part), np.bool_)
+        left[clustering.leftovers] = True
+        rest.append(part.only(left))
+        done += len(part)
+    return (join_records(parts), join_records(rest)) if parts else (data, data)
 
 
 def generalised(data: Records, classes: Sequence[Representative]) -> Records:
@@ -107,5 +127,5 @@ def _count_too_frequent(data: Records, k: int, l: int | None) -> int:  # noqa: E
     return int((counts - np.minimum(counts, classes * ((2 * size - 1) // l))).sum())
 
 
-def _tell(before: int, total: int, done: int) -> None:
-    tell("building classes", before + done, total)
+def _tell(stage: str, before: int, total: int, done: int) -> None:
+    tell(stage, before + done, total)
