@@ -60,6 +60,14 @@ def run_losses(kind: str, values: int, way: str, *, anonymous: bool = False) -> 
     return {"kind": kind, "l": values, "way": way, "first": runs[0]["loss"], **means(runs)}
 
 
+def run_orders(values: int) -> dict[str, Any]:
+    """The loss of all passes on the students of seed 1, in five random orders."""
+    data = recon(Recon())
+    promise = LDiversity(l=values)
+    released = [find_method("clustree")().publish(data, promise, seed=order).data for order in SEEDS]
+    return {"l": values, "losses": [figures(data, one)["loss"] for one in released]}
+
+
 def figures(data: Records, released: Records) -> dict[str, float]:
     """The loss of labels, the part of it that is suppression, and the share of records that are not published."""
     loss = add_losses(find_label_losses(data, released).values())
@@ -124,6 +132,7 @@ PLANS = {
         for way in MAIN
         for values in VALUES
     },
+    **{f"orders, l = {values}": partial(run_orders, values) for values in (2, 3)},
     **{f"search S, l = {values}": partial(run_search, "S", values) for values in (2, 3)},
     **{
         f"growth {records} {way}, block {block}": partial(run_growth, records, way, block)
