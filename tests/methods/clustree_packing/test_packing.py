@@ -18,6 +18,7 @@ from hedgerow.data import Domain
 from hedgerow.data.domain import Axis, Source
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records
+from hedgerow.errors import NotSatisfied
 from hedgerow.privacy import All
 from hedgerow.progress import listening
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
@@ -26,6 +27,7 @@ from hedgerow.publishers.records.clustree.representative import Representative
 from hedgerow.publishers.records.clustree_packing.greedy_packing import expected_share, pack_greedily
 from hedgerow.publishers.records.clustree_packing.pair_matching import match_pairs
 from hedgerow.publishers.records.clustree_packing.publisher import ClusTreePacking
+from hedgerow.testing import mutant
 
 PROMISES = st.sampled_from(
     [LDiversity(l=2), KAnonymity(k=2), LDiversity(l=3), KAnonymity(k=3), All(KAnonymity(k=5), LDiversity(l=2))]
@@ -187,7 +189,7 @@ def students():
     sys.path.insert(0, str(ROOT / "benchmarks"))
     from recon import Recon, recon
 
-    return recon(Recon(records=120, seed=13)).shuffled(np.random.default_rng(1))
+    return recon(Recon(records=80, seed=13)).shuffled(np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("l", [2, 3])
@@ -198,3 +200,23 @@ def test_packing_loses_less_than_all_passes_on_students(l, students):  # noqa: E
     assert sum(len(one.members) * one.kept for one in ours.classes) > sum(
         len(one.members) * one.kept for one in theirs.classes
     )
+
+
+ROOTS = [("r", ["k1"], 1, []), ("r", ["k1"], 2, []), ("r", ["k1"], 2, [])]
+LABELS = [("r", [label], value, []) for label in ("k1", "k2") for value in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "trees", "guarantee"),
+    [
+        ("class_size(k, l)", "class_size(k, None)", ROOTS, LDiversity(l=2)),
+        ("class_size(k, l)", "class_size(2, l)", LABELS, KAnonymity(k=3)),
+        ("search, clustering, l=l)", "search, clustering, l=None)", ROOTS, LDiversity(l=2)),
+    ],
+    ids=["any sensitive value may join", "classes too small", "leftovers join in spite of their values"],
+)
+def test_mutants_of_packing_are_caught(old, new, trees, guarantee):
+    method = find_method("clustree-packing")
+    assert method().publish(small(*trees), guarantee, seed=1).verdict.satisfied
+    with pytest.raises(NotSatisfied):
+        mutant(method, old, new)().publish(small(*trees), guarantee, seed=1)
