@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import resource
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from plans import means, run_plans
+from plans import Plans, means, run_plans
 from recon import Recon, recon
 
 from hedgerow import KAnonymity, LDiversity, find_method
@@ -25,7 +25,7 @@ from hedgerow.measures.record_loss import add_losses, find_label_losses, measure
 from hedgerow.measures.record_queries import ACCURACY, measure_queries
 from hedgerow.measures.records import keep_roots
 from hedgerow.publishers.records.clustree.class_search import ClassSearch, class_size
-from hedgerow.publishers.records.clustree.clustering import build_classes, multipliers
+from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes, multipliers
 from hedgerow.publishers.records.clustree.forest import Forest
 from hedgerow.publishers.records.clustree.label_losses import losses_of
 from hedgerow.publishers.records.clustree_packing.greedy_packing import expected_share, pack_greedily
@@ -97,7 +97,7 @@ def run_search(kind: str, values: int) -> dict[str, Any]:
     """How many pairs of a representative and a record the bound leaves, and how fast they are evaluated; seed 1."""
     data = recon(Recon(kind)).canonical().shuffled(np.random.default_rng(1))
     results: dict[str, Any] = {"kind": kind, "l": values}
-    ways = {
+    ways: dict[str, Callable[[ClassSearch], Clustering]] = {
         "single pass": lambda search: build_classes(search, [math.inf]),
         "all passes": lambda search: build_classes(search, multipliers(4, 0.5)),
         "greedy packing": lambda search: pack_greedily(replace(search, price=expected_share(search))),
@@ -117,44 +117,52 @@ def run_growth(records: int, way: str, block: int) -> dict[str, Any]:
     data = recon(Recon(records=records))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     start, clock = time.process_time(), time.perf_counter()
-    released = find_method(method)(**settings, block=block).publish(data, LDiversity(l=3), seed=1).data
+    released = find_method(method)(**{**settings, "block": block}).publish(data, LDiversity(l=3), seed=1).data
     seconds, waited = time.process_time() - start, time.perf_counter() - clock
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     size = {"grown to": records, "way": way, "block": block}
     return {**size, "seconds": seconds, "waited": waited, "data": before, "gigabytes": peak, **figures(data, released)}
 
 
-PLANS = {
+#: where all values of l take too long
+FEW = (2, 3)
+
+
+def plans_of(kind: str, way: str, chosen: tuple[int, ...]) -> Plans:
+    """One experiment per l."""
+    return {f"{kind}, l = {values}, {way}": partial(run_losses, kind, values, way) for values in chosen}
+
+
+PLANS: Plans = {
     **{f"controls {kind}": partial(run_controls, kind) for kind in "ST"},
-    **{
-        f"{kind}, l = {values}, {way}": partial(run_losses, kind, values, way)
-        for kind in "ST"
-        for way in MAIN
-        for values in VALUES
-    },
-    **{f"orders, l = {values}": partial(run_orders, values) for values in (2, 3)},
-    **{f"search S, l = {values}": partial(run_search, "S", values) for values in (2, 3)},
+    **plans_of("S", "single pass", VALUES),
+    **plans_of("S", "packing", VALUES),
+    **plans_of("S", "all passes", VALUES),
+    **plans_of("T", "single pass", VALUES),
+    **plans_of("T", "packing", VALUES),
+    **plans_of("T", "all passes", FEW),
+    **{f"orders, l = {values}": partial(run_orders, values) for values in FEW},
+    **{f"search S, l = {values}": partial(run_search, "S", values) for values in FEW},
     **{
         f"growth {records} {way}, block {block}": partial(run_growth, records, way, block)
         for records, block in ((250, 8_000), (1_000, 8_000), (4_000, 8_000), (4_000, 1_000), (10_000, 1_000))
         for way in ("single pass", "packing")
     },
+    "growth 8000 single pass, block 8000": partial(run_growth, 8_000, "single pass", 8_000),
     **{
         f"S, k = {k}, {way}": partial(run_losses, "S", k, way, anonymous=True)
         for k in VALUES
         for way in ("single pass", "packing")
     },
+    **plans_of("S", "greedy mapping, single pass", VALUES),
+    **plans_of("S", "greedy mapping, all passes", FEW),
+    **plans_of("S", "thesis, single pass", VALUES),
+    **plans_of("S", "thesis, all passes", FEW),
+    **plans_of("T", "greedy mapping, single pass", VALUES),
     **{
-        f"S, l = {values}, {way}": partial(run_losses, "S", values, way)
-        for way in list(WAYS)[len(MAIN) :]
-        for values in VALUES
+        f"growth 100000 {way}, block 1000": partial(run_growth, 100_000, way, 1_000)
+        for way in ("single pass", "packing")
     },
-    **{
-        f"T, l = {values}, {way}": partial(run_losses, "T", values, way) for way in list(WAYS)[3:4] for values in VALUES
-    },
-    "growth 8000 single pass, block 8000": partial(run_growth, 8_000, "single pass", 8_000),
-    "growth 100000 single pass, block 1000": partial(run_growth, 100_000, "single pass", 1_000),
-    "growth 100000 packing, block 1000": partial(run_growth, 100_000, "packing", 1_000),
 }
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def _times(results: dict[str, Any]) -> str:
 
 
 def _pairs(results: dict[str, Any]) -> str:
-    rows = []
+    rows: list[list[str]] = []
     for name, run in results.items():
         if not name.startswith("search"):
             continue
