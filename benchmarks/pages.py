@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pages_clustree import clustree_pages
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
@@ -23,6 +24,7 @@ def pages() -> dict[str, str]:
     }
     return {
         **{f"{method}.md": sets_page(method, results[method]) for method in ("diffpart", "raked-histogram")},
+        **clustree_pages(results["clustree"]),
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **ngram_pages(results["ngram"]),

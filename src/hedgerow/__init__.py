@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
     from hedgerow.publishers.records.clustree.publisher import ClusTree
+    from hedgerow.publishers.records.clustree_packing.publisher import ClusTreePacking
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
@@ -46,6 +47,7 @@ __all__ = [
     "All",
     "Choose",
     "ClusTree",
+    "ClusTreePacking",
     "ContinuedPrefixTree",
     "CorrelatedDP",
     "Criterion",

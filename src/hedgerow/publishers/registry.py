@@ -13,6 +13,7 @@ __all__ = ["METHODS", "find_method"]
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
     "clustree": "records.clustree.publisher:ClusTree",
+    "clustree-packing": "records.clustree_packing.publisher:ClusTreePacking",
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
     "degree-corrected-blocks": "graphs.degree_corrected_blocks:DegreeCorrectedBlocks",
     "der": "graphs.der.publisher:DER",

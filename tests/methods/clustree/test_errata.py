@@ -72,6 +72,13 @@ def test_records_that_cannot_be_made_diverse_are_announced_suppressed_and_counte
     assert counts == {"records suppressed": 2, "vertices of type 'c' suppressed": 1}
 
 
+def test_what_is_left_over_of_two_blocks_may_form_classes_together():
+    """All records of a block have the same sensitive value, and those of the other block another one."""
+    data = small(*[("r", ["k1"], 1, [])] * 2, *[("r", ["k2"], 2, [])] * 2)
+    release = ClusTree(block=2).publish(data, LDiversity(l=2), seed=1)
+    assert [tree[1] for tree in release.data.trees()] == [["*"]] * 4
+
+
 @given(counts=st.lists(st.integers(0, 6), max_size=4), l=st.integers(2, 4))
 def test_no_more_records_than_the_bound_are_published(counts, l):  # noqa: E741 - the letter of the paper
     """Word by word: the most records such that every value is at most one in l of them."""

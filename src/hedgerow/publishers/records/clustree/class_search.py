@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.records.clustree.forest import Forest, VertexArrays
 from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
-from hedgerow.publishers.records.clustree.mapping import ChildMapping
+from hedgerow.publishers.records.clustree.mapping import MAPPINGS, ChildMapping
 from hedgerow.publishers.records.clustree.pair_savings import PairSavings
 from hedgerow.publishers.records.clustree.representative import Representative
 
-__all__ = ["TOLERANCE", "ClassSearch", "SearchCounts"]
+__all__ = ["TOLERANCE", "ClassSearch", "SearchCounts", "class_size"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -28,6 +28,18 @@ _BELOW = 2
 _BATCHES = (8, 64)
 #: how many pairs of vertices are evaluated at once, which bounds the memory
 _PAIRS = 2_000_000
+
+
+def class_size(k: int, l: int | None) -> tuple[int, int | None]:  # noqa: E741 - the names of the promises
+    """How many members a class has, and how often a sensitive value may occur at a position; None for any number.
+
+    Examples
+    --------
+    >>> class_size(5, 2), class_size(3, None)
+    ((5, 2), (3, None))
+    """
+    size = max(k, l or 1)
+    return size, None if l is None else size // l
 
 
 @dataclass
@@ -54,13 +66,17 @@ class ClassSearch:
         How children are matched.
     by_members
         Whether a representative counts as often as it has members, or once, as in the paper.
+    price
+        What each label of a joining record is worth: 1 if the choice is to suppress it, and the share that it would
+        keep in another class if it is to join that one.
     """
 
     forest: Forest
     size: int
     most: int | None
-    mapping: ChildMapping
+    mapping: ChildMapping = MAPPINGS["assignment"]
     by_members: bool = True
+    price: float = 1.0
     counts: SearchCounts = field(default_factory=SearchCounts)
 
     @cached_property
@@ -115,7 +131,7 @@ class ClassSearch:
         candidates = np.flatnonzero(free & pairs.joinable())
         if not len(candidates):
             return None
-        lower = self._lower_bounds(pairs, candidates)
+        lower = self.lower_bounds(pairs, candidates)
         order = np.argsort(lower, kind="stable")
         costs = np.full(len(candidates), np.inf)
         start, best, size = 0, np.inf, _BATCHES[0]
@@ -131,11 +147,22 @@ class ClassSearch:
         self.counts.considered += len(candidates)
         return int(candidates[np.flatnonzero(costs <= best + TOLERANCE)[0]])
 
+    def savings(self, pairs: PairSavings, records: Integers) -> Floats:
+        """The saving of each record; as many are evaluated at once as fit into memory."""
+        order = np.arange(len(records))
+        parts = [np.zeros(0)]
+        while len(order):
+            batch = self._batch(pairs, records, order)
+            parts.append(pairs.of_records(records[batch]))
+            order = order[len(batch) :]
+        self.counts.evaluated += len(records)
+        return np.concatenate(parts)
+
     def _costs(self, pairs: PairSavings, records: Integers, savings: Floats) -> Floats:
         """What records cost that save so much, up to what is the same for all of them."""
-        return self.forest.types[0].size[records] - (pairs.weight + 1) * savings
+        return self.price * self.forest.types[0].size[records] - (pairs.weight + 1) * savings
 
-    def _lower_bounds(self, pairs: PairSavings, candidates: Integers) -> Floats:
+    def lower_bounds(self, pairs: PairSavings, candidates: Integers) -> Floats:
         """At most what each record costs: by histograms of records, and of subtrees where these are large."""
         lower = self._costs(pairs, candidates, self.bound.savings(pairs.representative)[0, candidates])
         if not self.child_bounds:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from hedgerow.data.records import Records, VertexTable
+from hedgerow.data.records import Records
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
-from hedgerow.progress import count, tell
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.records.clustree.blocks import blocks_of, join_records, split_records
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
+from hedgerow.publishers.records.clustree.class_search import ClassSearch, class_size
 from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes, multipliers
-from hedgerow.publishers.records.clustree.feasibility import require_feasible
 from hedgerow.publishers.records.clustree.forest import Forest
-from hedgerow.publishers.records.clustree.label_losses import losses_of
+from hedgerow.publishers.records.clustree.generalisation import publish_in_classes
 from hedgerow.publishers.records.clustree.leftovers import attach_leftovers
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.representative import Representative
 
-__all__ = ["ClusTree", "generalised"]
+__all__ = ["ClusTree"]
 
 _THRESHOLDS = ("relative", "absolute")
 _LEFTOVERS = ("attach", "suppress")
@@ -92,36 +85,7 @@ class ClusTree(Publisher[Records]):
 
     def run(self, data: Records, ledger: Ledger) -> Records:
         """Put records into a random order, and generalise classes of them."""
-        if len(data) and not any(sum(promise.violations({"": data}).values()) for promise in _promises(ledger)):
-            return data  # it keeps the promise as it is
-        k = ledger.promised(KAnonymity).k if ledger.has_promised(KAnonymity) else 1
-        l = ledger.promised(LDiversity).l if ledger.has_promised(LDiversity) else None  # noqa: E741
-        require_feasible(data, k=k, l=l)
-        return self.anonymised(data.canonical().shuffled(ledger.coins()), k=k, l=l)
-
-    def anonymised(self, data: Records, *, k: int, l: int | None) -> Records:  # noqa: E741 - the name of the promise
-        """Generalise blocks of records, each in classes of its own.
-
-        Parameters
-        ----------
-        data
-            The records; the first ones are seeds first.
-        k
-            How many records a class has at least.
-        l
-            A sensitive value has at most one in `l` of the members at a position; None for any number.
-        """
-        losses, parts, done = losses_of(data), list[Records](), 0
-        for block in split_records(data, blocks_of(data, max(self.block, k, l or 1))):
-            forest = Forest.of(block, losses)
-            clustering = self.classes(forest, k=k, l=l, told=partial(_tell, done, len(data)))
-            parts.append(generalised(block, clustering.classes))
-            done += len(block)
-        result = join_records(parts) if parts else data
-        count("records suppressed", len(data) - len(result))
-        for kind, before, after in list(zip(data.schema.types, data.tables, result.tables, strict=True))[1:]:
-            count(f"vertices of type {kind.name!r} suppressed", len(before) - len(after))
-        return result
+        return publish_in_classes(data, ledger, self.classes, block=self.block)
 
     def classes(
         self,
@@ -132,30 +96,7 @@ class ClusTree(Publisher[Records]):
         told: Callable[[int], None] = lambda _: None,
     ) -> Clustering:
         """Build the classes of a block: Algorithm 5, and what is left over."""
-        size = max(k, l or 1)
-        most = None if l is None else size // l
-        search = ClassSearch(forest, size, most, MAPPINGS[self.mapping], self.cost == "members")
+        search = ClassSearch(forest, *class_size(k, l), MAPPINGS[self.mapping], self.cost == "members")
         deviations = multipliers(self.deviations, self.step) if self.passes == "many" else [math.inf]
         clustering = build_classes(search, deviations, relative=self.threshold == "relative", told=told)
         return attach_leftovers(search, clustering, l=l) if self.leftovers == "attach" else clustering
-
-
-def _promises(ledger: Ledger) -> list[KAnonymity | LDiversity]:
-    return [ledger.promised(kind) for kind in (KAnonymity, LDiversity) if ledger.has_promised(kind)]
-
-
-def _tell(before: int, total: int, done: int) -> None:
-    tell("building classes", before + done, total)
-
-
-def generalised(data: Records, classes: Sequence[Representative]) -> Records:
-    """The members of classes with the labels of their representatives, and without what these do not have."""
-    kept = [np.zeros(len(table), np.bool_) for table in data.tables]
-    labels = [table.labels.copy() for table in data.tables]
-    for one in classes:
-        for number, positions in enumerate(one.types):
-            kept[number][positions.vertices] = True
-            labels[number][positions.vertices] = positions.labels[:, None]
-    changed = zip(data.tables, labels, strict=True)
-    tables = tuple(VertexTable(table.parent, own, table.sensitive) for table, own in changed)
-    return replace(data, tables=tables).prune(kept)
