@@ -275,7 +275,8 @@ def test_options_are_read_for_a_kind():
     assert from_options(typed, kind="records") == All(KAnonymity(k=3), LDiversity(l=2))
     assert from_options(typed, kind="trajectories").name == "KCL"
     assert from_options({"l": "2"}, kind="sets") == LDiversity(l=2)  # the data refuses it
-    with pytest.raises(UnsupportedGuarantee, match="--k --l may be KCL, or KAnonymity with LDiversity; say which by"):
+    either = "--k --l may be KCL, or KAnonymity with LDiversity; say which by --promise NAME, or give --kind"
+    with pytest.raises(UnsupportedGuarantee, match=either):
         from_options(typed)
 
 
