@@ -49,6 +49,25 @@ def again(graph, form):
     return CODEC.make(laid, graph.domain, graph.domain.source, {})
 
 
+def test_there_are_no_persons(tmp_path):
+    """Edges have no owners, so an option about owners would promise something that is not done."""
+    for kind in ("graphs", "records"):
+        with pytest.raises(ParameterError, match=f"{kind} have no unit 'person'; omit --records-per-person"):
+            read(tmp_path / "x", kind=kind, records_per_person=2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [([1], [0]), ([1], [1]), ([-1], [1]), ([0], [4]), ([0, 0], [1, 1]), ([0, 0], [2, 1]), ([1, 0], [2, 1]), ([0], [])],
+    ids=["turned", "loop", "negative", "outside", "twice", "second unsorted", "first unsorted", "uneven"],
+)
+def test_a_graph_of_other_columns_is_refused(first, second):
+    with pytest.raises(DomainError, match=r"sorted, distinct pairs first < second .*; use Graph.from_columns"):
+        Graph(DOMAIN, np.array(first, np.int32), np.array(second, np.int32))
+    with pytest.raises(DomainError, match="sorted, distinct pairs"):
+        Graph(DOMAIN, np.array([0.0]), np.array([1.0]))
+
+
 # ---- formats
 
 

@@ -55,13 +55,13 @@ def law_of(size, ones, true, share):
 # ---- the law
 
 
-@pytest.mark.parametrize(("factor", "accepted"), BOTH_WAYS)
 @pytest.mark.parametrize(
     ("size", "ones", "true"), [(4, 2, [1, 3]), (6, 3, [0, 4]), (5, 4, [1, 2, 3]), (7, 2, [0, 1, 2, 6]), (5, 1, [4])]
 )
-def test_placements_follow_the_exponential_mechanism(size, ones, true, factor, accepted):
+def test_placements_follow_the_exponential_mechanism(size, ones, true):
     counts = placements(regions_of(size, ones, true, 3 * COPIES), 1)
-    assert (fits(counts, law_of(size, ones, set(true), factor)) > FALSE_ALARM) == accepted
+    for factor, accepted in BOTH_WAYS:
+        assert (fits(counts, law_of(size, ones, set(true), factor)) > FALSE_ALARM) == accepted
 
 
 def test_a_share_is_divided_among_the_cells_of_a_unit():
@@ -229,10 +229,10 @@ def test_bugs_of_a_method_that_arranges_are_caught():
     caught("ones=np.clip(noisy, 0, sizes)", "ones=exact", "'positions' is asked differently of a neighbour")
     caught("spend=tree.left(nodes)", "spend=ledger.budget", "would spend 4/3 along a path that may spend 1")
     caught("under=nodes,\n", "under=regions,\n", "asks twice below the same node")
-    caught("from_ranks(begins[placed.at] + placed.positions", "from_ranks(data.ranks()", "publishes something else")
+    caught("np.unique(begins[placed.at] + placed.positions)", "data.ranks()", "publishes something else")
     # an edge that is a cell of two regions, as in the printed method, costs twice
     once = "at,\n            data.ranks() - begins[at],\n            sizes=sizes,"
-    twice = "np.repeat([0, 1], len(data)), np.tile(data.ranks(), 2), sizes=data.pairs,"
+    twice = "np.repeat([0, 1], len(data)), np.tile(data.ranks(), 2), sizes=data.pairs + (begins := 0 * begins),"
     caught(once, twice, "loses 5/3 between neighbours where 1 was promised")
 
 

@@ -41,11 +41,11 @@ def worst(method, data, *, epsilon=1, unit="record", low=-4, high=5):
 
 
 TWO = [[[0]], [[0], [1]], [[0, 1], [0, 1]], [[0], [0], [1], [0, 1]]]
-THREE = [[[0, 1, 2]], [[0], [1, 2]]]
+THREE = [[[0, 1, 2]], pytest.param([[0], [1, 2]], marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(3, 10), 1, 3])
-@pytest.mark.parametrize("threshold", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(Fraction(3, 10), marks=pytest.mark.slow), 1, 3])
+@pytest.mark.parametrize("threshold", [pytest.param(0.0, marks=pytest.mark.slow), 0.5, 2.0])
 @pytest.mark.parametrize("records", TWO)
 def test_flat_laplace_loses_what_it_promises_and_no_more(records, threshold, epsilon):
     """The true counts are at most 2; answers are told apart up to 3 above the cutoff, and lumped from there."""

@@ -180,6 +180,9 @@ def test_a_rule_can_be_sent_to_another_machine(rule):
 
 PRIVATE = [name for name in METHODS if PureDP in find_method(name).keeps]
 SHARED = {name: case for name, case in CASES.items() if case.method in PRIVATE}
+#: one case per method and data set is fast; other settings and units are slow
+FAST = {(case.method, case.data): name for name, case in reversed(SHARED.items())}.values()
+EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name not in FAST)) for name in SHARED]
 
 
 def published(case, engine: Engine, seed=1):
@@ -189,7 +192,7 @@ def published(case, engine: Engine, seed=1):
     return release, recorder.transcript
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", EACH)
 def test_a_release_is_the_same_on_every_engine(name):
     here, there = (published(SHARED[name], engine)[0] for engine in (LOCAL, ShardedEngine(3)))
     assert {k: out.to_bytes() for k, out in here.outputs.items()} == {k: o.to_bytes() for k, o in there.outputs.items()}
@@ -197,7 +200,7 @@ def test_a_release_is_the_same_on_every_engine(name):
     assert all(output.engine is LOCAL for output in there.outputs.values())
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", EACH)
 def test_the_replay_law_holds_between_engines(name):
     """Recorded on one machine, replayed on many: same questions, nothing lost, same bytes; and without one unit."""
     case = SHARED[name]
@@ -231,7 +234,7 @@ def exact_answers(question) -> int:
     return int(np.abs(question.exact[question.exact != IMPOSSIBLE]).sum())
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", EACH)
 def test_every_exact_answer_is_counted_by_the_engine(name):
     """Nothing is taken from the data around it: on an engine without rows, every exact answer is nothing."""
     _, asked = published(SHARED[name], Nothing())

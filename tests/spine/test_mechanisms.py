@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.privacy import Choose, Flip, Laplace
+from hedgerow.errors import ParameterError
+from hedgerow.privacy import Choose, Flip, Laplace, Ledger, NoisyAnswers
 
 SHARES = st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(5, 2)])
 TOUCHES = st.integers(1, 4)
@@ -84,3 +85,10 @@ def test_the_price_of_flip_is_what_is_drawn():
     price = Flip().over(2).loss(exact[:1], 1 - exact[:1], exact[:1], Fraction(2))
     assert price == 1
     assert math.log(kept / (1 - kept)) == pytest.approx(1, abs=0.02)  # six standard errors: 0.021
+
+
+def test_noise_beyond_int64_is_refused_with_what_to_do():
+    with pytest.raises(ParameterError, match=r"the scale of this noise is beyond 2\*\*50; give a larger epsilon"):
+        Ledger(Fraction(1, 2**60), NoisyAnswers(1)).ask(
+            np.zeros(1, np.int64), Laplace(l1=1), spend=Fraction(1, 2**60), label="size"
+        )

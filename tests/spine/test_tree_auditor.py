@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terminal import run
 from tree_audit_cases import (
-    ROWS,
     changed_at,
     diverse_release,
     draw_from,
@@ -32,13 +31,6 @@ from hedgerow.promises import PROMISES, interpret_options
 from hedgerow.testing import changed, sets_of
 
 SEEDS = st.integers(0, 2**32)
-
-
-@pytest.fixture
-def rows(monkeypatch):
-    """The table of promises with the two."""
-    for name, row in ROWS.items():
-        monkeypatch.setitem(PROMISES, name, row)
 
 
 def accepts(trees, promise):
@@ -250,7 +242,6 @@ def test_the_promises_state_themselves():
     assert KAnonymity(k=3).figures() == [("k", "3")]
 
 
-@pytest.mark.usefixtures("rows")
 def test_the_promises_come_back_from_plain_data():
     for promise in (KAnonymity(k=5), LDiversity(l="3"), All(KAnonymity(k=5), LDiversity(l=3))):
         plain = json.loads(json.dumps(promise.to_plain()))
@@ -259,7 +250,6 @@ def test_the_promises_come_back_from_plain_data():
     assert build(["KAnonymity", "LDiversity"], {"k": "4", "l": "2"}) == All(LDiversity(l=2), KAnonymity(k=4))
 
 
-@pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize(
     ("given", "kind", "meant"),
     [
@@ -278,17 +268,16 @@ def test_the_kind_says_what_shared_options_mean(given, kind, meant):
     assert interpret_options(given.split(), list(PROMISES), kind=kind) == meant
 
 
-@pytest.mark.usefixtures("rows")
 def test_options_are_read_for_a_kind():
     typed = {"k": "3", "l": "2"}
     assert from_options(typed, kind="records") == All(KAnonymity(k=3), LDiversity(l=2))
     assert from_options(typed, kind="trajectories").name == "KCL"
     assert from_options({"l": "2"}, kind="sets") == LDiversity(l=2)  # the data refuses it
-    with pytest.raises(UnsupportedGuarantee, match="--k --l may be KCL, or KAnonymity with LDiversity; say which by"):
+    either = "--k --l may be KCL, or KAnonymity with LDiversity; say which by --promise NAME, or give --kind"
+    with pytest.raises(UnsupportedGuarantee, match=either):
         from_options(typed)
 
 
-@pytest.mark.usefixtures("rows")
 def test_a_folder_says_its_kind(tmp_path):
     """Options that two kinds share mean a promise about the kind in the folder; a file needs --kind anyway."""
     (tmp_path / "t.csv").write_text("unit,time,place\n" + "".join(f"{unit},1,a\n" for unit in range(4)))

@@ -46,7 +46,9 @@ def run(copy: Path, *words: str, **variables: str) -> subprocess.CompletedProces
 def run_tests(copy: Path, only: str, *names: str, **variables: str) -> Counter[str]:
     """Run tests in the copy, which must pass; return how many did, by file."""
     tests = [f"tests/{name}" for name in names]
-    done = run(copy, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", "-k", only, *tests, **variables)
+    done = run(
+        copy, "-m", "pytest", "-q", "-rp", "-m", "not slow", "-p", "no:cacheprovider", "-k", only, *tests, **variables
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return Counter(re.findall(r"^PASSED tests/(.*?)::", done.stdout, re.MULTILINE))
 

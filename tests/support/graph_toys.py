@@ -37,7 +37,7 @@ class TwoRegions(Publisher[Graph]):
             spend=tree.left(nodes),
             label="positions",
         )
-        return Graph.from_ranks(begins[placed.at] + placed.positions, data.domain)
+        return Graph.from_ranks(np.unique(begins[placed.at] + placed.positions), data.domain)
 
 
 def graph_on(vertices: int, edges: list[tuple[int, int]]) -> Graph:

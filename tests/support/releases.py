@@ -212,7 +212,8 @@ def _cases() -> dict[str, Case]:
     for name, promise in KCL_PROMISES.items():
         formats = TABLES if name == "with a sensitive value" else ("csv",)
         cases[f"kcl, {name}"] = Case("rides", "kcl-reinsertion", promise=promise, formats=formats)
-        cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise, slow=name == "three visits")
+        cases[f"kcl, {name}, greedy alone"] = Case("rides", "kcl", promise=promise, slow=True)
+        cases[f"kcl, {name}, greedy alone, short"] = Case("short rides", "kcl", promise=promise)
     together = {"epsilon": "4", "k": "3", "unit": "edge"}
     for method in ("der", "degree-corrected-blocks"):
         cases[f"{method}, three edges"] = Case(
@@ -221,7 +222,6 @@ def _cases() -> dict[str, Case]:
     promise = KCL_PROMISES["with a sensitive value"]
     ours = "kcl-reinsertion"
     cases |= {
-        "kcl, three visits, greedy alone, short": Case("short rides", "kcl", promise=KCL_PROMISES["three visits"]),
         "kcl, frequent sequences": Case("rides", ours, {"metric": "mfs", "k_prime": 20}, promise=promise),
         "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
         "kcl, in batches": Case("rides", ours, {"schedule": "batch"}, promise=promise),

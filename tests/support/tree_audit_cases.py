@@ -10,23 +10,6 @@ from dataclasses import replace
 from hedgerow.data import Domain
 from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.data.records import Records
-from hedgerow.promises import Option, Promise
-
-#: the rows of the two promises in the table
-ROWS = {
-    "KAnonymity": Promise(
-        "hedgerow.privacy.tree_criteria:KAnonymity",
-        {"k": Option("how many published records have the shape and the labels of each published record")},
-        example={"k": "2"},
-        kinds=("records",),
-    ),
-    "LDiversity": Promise(
-        "hedgerow.privacy.tree_criteria:LDiversity",
-        {"l": Option("at most one in how many sensitive values at a position is the same")},
-        example={"l": "2"},
-        kinds=("records",),
-    ),
-}
 
 
 def forest(*trees, buckets=None):

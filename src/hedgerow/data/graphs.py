@@ -43,6 +43,14 @@ class Graph(Dataset):
     first: NDArray[np.int32]
     second: NDArray[np.int32]
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first, second = self.first, self.second
+        paired = first.shape == second.shape and first.ndim == 1 and first.dtype.kind == second.dtype.kind == "i"
+        if not (paired and _are_sorted_pairs(first, second, self.domain.size("vertex"))):
+            msg = "a graph needs sorted, distinct pairs first < second of codes of its domain; use Graph.from_columns"
+            raise DomainError(msg)
+
     @property
     def axes(self) -> tuple[str, ...]:
         """Vertices."""
@@ -174,3 +182,11 @@ class Graph(Dataset):
         axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
         ends = [self.first.tolist(), self.second.tolist()]
         return msgspec.json.encode([self.kind, axes, self.domain.source.value, ends])
+
+
+def _are_sorted_pairs(first: NDArray[np.int32], second: NDArray[np.int32], vertices: int) -> bool:
+    """Whether these are codes of vertices, the smaller one first, in ascending order and each pair once."""
+    if not len(first):
+        return True
+    later = (first[1:] > first[:-1]) | ((first[1:] == first[:-1]) & (second[1:] > second[:-1]))
+    return bool(first[0] >= 0 and second.max() < vertices and np.all(first < second) and np.all(later))

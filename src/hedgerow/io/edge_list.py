@@ -9,7 +9,7 @@ import numpy as np
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.io.edge_table import EdgeColumns, EdgeTable, OutputEdges
-from hedgerow.io.lines import read_words, split_words
+from hedgerow.io.lines import is_word, read_words, split_words
 from hedgerow.io.long_table import ReadRequest
 from hedgerow.io.output_table import Delimiters
 from hedgerow.io.text_lines import TextLines, split_lines
@@ -30,10 +30,9 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> EdgeTab
 
 def check(values: Sequence[Value]) -> None:
     """Refuse vertices that would be read back as something else."""
-    for value in map(str, values):
-        if value.startswith(("%", "#", "\ufeff")) or value.encode().split() != [value.encode()]:
-            msg = "vertices that have blanks or start with % or # cannot be written to an edge list; use CSV"
-            raise DomainError(msg)
+    if not all(map(is_word, map(str, values))):
+        msg = "vertices that have blanks or start with % or # cannot be written to an edge list; use CSV"
+        raise DomainError(msg)
 
 
 def write(edges: OutputEdges, columns: Mapping[str, str]) -> bytes:

@@ -1,41 +1,33 @@
-"""GraphML: nodes and edges of one graph, read by a streaming parser that follows no declaration of a document type.
+"""GraphML: nodes and edges of one graph.
 
-Only identifiers of nodes and ends of edges are read; data, keys and ports are not looked at. A document type could
-define entities that unpack without bound or name other files, so none is accepted.
+Only identifiers of nodes and ends of edges are read; data, keys and ports are not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, TypeAlias
-from xml.parsers import expat
 
 import numpy as np
 import polars as pl
 
 from hedgerow.data import Value
-from hedgerow.errors import DomainError, ReadError
+from hedgerow.errors import DomainError
 from hedgerow.io.edge_table import EdgeColumns, EdgeTable, OutputEdges, refuse_edges
 from hedgerow.io.long_table import ReadRequest
 from hedgerow.io.output_table import Delimiters
+from hedgerow.io.xml_parser import BETWEEN, Attributes, XmlParser, escape, has_only_characters
 
 __all__ = ["check", "read", "write"]
-
-Attributes: TypeAlias = dict[str, str]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{_NAMESPACE}">\n<graph edgedefault="undirected">\n'
 _FOOT = b"</graph>\n</graphml>\n"
-#: separates the namespace and the name of an element; neither can contain it
-_BETWEEN = " "
-#: how many bytes are parsed at a time, the most bytes of one tag or comment, and how deep elements may be nested
-_PIECE, _LONGEST, _DEEPEST = 1 << 18, 1 << 20, 100
+#: how deep elements may be nested
+_DEEPEST = 100
 #: how many edges are collected before they are packed into columns
 _PACK = 1 << 16
 #: elements at these depths: the document, its graph, and the nodes and edges of the graph
 _DOCUMENT, _GRAPH, _CONTENT = range(3)
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\"'\t\n\r"}
 _DIRECTIONS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -50,7 +42,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> EdgeTab
 def check(values: Sequence[Value]) -> None:
     """Refuse vertices with characters that XML does not have."""
     for value in values:
-        if isinstance(value, str) and not all(map(_is_character, value)):
+        if isinstance(value, str) and not has_only_characters(value):
             msg = "vertices with control characters cannot be written to GraphML; use CSV or Parquet"
             raise DomainError(msg)
 
@@ -65,11 +57,7 @@ def write(edges: OutputEdges, columns: Mapping[str, str]) -> bytes:
 
 
 def _text(value: Value) -> bytes:
-    return str(value).translate(_ESCAPES).encode()
-
-
-def _is_character(sign: str) -> bool:
-    return sign in "\t\n\r" or (sign >= " " and sign not in "\ufffe\uffff")
+    return escape(str(value)).encode()
 
 
 class _Reader:
@@ -77,11 +65,7 @@ class _Reader:
 
     def __init__(self, where: str, request: ReadRequest) -> None:
         self._where, self._request = where, request
-        self._parser = parser = expat.ParserCreate(namespace_separator=_BETWEEN)
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.XmlDeclHandler = self._declaration
-        parser.StartDoctypeDeclHandler = self._doctype
+        self._parser = XmlParser(where, start=self._start, end=self._end)
         self._depth, self._graphs, self._prefix = 0, 0, ""
         self._directed = False
         self._nodes: list[str] = []
@@ -93,24 +77,9 @@ class _Reader:
 
     def parse(self, content: bytes) -> None:
         """Parse a whole file."""
-        if content.startswith(_WIDE_MARKS):
-            self._fail("the encoding must be UTF-8; convert the file")
-        rest = memoryview(content)
-        try:
-            for begin in range(0, len(content), _PIECE):
-                piece = rest[begin : begin + _PIECE]
-                self._parser.Parse(piece)
-                # the parser scans what it has of an unfinished tag again whenever it gets more
-                if begin + len(piece) - self._parser.CurrentByteIndex > _LONGEST:
-                    self._fail(f"a tag or comment is longer than {_LONGEST:,} bytes")
-            self._parser.Parse(b"", True)  # noqa: FBT003 - the parser takes no keywords
-        except expat.ExpatError as error:
-            # the library's messages do not quote the file
-            reason = expat.errors.messages[error.code]
-            msg = f"{self._where}:{error.lineno}: this is not well-formed XML ({reason}); correct the file"
-            raise ReadError(msg) from None
+        self._parser.parse(content)
         if not self._graphs:
-            self._fail("there is no element graph in the file; give the right format with --format")
+            self._parser.fail("there is no element graph in the file; give the right format with --format")
 
     def edges(self) -> EdgeTable:
         """Return the edges, and the identifiers of nodes."""
@@ -133,7 +102,7 @@ class _Reader:
         if depth == _DOCUMENT:
             self._start_document(name)
         elif depth > _DEEPEST:
-            self._fail(f"elements are nested more than {_DEEPEST} deep")
+            self._parser.fail(f"elements are nested more than {_DEEPEST} deep")
         elif not name.startswith(self._prefix):
             return  # an element of another vocabulary
         elif depth == _GRAPH and name == self._prefix + "graph":
@@ -144,18 +113,18 @@ class _Reader:
             self._refuse("the graph of the file contains another graph; flatten it")
 
     def _start_document(self, name: str) -> None:
-        namespace, _, local = name.rpartition(_BETWEEN)
+        namespace, _, local = name.rpartition(BETWEEN)
         if local != "graphml" or not (not namespace or namespace.startswith(_NAMESPACE)):
-            self._fail("this is not GraphML, whose first element is graphml; give the format with --format")
+            self._parser.fail("this is not GraphML, whose first element is graphml; give the format with --format")
         self._prefix = name.removesuffix(local)
 
     def _start_graph(self, attributes: Attributes) -> None:
         self._graphs += 1
         default = attributes.get("edgedefault", "")
         if self._graphs > 1:
-            self._fail("there are several graphs in the file; put each into a file of its own")
+            self._parser.fail("there are several graphs in the file; put each into a file of its own")
         if default not in {"directed", "undirected"}:
-            self._fail("edgedefault of the element graph must be directed or undirected; correct it")
+            self._parser.fail("edgedefault of the element graph must be directed or undirected; correct it")
         self._directed = default == "directed"
 
     def _start_content(self, name: str, attributes: Attributes) -> None:
@@ -177,32 +146,19 @@ class _Reader:
         else:
             self._sources.append(source)
             self._targets.append(target)
-            self._lines.append(self._parser.CurrentLineNumber)
+            self._lines.append(self._parser.line)
             self._one_way.append(one_way)
             if len(self._lines) == _PACK:
                 self._pack()
 
     def _read_node(self, attributes: Attributes) -> None:
         if not attributes.get("id"):
-            self._fail("a node needs an id; add it")
+            self._parser.fail("a node needs an id; add it")
         self._nodes.append(attributes["id"])
 
     def _end(self, name: str) -> None:
         del name
         self._depth -= 1
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        del version, standalone
-        if encoding is not None and encoding.lower() not in {"utf-8", "utf8", "us-ascii", "ascii"}:
-            self._fail("the encoding must be UTF-8; convert the file")
-
-    def _doctype(self, *declared: object) -> None:
-        del declared
-        self._fail("a document type (DOCTYPE) is not read, since it may define entities; remove it")
-
     def _refuse(self, what: str) -> None:
-        refuse_edges(self._where, self._parser.CurrentLineNumber, what, self._request)
-
-    def _fail(self, what: str) -> NoReturn:
-        msg = f"{self._where}:{self._parser.CurrentLineNumber}: {what}"
-        raise ReadError(msg)
+        refuse_edges(self._where, self._parser.line, what, self._request)

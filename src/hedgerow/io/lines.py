@@ -15,7 +15,7 @@ from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
 from hedgerow.io.output_table import Delimiters, OutputRecords
 from hedgerow.io.text_lines import TextLines, split_lines
 
-__all__ = ["Words", "check", "read", "read_words", "split_words", "write"]
+__all__ = ["Words", "check", "is_word", "read", "read_words", "split_words", "write"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -65,11 +65,20 @@ def split_words(where: str, lines: TextLines, request: ReadRequest, *, comments:
 
 def check(values: Sequence[Value]) -> None:
     """Refuse values that would be read back as something else."""
-    for value in map(str, values):
-        odd = value.startswith(("%", "#", "\ufeff")) or value == "-2"
-        if odd or value.encode().split() != [value.encode()]:
-            msg = "values that have blanks, start with % or #, or are -2 cannot be written to lines; use CSV"
-            raise DomainError(msg)
+    if not all(is_word(text) and text != "-2" for text in map(str, values)):
+        msg = "values that have blanks, start with % or #, or are -2 cannot be written to lines; use CSV"
+        raise DomainError(msg)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is read back as one value, wherever in a line it is.
+
+    Examples
+    --------
+    >>> [is_word(text) for text in ("tea", "green tea", "#1", "")]
+    [True, False, False, False]
+    """
+    return not text.startswith(("%", "#", "\ufeff")) and text.encode().split() == [text.encode()]
 
 
 def write(records: OutputRecords, columns: Mapping[str, str]) -> bytes:

@@ -15,6 +15,7 @@ from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.io.options import COMMON_OPTIONS, read_whole_number
+from hedgerow.kinds import find_output_kind
 
 __all__ = ["read"]
 
@@ -85,6 +86,9 @@ def read(
     (('milk', 'tea'), 'inferred from the data')
     """
     codec = codec_of(kind)
+    if records_per_person is not None and "person" not in find_output_kind(kind).type.units:
+        msg = f"{kind} have no unit 'person'; omit --records-per-person"
+        raise ParameterError(msg)
     _require_names("reading option", options, {**codec.options, **COMMON_OPTIONS})
     _require_names("column role", columns, codec.columns)
     content = _content(source, codec, codec.request(columns, options), format, options)

@@ -1,8 +1,8 @@
-"""Nested records as XML: one element per record, read by a streaming parser that follows no declaration of a type.
+"""Nested records as XML: one element per record.
 
 A field is named as its place: `@born` for an attribute, `name` for an element with text, `address.city` for one within
-another, and `#value` for the text of the element of a vertex itself. A document type could define entities that unpack
-without bound or name other files, so none is accepted. Comments and processing instructions are not looked at.
+another, and `#value` for the text of the element of a vertex itself. Comments and processing instructions are not
+looked at.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, cast
-from xml.parsers import expat
 
 from hedgerow.data import Value
 from hedgerow.data.record_schema import RecordSchema
@@ -19,17 +18,11 @@ from hedgerow.io.record_layout import VALUE, RecordRequest
 from hedgerow.io.record_output import OutputDocuments
 from hedgerow.io.record_rows import DEEPEST, RecordRows
 from hedgerow.io.record_steps import split_place
+from hedgerow.io.xml_parser import BETWEEN, Attributes, XmlParser, escape, has_only_characters
 
 __all__ = ["check", "parse_elements", "read", "write"]
 
-#: separates the namespace and the name of an element; neither can contain it
-_BETWEEN = " "
-#: how many bytes are parsed at a time, and the most bytes of one tag or comment
-_PIECE, _LONGEST = 1 << 18, 1 << 20
-#: how UTF-16 begins, with a byte order mark or without
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 _NAME = re.compile(r"[^\W\d][\w-]*")
-_ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\"'\t\n\r"}
 
 
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:
@@ -57,7 +50,7 @@ def parse_elements(where: str, content: bytes, record: str) -> Iterator[tuple[in
 def check(values: Sequence[Value]) -> None:
     """Refuse values with characters that XML does not have."""
     for value in values:
-        if isinstance(value, str) and (not all(map(_is_character, value)) or value != value.strip()):
+        if isinstance(value, str) and (not has_only_characters(value) or value != value.strip()):
             msg = "values with control characters, or with blanks around them, cannot be written to XML; use JSON lines"
             raise DomainError(msg)
 
@@ -70,7 +63,7 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
         check(output.data.domain.values(axis))
     *above, name = _path(schema.record, schema.types[0].name)
     _check_names([*above, name], schema)
-    namespace = f' xmlns="{_text(schema.namespace)}"' if schema.namespace else ""
+    namespace = f' xmlns="{escape(schema.namespace)}"' if schema.namespace else ""
     heads = [f"<{step}{namespace if place == 0 else ''}>" for place, step in enumerate(above)]
     lines = [_element(name, document) for document in output.documents(numbers=False)]
     feet = [f"</{step}>" for step in reversed(above)]
@@ -92,26 +85,18 @@ def _check_names(elements: Sequence[str], schema: RecordSchema) -> None:
 
 def _element(name: str, document: Any) -> str:
     if not isinstance(document, dict):
-        return f"<{name}/>" if document is None else f"<{name}>{_text(str(document))}</{name}>"
+        return f"<{name}/>" if document is None else f"<{name}>{escape(str(document))}</{name}>"
     fields = cast("dict[str, Any]", document)
-    attributes = "".join(f' {key[1:]}="{_text(str(value))}"' for key, value in fields.items() if key.startswith("@"))
+    attributes = "".join(f' {key[1:]}="{escape(str(value))}"' for key, value in fields.items() if key.startswith("@"))
     inside = "".join(_inside(key, value) for key, value in fields.items() if not key.startswith("@"))
     return f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
 
 
 def _inside(name: str, value: Any) -> str:
     if name == VALUE:
-        return _text(str(value))
+        return escape(str(value))
     values = cast("list[Any]", value) if isinstance(value, list) else [value]
     return "".join(_element(name, each) for each in values)
-
-
-def _text(text: str) -> str:
-    return text.translate(_ESCAPES)
-
-
-def _is_character(sign: str) -> bool:
-    return sign in "\t\n\r" or (sign >= " " and sign not in "\ufffe\uffff")
 
 
 class _Open:
@@ -134,15 +119,9 @@ class ElementParser:
 
     def __init__(self, where: str, path: list[str], namespace: str, add: Callable[[int, Any], None]) -> None:
         self._where, self._path, self._add = where, path, add
-        self._prefix = namespace + _BETWEEN if namespace else ""
+        self._prefix = namespace + BETWEEN if namespace else ""
         self.on_bad: Callable[[int, str], None] = self._fail_at
-        self._parser = parser = expat.ParserCreate(namespace_separator=_BETWEEN)
-        parser.buffer_text = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._data
-        parser.XmlDeclHandler = self._declaration
-        parser.StartDoctypeDeclHandler = self._doctype
+        self._parser = XmlParser(where, start=self._start, end=self._end, text=self._data)
         self._depth, self._matching = 0, 0
         self._open: list[tuple[str, _Open]] = []
         self._line = 0
@@ -150,30 +129,15 @@ class ElementParser:
 
     def parse(self, content: bytes) -> None:
         """Parse a whole file."""
-        if content.startswith(_WIDE_MARKS):
-            self._fail("the encoding must be UTF-8; convert the file")
-        rest = memoryview(content)
-        try:
-            for begin in range(0, len(content), _PIECE):
-                piece = rest[begin : begin + _PIECE]
-                self._parser.Parse(piece)
-                # the parser scans what it has of an unfinished tag again whenever it gets more
-                if begin + len(piece) - self._parser.CurrentByteIndex > _LONGEST:
-                    self._fail(f"a tag or comment is longer than {_LONGEST:,} bytes")
-            self._parser.Parse(b"", True)  # noqa: FBT003 - the parser takes no keywords
-        except expat.ExpatError as error:
-            # the library's messages do not quote the file
-            reason = expat.errors.messages[error.code]
-            msg = f"{self._where}:{error.lineno}: this is not well-formed XML ({reason}); correct the file"
-            raise ReadError(msg) from None
+        self._parser.parse(content)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: Attributes) -> None:
         depth = self._depth
         self._depth = depth + 1
         name = self._local(name)
         if depth == 0 and name != self._path[0]:
             named = ".".join(self._path)
-            self._fail(
+            self._parser.fail(
                 f"the file has no elements {named}; declare in the schema where its records are, as record = ..."
             )
         if self._open:
@@ -181,10 +145,10 @@ class ElementParser:
         elif depth == self._matching and depth < len(self._path) and name == self._path[depth]:
             self._matching = depth + 1
             if self._matching == len(self._path):
-                self._line, self._too_deep = self._parser.CurrentLineNumber, False
+                self._line, self._too_deep = self._parser.line, False
                 self._open.append((name, _Open(self._named(attributes))))
 
-    def _nest(self, name: str, attributes: dict[str, str]) -> None:
+    def _nest(self, name: str, attributes: Attributes) -> None:
         """Open an element within a record; what is nested too deep is not kept."""
         if len(self._open) > DEEPEST:
             self._too_deep = True
@@ -211,24 +175,12 @@ class ElementParser:
     def _local(self, name: str) -> str:
         if self._prefix and name.startswith(self._prefix):
             return name.removeprefix(self._prefix)
-        namespace, _, local = name.rpartition(_BETWEEN)
+        namespace, _, local = name.rpartition(BETWEEN)
         return f"{{{namespace}}}{local}" if namespace else local
 
-    def _named(self, attributes: dict[str, str]) -> dict[str, str]:
+    def _named(self, attributes: Attributes) -> Attributes:
         return {self._local(name): value for name, value in attributes.items()}
-
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        del version, standalone
-        if encoding is not None and encoding.lower() not in {"utf-8", "utf8", "us-ascii", "ascii"}:
-            self._fail("the encoding must be UTF-8; convert the file")
-
-    def _doctype(self, *declared: object) -> None:
-        del declared
-        self._fail("a document type (DOCTYPE) is not read, since it may define entities; remove it")
 
     def _fail_at(self, line: int, what: str) -> NoReturn:
         msg = f"{self._where}:{line}: {what}"
         raise ReadError(msg)
-
-    def _fail(self, what: str) -> NoReturn:
-        self._fail_at(self._parser.CurrentLineNumber, what)

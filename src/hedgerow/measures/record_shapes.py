@@ -43,12 +43,10 @@ def count_children(data: Records, number: int) -> Integers:
 
     Examples
     --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",)), VertexType("visit", "person", ("shop",))))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn"], "visit.shop": ["a", "b"]})
-    >>> trees = [("person", ["Bonn"], None, [("visit", ["a"], None, [])] * 2), ("person", ["Bonn"], None, [])]
-    >>> count_children(Records.from_trees(trees, schema, domain), 1).tolist()
+    >>> from hedgerow.testing.records import records_of
+    >>> courses = [("course", ["CS201"], "A", [])] * 2
+    >>> data = records_of([("student", ["CS", 1990], None, courses), ("student", ["EE", 1990], None, [])])
+    >>> count_children(data, 1).tolist()
     [2, 0]
     """
     above = data.tables[data.schema.parents[number]]
@@ -60,12 +58,9 @@ def count_levels(data: Records, number: int, column: int) -> dict[str, int]:
 
     Examples
     --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",)),))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn", "Rome"]}).with_paths("person.town", [["DE"], ["IT"]])
-    >>> trees = [("person", [town], None, []) for town in ("DE", "Rome", "DE")]
-    >>> count_levels(Records.from_trees(trees, schema, domain), 0, 0)
+    >>> from hedgerow.testing.records import records_of
+    >>> data = records_of([("student", [major, 1990], None, []) for major in ("Engineering", "VA", "Engineering")])
+    >>> count_levels(data, 0, 0)
     {'value': 1, 'depth 1': 2, 'hidden (*)': 0}
     """
     tree = data.hierarchies(number)[column]

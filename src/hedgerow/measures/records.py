@@ -43,12 +43,10 @@ def describe(data: Records) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",)), VertexType("visit", "person", ("shop",))))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn"], "visit.shop": ["a", "b"]})
-    >>> trees = [("person", ["Bonn"], None, [("visit", ["a"], None, [])] * 2), ("person", ["Bonn"], None, [])]
-    >>> describe(Records.from_trees(trees, schema, domain))["visit per person"]
+    >>> from hedgerow.testing.records import records_of
+    >>> courses = [("course", ["CS201"], "A", [])] * 2
+    >>> data = records_of([("student", ["CS", 1990], None, courses), ("student", ["EE", 1990], None, [])])
+    >>> describe(data)["course per student"]
     {'least': 0, 'most': 2, 'mean': 1.0, 'median': 1}
     """
     types = data.schema.types
@@ -93,13 +91,10 @@ def keep_roots(data: Records) -> Records:
 
     Examples
     --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.data.record_schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",)), VertexType("visit", "person", ("shop",))))
-    >>> domain = Domain.declare(**{"person.town": ["Bonn"], "visit.shop": ["a", "b"]})
-    >>> data = Records.from_trees([("person", ["Bonn"], None, [("visit", ["a"], None, [])])], schema, domain)
+    >>> from hedgerow.testing.records import records_of
+    >>> data = records_of([("student", ["CS", 1990], "2.1", [("course", ["CS201"], "A", [])])])
     >>> keep_roots(data).trees()
-    [('person', ['*'], None, [])]
+    [('student', ['*', '*'], '2.1', [])]
     """
     none = [np.zeros(len(table), np.bool_) for table in data.tables[1:]]
     pruned = data.prune([np.ones(len(data), np.bool_), *none])

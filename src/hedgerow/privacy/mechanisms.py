@@ -73,7 +73,7 @@ class Laplace:
         """Accept one int64 per cell, and noise that fits into int64."""
         _require_integers(exact, axes=1)
         if any(0 < share / self.l1 < _SMALLEST for share in shares.used()):
-            msg = "the scale of this noise is beyond 2**50; spend more"
+            msg = "the scale of this noise is beyond 2**50; give a larger epsilon"
             raise ParameterError(msg)
 
     def draw(self, exact: Integers, spend: Spend, source: Bits) -> Integers:

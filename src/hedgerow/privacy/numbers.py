@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from hedgerow.errors import ParameterError
@@ -58,6 +59,7 @@ def read_whole(what: str, value: object, *, most: int, remedy: str) -> int:
     return int(text)
 
 
+@lru_cache(maxsize=1_024)
 def show(value: Fraction) -> str:
     """Write a fraction as a decimal if that is short and exact, else as a quotient."""
     if value > _LARGE:

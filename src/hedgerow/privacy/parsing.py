@@ -57,7 +57,8 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, ki
         candidates = [names for names in candidates if set(names) == set(promises)]
     if len(candidates) > 1:
         listed = ", or ".join(" with ".join(names) for names in candidates)
-        msg = f"{typed} may be {listed}; say which by --promise"
+        remedy = "--promise NAME" if kind else "--promise NAME, or give --kind"
+        msg = f"{typed} may be {listed}; say which by {remedy}"
         raise UnsupportedGuarantee(msg)
     if not candidates:
         listed = "; or ".join(

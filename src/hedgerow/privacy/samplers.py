@@ -246,7 +246,7 @@ def _geometric(laws: _Laws, source: Bits) -> tuple[Integers, NDArray[np.uint64]]
 def _low_part(laws: _Laws, source: Bits) -> Integers:
     shift = laws.shifts[laws.which]
     if len(shift) and int(shift.max()) > _VECTOR_SHIFT:
-        msg = "the scale of this noise is beyond 2**50; spend more"
+        msg = "the scale of this noise is beyond 2**50; give a larger epsilon"
         raise ParameterError(msg)
     low = np.empty(len(shift), np.int64)
     todo = np.arange(len(shift))

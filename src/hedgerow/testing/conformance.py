@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +42,7 @@ class Conformance:
     moved: int
 
 
-def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance:
+def check_publisher(method: Publisher[Any], guarantee: Guarantee, *, repeats: int = 3) -> Conformance:
     """Check everything that all methods must satisfy.
 
     Parameters
@@ -49,6 +51,8 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
         A publisher with the parameters to check.
     guarantee
         A promise it keeps.
+    repeats
+        How often neighbours of equal content are replayed, with other noise each time.
 
     Raises
     ------
@@ -62,7 +66,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
             continue  # this kind does not have the units of the promise
         for name, data in build_edge_cases(kind).items():
             try:
-                results = _check_data(method, data, guarantee)
+                results = _check_data(method, data, guarantee, repeats)
             except Exception as error:  # an error that depends on the data also discloses something
                 msg = f"{method.name} on {name!r}: {error}"
                 raise PromiseBroken(msg) from error
@@ -79,7 +83,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee) -> Conformance
     return Conformance(replays, moved)
 
 
-def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> list[bool] | None:
+def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee, repeats: int) -> list[bool] | None:
     """Check one data set; None if a criterion refused it, else whether each replay moved an answer."""
     private = guarantee.budget is not None
     _check_refusals(method, data, guarantee)
@@ -100,16 +104,23 @@ def _check_data(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> 
         check_replay(method, bounded, bounded.shuffled(shuffle), guarantee, _SEED, within=nothing)
     unit = guarantee.units[0]
     return [
-        check_replay(method, data, data.neighbour(index, unit=unit), guarantee, _SEED + index).moved
-        for index in _some(data.count_neighbours(unit))
+        check_replay(method, data, neighbour, guarantee, _SEED + index).moved
+        for index, neighbour in _some_neighbours(data, unit, repeats)
     ]
 
 
-def _some(neighbours: int) -> list[int]:
+def _some_neighbours(data: Dataset, unit: str, repeats: int) -> Iterator[tuple[int, Dataset]]:
     """Choose some from either end and some between, since rare records are often last."""
+    neighbours = data.count_neighbours(unit)
     between = np.random.default_rng(_SEED).integers(0, max(1, neighbours), _EITHER_END).tolist()
     ends = [*range(_EITHER_END), *range(neighbours - _EITHER_END, neighbours), *between]
-    return sorted({index for index in ends if 0 <= index < neighbours})
+    seen: Counter[bytes] = Counter()
+    for index in sorted({index for index in ends if 0 <= index < neighbours}):
+        neighbour = data.neighbour(index, unit=unit)
+        content = neighbour.bounded(unit).canonical().to_bytes()
+        seen[content] += 1
+        if seen[content] <= repeats:
+            yield index, neighbour
 
 
 def _check_release(method: Publisher[Any], data: Dataset, guarantee: Guarantee) -> None:

@@ -43,7 +43,14 @@ def visits(records, times=2, places=1):
 # ---- the whole law on a tiny universe
 
 
-@pytest.mark.parametrize("record", [[(0, 1)], [(0, 0), (0, 1)], [(0, 0), (0, 0)]])
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param([(0, 1)], marks=pytest.mark.slow),
+        [(0, 0), (0, 1)],
+        pytest.param([(0, 0), (0, 0)], marks=pytest.mark.slow),
+    ],
+)
 def test_answers_about_times_lose_three_times_three_hundredths(record):
     loss = worst(OnlyTimes(height=2), visits([record]), unit="trajectory", low=0, high=2)
     longest = 0.03 * (2 + len(record) / 2) if len(record) > 1 else 0.03 * 1.5
@@ -93,7 +100,7 @@ def exact_answers(records, height):
     return heard.exact
 
 
-@pytest.mark.parametrize("height", [1, 2, 3, 5])
+@pytest.mark.parametrize("height", [1, 2, pytest.param(3, marks=pytest.mark.slow), 5])
 def test_one_record_moves_no_question_by_more_than_is_paid_for(height):
     """All records of up to four visits over two places and three times, against no record."""
     paid = {"times": height, "first times": 1, "durations": 1}

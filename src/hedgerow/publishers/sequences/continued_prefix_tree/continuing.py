@@ -87,6 +87,8 @@ def continue_sequences(
         free = expanded[row] < 0
         free[free] = transitions.draw_ends(contexts[:, row[free]], items, part, coins)
         row = row[~free]
+        if not len(row):
+            continue
         label = transitions.draw_next(contexts[:, row], items, expanded[row], coins)
         row, label = row[label != STOP], label[label != STOP]
         table[row, items], size[row], expanded[row] = label, items + 1, -1

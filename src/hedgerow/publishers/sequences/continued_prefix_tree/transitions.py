@@ -183,6 +183,8 @@ class Transitions:
 
         First by the weights of places, then uniformly, finally by enumeration.
         """
+        if not len(sampler.open):
+            return
         del sampler.rejects[1:]
         everywhere, nowhere = np.arange(self.places), np.zeros(len(sampler.drawn), np.int64)
         sampler.draw(self.place_weights, nowhere)
