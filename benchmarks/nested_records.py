@@ -37,7 +37,7 @@ LEFT_OUT = ("children of type", "size of the class", "share of labels")
 
 
 class Source(NamedTuple):
-    """A data set: its file, how often clustree publishes it (rivals do once), and for which k it is only k-anonymous."""
+    """A data set: its file, how often clustree publishes it (rivals: once), and for which k it is only k-anonymous."""
 
     file: str
     runs: int
