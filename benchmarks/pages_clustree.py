@@ -32,7 +32,7 @@ def clustree_pages(results: dict[str, Any]) -> dict[str, str]:
         "or suppression. *Single pass* and *all passes* are `clustree` with `passes` single and many, *packing* is "
         "`clustree-packing`, whose constants were chosen on another data set (seed 11). *Thesis* counts a class as one "
         "record, compares absolute costs and suppresses what is left over. Publishing roots alone, with hidden labels, "
-        "loses everything (1.000), as does publishing nothing.\n\nSeconds are processor time of `publish`, "
+        "loses everything (1.000), as does publishing nothing. Empty cells have not been run.\n\nSeconds are processor time of `publish`, "
         "verification included, on a machine that was shared with other work."
     )
     parts = [head, *(_losses(kind, results) for kind in KINDS), _orders(results), _anonymous(results)]
@@ -143,7 +143,7 @@ def _pairs(results: dict[str, Any]) -> str:
     head = ["kind", "l", "way", "pairs", "evaluated", "evaluated per second", "seconds", "times the single pass"]
     return (
         "## Pairs of a class and a record\n\nHow many the bound on histograms does not exclude; the search alone, "
-        f"seed 1. The thesis reports minutes, and 10 to 15 times the single pass for all passes.\n\n{table(head, rows)}"
+        f"seed 1. *Greedy packing* is what `clustree-packing` does for l > 2. The thesis reports minutes, and 10 to 15 times the single pass for all passes.\n\n{table(head, rows)}"
     )
 
 
@@ -158,8 +158,8 @@ def _growth(results: dict[str, Any]) -> str:
     ]
     head = ["way", "records", "block", "seconds", "wall clock, s", "GB", "LM"]
     return (
-        "## Growth, kind S, l = 3, one data set\n\nWith a block of 8,000 all records are clustered together. Larger "
-        f"blocks lose less and take longer.\n\n{table(head, rows)}\n\n![growth with records](clustree-records.svg)"
+        "## Growth, kind S, l = 3, one data set\n\nBlocks of 8,000 hold all records of up "
+        f"to 8,000.\n\n{table(head, rows)}\n\n![growth with records](clustree-records.svg)"
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
 from hedgerow.publishers.records.clustree.clustering import Clustering
+from hedgerow.publishers.records.clustree.pair_savings import PairSavings
 from hedgerow.publishers.records.clustree.representative import Representative
 
 __all__ = ["match_pairs"]
@@ -33,29 +34,19 @@ def match_pairs(search: ClassSearch, clustering: Clustering, coins: np.random.Ge
         return clustering
     partners, savings = _evaluate_partners(search)
     pairs = np.array([one.members for one in clustering.classes])
-    kept = np.array(
-        [
-            search.pairs(_single(search, first), search.most).of_records(np.array([second]))[0]
-            for first, second in pairs.tolist()
-        ]
-    )
+    saved = np.array([_pairs_of(search, first).of_records(np.array([second]))[0] for first, second in pairs.tolist()])
     left = np.array(clustering.leftovers, np.int64)
+    every = np.arange(len(pairs))
     for _ in range(_ROUNDS):
         pairs = coins.permuted(pairs, axis=1)
-        pool = np.concatenate([pairs[:, 1], left])
-        matrix = _savings_with(partners[pairs[:, 0]], savings[pairs[:, 0]], pool)
-        every = np.arange(len(pairs))
-        matrix[every, every] = kept
+        stays, pool = pairs[:, 0], np.concatenate([pairs[:, 1], left])
+        matrix = _savings_with(partners[stays], savings[stays], pool, len(search.forest))
+        matrix[every, every] = saved
         chosen = _assign(matrix)
-        kept = matrix[every, chosen]
+        saved = matrix[every, chosen]
         pairs[:, 1] = pool[chosen]
         left = np.delete(pool, chosen)
-    unchanged = {frozenset(one.members.tolist()): one for one in clustering.classes}
-    classes = [
-        unchanged.get(frozenset(pair)) or search.pairs(_single(search, pair[0]), search.most).merged(pair[1])
-        for pair in pairs.tolist()
-    ]
-    return Clustering(classes, left.tolist())
+    return Clustering([_pairs_of(search, first).merged(second) for first, second in pairs.tolist()], left.tolist())
 
 
 def _evaluate_partners(search: ClassSearch) -> tuple[Integers, Floats]:
@@ -64,7 +55,7 @@ def _evaluate_partners(search: ClassSearch) -> tuple[Integers, Floats]:
     partners = np.empty((len(search.forest), number), np.int64)
     savings = np.empty((len(search.forest), number))
     for record in range(len(search.forest)):
-        pairs = search.pairs(_single(search, record), search.most)
+        pairs = _pairs_of(search, record)
         costs = search.lower_bounds(pairs, np.arange(len(search.forest)))
         costs[~pairs.joinable()] = np.inf
         costs[record] = np.inf
@@ -74,13 +65,13 @@ def _evaluate_partners(search: ClassSearch) -> tuple[Integers, Floats]:
     return partners, savings
 
 
-def _single(search: ClassSearch, record: int) -> Representative:
-    return Representative.of_record(search.forest, record)
+def _pairs_of(search: ClassSearch, record: int) -> PairSavings:
+    return search.pairs(Representative.of_record(search.forest, record), search.most)
 
 
-def _savings_with(partners: Integers, savings: Floats, pool: Integers) -> Floats:
-    """What rows save with each record of the pool; far less than nothing if they were not evaluated."""
-    place = np.full(max(partners.max(initial=0), pool.max(initial=0)) + 1, -1)
+def _savings_with(partners: Integers, savings: Floats, pool: Integers, records: int) -> Floats:
+    """What rows save with each record of the pool; far less than nothing if that was not evaluated."""
+    place = np.full(records, -1)
     place[pool] = np.arange(len(pool))
     row, column = np.nonzero((place[partners] >= 0) & (savings > 0))
     matrix = np.full((len(partners), len(pool)), -savings.sum() - 1)
