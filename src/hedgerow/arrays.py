@@ -124,9 +124,10 @@ def weigh_co_occurrences(members: NDArray[Any], sizes: Integers, weights: NDArra
     sizes, weights = sizes[kept], weights[kept]
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
     shape = (len(sizes), symbols)
-    present = sparse.csr_array((np.ones(len(members), weights.dtype), members, starts), shape)
+    present: Any = sparse.csr_array((np.ones(len(members), weights.dtype), members, starts), shape)
     weighted = sparse.csr_array((np.repeat(weights, sizes), members, starts), shape)
-    table = (present.T.tocsr() @ weighted).toarray()
+    product: Any = present.T.tocsr() @ weighted
+    table: NDArray[Any] = product.toarray()
     return table[np.triu_indices(symbols, 1)]
 
 

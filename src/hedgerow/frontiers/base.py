@@ -6,8 +6,8 @@ and every row is in a *cell*, a small number. There are three operations:
 - `count` groups rows by cell and *code*, and returns a small table: cell, code, count. The code of a row is given by a
   public rule on the row's own record and cell.
 - `move` keeps the rows of chosen pairs of cell and code, and puts them into new cells: the index of their pair.
-- `weigh_pairs` adds up, for every pair of chosen symbols, the weights of the rows whose lists have both. The weight of a
-  row is given by a public table, by how many of the chosen symbols its list has.
+- `weigh_pairs` adds up, for every pair of chosen symbols, the weights of the rows whose lists have both. The weight of
+  a row is given by a public table, by how many of the chosen symbols its list has.
 
 Rows never leave their engine. This package knows nothing about privacy or kinds of data.
 """

@@ -13,8 +13,8 @@ __all__ = ["choose_item_bound"]
 Floats: TypeAlias = NDArray[np.float64]
 
 _CANDIDATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-#: relative bias that is expected of an item whose weight is hidden; of 0.25, 0.5, 0.75, 1, 2 and 4, chosen on groceries,
-#: bms-webview-2 and kosarak-subset
+#: relative bias that is expected of an item whose weight is hidden; of 0.25, 0.5, 0.75, 1, 2 and 4, chosen on
+#: groceries, bms-webview-2 and kosarak-subset
 _BIAS = 0.75
 #: the frequency of items whose error is minimised; of 0.005 and 0.02, chosen on the same data
 _ATTENTION = 0.005

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sets.pairwise_marginals.independent_items import fit_independent_items
 from hedgerow.publishers.sets.pairwise_marginals.posterior_means import adjust_total, shrink
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT
+from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT, weigh_by_size
 from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram
 
 __all__ = ["ItemEstimates"]
 
-Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
@@ -27,24 +26,28 @@ class ItemEstimates:
     in the same way, have these weights.
     """
 
+    bound: int
+    answers: Floats
+    rates: Floats
     weights: Floats
     odds: Floats
     expected: Floats
 
     @classmethod
-    def fit(cls, answers: Floats, rates: Floats, sizes: SizeHistogram, by_size: Integers) -> ItemEstimates:
+    def fit(cls, bound: int, answers: Floats, rates: Floats, sizes: SizeHistogram) -> ItemEstimates:
         """Shrink the noisy weights, adjust them to the total of the sizes, and fit the odds.
 
         Parameters
         ----------
+        bound
+            How many items of a record count in full.
         answers, rates
             The noisy weights of all items, a row per question, and the rate of the noise of each question.
-        by_size
-            The weight of an item in a record of each size, in `UNIT`s.
         """
         means, variances = shrink(answers, rates)
-        share = by_size[: len(sizes.by_size)] / UNIT
+        by_size = weigh_by_size(bound, len(means)) / UNIT
+        share = by_size[: len(sizes.by_size)]
         total = float(sizes.by_size @ (np.arange(len(share)) * share))
         weights = adjust_total(means, variances, total, float(sizes.by_size @ share))
-        size, records, share = sizes.representatives(by_size)
-        return cls(weights, *fit_independent_items(weights, size, records, share / UNIT))
+        odds, expected = fit_independent_items(weights, *sizes.representatives(by_size))
+        return cls(bound, answers, rates, weights, odds, expected)

@@ -40,7 +40,7 @@ def upper_edges(longest: int) -> Integers:
 
 def size_bins(edges: Integers) -> Integers:
     """The bin of each size 0, 1, ... `edges[-1]`; larger records count as the last size."""
-    return np.searchsorted(edges, np.arange(edges[-1] + 1))
+    return np.searchsorted(edges, np.arange(int(edges[-1]) + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class SizeHistogram:
         bins = project_to_simplex(counts[None], np.array([float(records)]))[0]
         return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(bins / width, width))))
 
-    def representatives(self, weights: Integers) -> tuple[Floats, Floats, Floats]:
+    def representatives(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
         """Return a size, a number of records and a weight for each bin that has records.
 
         The size is the mean of the bin. The weight is such that the total weight of all items is that of the sizes.
