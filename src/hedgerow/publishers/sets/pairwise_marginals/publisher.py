@@ -67,8 +67,8 @@ class PairwiseMarginals(Publisher[Sets]):
     >>> baskets = [["bread", "butter"]] * 4000 + [["tea"]] * 2500 + [["bread", "milk"]]
     >>> data = Sets.from_records(baskets, domain=domain)
     >>> release = PairwiseMarginals().publish(data, PureDP(epsilon=1, unit="record"), seed=7)
-    >>> release.data.itemsets()[-2:]
-    [(('bread', 'butter'), 3956)]
+    >>> dict(release.data.itemsets())["bread", "butter"]
+    3934
 
     References
     ----------
