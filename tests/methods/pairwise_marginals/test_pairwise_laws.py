@@ -104,14 +104,20 @@ def test_without_two_items_in_a_record_there_is_nothing_to_pair():
 # ---- replay (law 1)
 
 
+#: records of which most have two items or more, so that there are pairs to ask for
+PAIRED = st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=5), min_size=6, max_size=14).map(
+    lambda records: sets_of(map(sorted, records), 5)
+)
+
+
 @pytest.mark.parametrize("unit", ["record", "person"])
 @pytest.mark.parametrize("branch", BRANCHES)
 def test_the_replay_law_holds_on_every_branch(branch, unit):
     seen = Counter()
 
-    @settings(max_examples=40)
+    @settings(max_examples=30)
     @given(
-        data=strategies.of_kind(Sets),
+        data=PAIRED,
         index=st.integers(0, 50),
         seed=strategies.seeds(),
         epsilon=st.sampled_from([Fraction(1, 10), 20, 50]),
@@ -126,8 +132,8 @@ def test_the_replay_law_holds_on_every_branch(branch, unit):
 
     law()
     assert seen[True] >= seen[False]
-    # random data are small: at a low epsilon often no record of two items is drawn
-    assert seen["branch"] >= 0.2 * (seen[True] + seen[False])
+    # at a low epsilon often no record of two items is drawn
+    assert seen["branch"] >= 0.4 * (seen[True] + seen[False])
 
 
 def test_the_whole_budget_can_be_lost():
