@@ -22,8 +22,8 @@ queries are the same for all methods. All but *of top 100* and *records* are err
   most frequent of the release counts as lost. *of top 100*: how many are.
 - *1, 2, 3 items*: mean relative error of 2,000 queries each, drawn as parts of random records, with a sanity bound of
   0.1 % of the records.
-- *top-50 pairs*: mean relative error of the supports of the 50 most frequent pairs (of those in at least 0.1 % of the
-  records); *log-lift*: mean absolute error of the logarithm of their lift.
+- *top-50 pairs*: mean relative error of the supports of the 50 most frequent pairs (of those in at least 20 records);
+  *log-lift*: mean absolute error of the logarithm of their lift.
 - *sizes TV*: total variation distance between the distributions of sizes. *records*: released records per original one.
 
 The constants of the method were chosen on the data sets marked (c), foodmart for the least worth of pairs only; (v)

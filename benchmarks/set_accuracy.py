@@ -15,6 +15,8 @@ from hedgerow.measures.sets import set_errors, top_utility
 #: the queries are the same for all methods
 SEED, QUERIES = 12_345, 2_000
 TOP, TOP_PAIRS = 100, 50
+#: a pair in fewer records is not called frequent
+LEAST_PAIR = 20
 BUCKETS = {"up to 0.1 %": 0.001, "to 1 %": 0.01, "to 10 %": 0.1, "above": 1.0}
 
 
@@ -87,7 +89,7 @@ def _part(items: NDArray[np.int64], length: int, draw: np.random.Generator) -> I
 
 
 def _frequent_pairs(truth: ItemsetIndex) -> list[Itemset]:
-    """The most frequent pairs, of those among the 2,000 most frequent items; none if even the first is rare."""
+    """The most frequent pairs, of those among the 2,000 most frequent items; none if all are rare."""
     supports = np.bincount(truth.items, np.repeat(truth.weights, np.diff(truth.row_starts)), truth.size)
     head = np.argsort(-supports, kind="stable")[:2_000]
     rank = np.full(truth.size, -1)
@@ -98,8 +100,7 @@ def _frequent_pairs(truth: ItemsetIndex) -> list[Itemset]:
     counts = weigh_co_occurrences(ranks[ranks >= 0], sizes, truth.weights, len(head))
     first, second = np.triu_indices(len(head), 1)
     best = np.argsort(-counts, kind="stable")[:TOP_PAIRS]
-    # a pair in a thousandth of the records is the least that a query asks for
-    best = best[counts[best] >= truth.records / 1_000]
+    best = best[counts[best] >= LEAST_PAIR]
     return [tuple(sorted((int(head[first[at]]), int(head[second[at]])))) for at in best.tolist()]
 
 
