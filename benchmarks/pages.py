@@ -9,6 +9,7 @@ from pages_clustree import clustree_pages
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
+from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
 from pages_records import record_pages
 from pages_sets import sets_page
@@ -28,6 +29,7 @@ def pages() -> dict[str, str]:
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **ngram_pages(results["ngram"]),
+        "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),
         **record_pages(results["nested-records"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.diffpart.publisher import DiffPart
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
+    from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
@@ -70,6 +71,7 @@ __all__ = [
     "NGramMarkov",
     "NoisyDegrees",
     "NoisySingletons",
+    "PairwiseMarginals",
     "PrefixTree",
     "Publisher",
     "PureDP",

@@ -1,14 +1,21 @@
-"""Small functions on arrays: grouping, distinct values, concatenated ranges, numbering within groups."""
+"""Small functions on arrays: grouping, distinct values, concatenated ranges, numbering within groups, pairs."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["concatenate_ranges", "floor_multiples", "group_equal", "number_within_groups", "sort_distinct"]
+__all__ = [
+    "concatenate_ranges",
+    "floor_multiples",
+    "group_equal",
+    "number_within_groups",
+    "sort_distinct",
+    "weigh_co_occurrences",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -87,6 +94,41 @@ def sort_distinct(values: Integers) -> Integers:
     """
     ordered = np.sort(values)
     return ordered[_starts(ordered)]
+
+
+def weigh_co_occurrences(members: NDArray[Any], sizes: Integers, weights: NDArray[Any], symbols: int) -> NDArray[Any]:
+    """For every pair of symbols, add up the weights of the lists that contain both.
+
+    Parameters
+    ----------
+    members
+        The symbols of all lists, one list after the other; in a list no symbol occurs twice.
+    sizes, weights
+        The number of symbols and the weight of each list. Whole weights are added up in whole numbers.
+    symbols
+        How many symbols there are.
+
+    Returns
+    -------
+    One sum per pair, in the order (0, 1), (0, 2), ... (1, 2), ...
+
+    Examples
+    --------
+    >>> weigh_co_occurrences(np.array([2, 0, 1, 0, 2]), np.array([3, 2]), np.array([10, 1]), 3).tolist()
+    [10, 11, 10]
+    """
+    from scipy import sparse  # noqa: PLC0415 - slow to import, and needed by few
+
+    kept = sizes > 1
+    members = members[np.repeat(kept, sizes)]
+    sizes, weights = sizes[kept], weights[kept]
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+    shape = (len(sizes), symbols)
+    present: Any = sparse.csr_array((np.ones(len(members), weights.dtype), members, starts), shape)
+    weighted = sparse.csr_array((np.repeat(weights, sizes), members, starts), shape)
+    product: Any = present.T.tocsr() @ weighted
+    table: NDArray[Any] = product.toarray()
+    return table[np.triu_indices(symbols, 1)]
 
 
 def _starts(groups: Integers) -> NDArray[np.bool_]:

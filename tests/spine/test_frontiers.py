@@ -21,9 +21,11 @@ from hedgerow.frontiers import (
     ENGINES,
     LOCAL,
     Duration,
+    ListSize,
     Mask,
     NextSymbol,
     Rule,
+    SymbolBySize,
     SymbolLists,
     TransitionType,
     find_engine,
@@ -96,9 +98,49 @@ def test_records_are_counted_by_their_symbols_and_by_children_of_a_node(given_re
         assert table(counted) == [(*key, n) for key, n in sorted(children.items())]
 
 
+@given(given_records=records, number=shards)
+def test_records_are_counted_by_their_size_and_symbols_with_it(given_records, number):
+    lists, classes = symbol_lists(given_records), np.array([0, 2, 1, 0])
+    sizes, symbols = Counter(), Counter()
+    for record, weight in given_records:
+        kind = int(classes[min(3, len(record))])
+        if record:
+            sizes[0, kind] += weight
+        for symbol in record:
+            symbols[0, 3 * symbol + kind] += weight
+    for engine in (LOCAL, ShardedEngine(number)):
+        counted = engine.open_records(lists).count(ListSize(classes))
+        assert table(counted) == [(*key, n) for key, n in sorted(sizes.items())]
+        counted = engine.open_symbols(lists).count(SymbolBySize(SIZE, classes))
+        assert table(counted) == [(*key, n) for key, n in sorted(symbols.items())]
+
+
+@given(given_records=records, number=shards, chosen=st.permutations(range(SIZE)), head=st.integers(1, SIZE))
+def test_pairs_are_weighed_by_how_many_chosen_symbols_a_record_has(given_records, number, chosen, head):
+    symbols, weights = np.array(chosen[:head]), np.array([5, 1, 30, 7, 1, 2, 11])
+    sets = [(sorted(set(record)), weight) for record, weight in given_records]
+    expected = [
+        sum(
+            weight * int(weights[len(set(record) & set(chosen[:head]))])
+            for record, weight in sets
+            if {first, second} <= set(record)
+        )
+        for first, second in itertools.combinations(chosen[:head], 2)
+    ]
+    for engine in (LOCAL, ShardedEngine(number)):
+        assert engine.open_records(symbol_lists(sets)).weigh_pairs(symbols, weights).tolist() == expected
+
+
 # ---- an engine in pieces does what one machine does
 
-RULES = (TransitionType(3, 4), NextSymbol(SIZE), Mask(SIZE), TREE.by_children)
+RULES = (
+    TransitionType(3, 4),
+    NextSymbol(SIZE),
+    Mask(SIZE),
+    TREE.by_children,
+    ListSize(np.array([0, 0, 1, 2])),
+    SymbolBySize(SIZE, np.array([0, 1, 1, 0])),
+)
 times = np.array([0, 0, 1])
 
 

@@ -183,6 +183,12 @@ def _cases() -> dict[str, Case]:
             printed=TwoStageDiffPart,
         ),
         "diffpart, consistent, two stages": Case("catalogue", "diffpart", unit="record", printed=TwoStageDiffPart),
+        "pairwise-marginals": Case("catalogue", "pairwise-marginals", {"steps": 20}, unit="record", formats=WORDS),
+        "pairwise-marginals, persons": Case("shop", "pairwise-marginals", {"steps": 20}, unit="person"),
+        "pairwise-marginals, items again": Case(
+            "catalogue", "pairwise-marginals", {"steps": 20}, unit="record", epsilon="0.05"
+        ),
+        "pairwise-marginals, without pairs": Case("catalogue", "pairwise-marginals", {"pairs": "off"}, unit="record"),
         "ngram": Case("clicks", "ngram-markov", unit="sequence", formats=LISTS),
         "ngram, persons": Case("clicks", "ngram-markov", unit="person"),
         "ngram, markov": Case("clicks", "ngram-markov", {"balance": False}, unit="sequence"),

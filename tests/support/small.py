@@ -11,7 +11,10 @@ __all__ = ["small"]
 
 #: of the default, most of the time goes to writing. Records of more than four items are cut and continued, which the
 #: default of twelve items would do to few of the test data, and shorter ones are written whole
-_SETTINGS: dict[str, dict[str, Any]] = {"continued-prefix-tree": {"height": 4}}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "continued-prefix-tree": {"height": 4},
+    "pairwise-marginals": {"steps": 20},  # more rounds repeat the same steps
+}
 
 
 def small(name: str) -> Publisher[Any]:

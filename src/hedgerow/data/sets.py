@@ -15,7 +15,7 @@ from hedgerow.data.ragged_arrays import list_starts
 from hedgerow.data.record_encoding import require_columns
 from hedgerow.data.sorting import distinct_rows
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.frontiers import Frontier, Mask, NextSymbol
+from hedgerow.frontiers import Frontier, ListSize, Mask, NextSymbol, SymbolBySize
 from hedgerow.frontiers.local import total_by_key
 
 __all__ = ["MASK_ITEMS", "Sets"]
@@ -98,6 +98,37 @@ class Sets(Lists):
         """For every item, count the records that have it among their first `most` items."""
         size = self.domain.size("item")
         return self.engine.open_symbols(self.truncated(most).symbol_lists()).count(NextSymbol(size)).by_code()[:size]
+
+    def count_sizes(self, classes: Integers) -> Integers:
+        """Count the records by the class of their number of items: `classes[k]` for `k` items, the last for more."""
+        return self.engine.open_records(self.symbol_lists()).count(ListSize(classes)).by_code()
+
+    def weigh_items(self, weights: Integers) -> Integers:
+        """For every item, add up the weights of the records that have it.
+
+        `weights[k]` is the weight of a record of `k` items; it has an entry for every size up to the whole domain.
+
+        Examples
+        --------
+        >>> data = Sets.from_records([[0, 2], [2]], domain=Domain.declare(item=range(3)))
+        >>> data.weigh_items(np.array([0, 10, 7, 1])).tolist()
+        [7, 0, 17]
+        """
+        distinct, classes = np.unique(weights, return_inverse=True)
+        rule = SymbolBySize(self.domain.size("item"), classes.astype(np.int64))
+        counted = self.engine.open_symbols(self.symbol_lists()).count(rule)
+        item, weight = np.divmod(counted.codes, len(distinct))
+        sums = np.zeros(self.domain.size("item"), np.int64)
+        np.add.at(sums, item, distinct[weight] * counted.counts)
+        return sums
+
+    def weigh_pairs(self, items: Integers, weights: Integers) -> Integers:
+        """For every pair of these items, add up the weights of the records that have both.
+
+        `weights[s]` is the weight of a record with `s` of these items. Pairs are in the order of `items`: the first
+        with each later one, then the second, ...
+        """
+        return self.engine.open_records(self.symbol_lists()).weigh_pairs(items, weights)
 
     def itemsets(self) -> list[tuple[tuple[Value, ...], int]]:
         """List each distinct itemset with its number of records, by size, then by item order."""

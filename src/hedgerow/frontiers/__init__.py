@@ -4,7 +4,17 @@ from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engi
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
 from hedgerow.frontiers.regions import LatticeBin, Position, Quadrant, Regions
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
-from hedgerow.frontiers.rules import AtStart, Children, Duration, Mask, NextSymbol, PairRank, TransitionType
+from hedgerow.frontiers.rules import (
+    AtStart,
+    Children,
+    Duration,
+    ListSize,
+    Mask,
+    NextSymbol,
+    PairRank,
+    SymbolBySize,
+    TransitionType,
+)
 
 __all__ = [
     "ENGINES",
@@ -16,6 +26,7 @@ __all__ = [
     "Engine",
     "Frontier",
     "LatticeBin",
+    "ListSize",
     "LocalEngine",
     "LocalFrontier",
     "Mask",
@@ -26,6 +37,7 @@ __all__ = [
     "Regions",
     "Rows",
     "Rule",
+    "SymbolBySize",
     "SymbolLists",
     "TransitionType",
     "find_engine",

@@ -1,11 +1,13 @@
 """The protocol by which private rows are counted where they are.
 
 Private records are lists of symbols. A *frontier* is a set of rows, one per record or one per symbol of each record,
-and every row is in a *cell*, a small number. There are two operations:
+and every row is in a *cell*, a small number. There are three operations:
 
 - `count` groups rows by cell and *code*, and returns a small table: cell, code, count. The code of a row is given by a
   public rule on the row's own record and cell.
 - `move` keeps the rows of chosen pairs of cell and code, and puts them into new cells: the index of their pair.
+- `weigh_pairs` adds up, for every pair of chosen symbols, the weights of the rows whose lists have both. The weight of
+  a row is given by a public table, by how many of the chosen symbols its list has.
 
 Rows never leave their engine. This package knows nothing about privacy or kinds of data.
 """
@@ -64,6 +66,18 @@ class Frontier(ABC):
     @abstractmethod
     def count(self, rule: Rule) -> Counts:
         """Count the rows of each cell by their code under a rule."""
+
+    @abstractmethod
+    def weigh_pairs(self, symbols: Integers, weights: Integers) -> Integers:
+        """For every pair of these symbols, add up the weights of the rows whose lists have both from there on.
+
+        Parameters
+        ----------
+        symbols
+            The chosen symbols, in an order that numbers the pairs: (0, 1), (0, 2), ... (1, 2), ...
+        weights
+            `weights[s]` is the weight of a row with `s` of these symbols. No list has a symbol twice.
+        """
 
     def first(self) -> Frontier:
         """Keep the rows that are at the first symbol of their record, all in cell 0."""

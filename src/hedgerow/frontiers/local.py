@@ -8,9 +8,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import weigh_co_occurrences
 from hedgerow.errors import InternalError
 from hedgerow.frontiers.base import Counts, Engine, Frontier
-from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
+from hedgerow.frontiers.rows import Rows, Rule, SymbolLists, index_ranges
 
 __all__ = ["LOCAL", "LocalCounts", "LocalEngine", "LocalFrontier", "total_by_key"]
 
@@ -60,6 +61,24 @@ class LocalFrontier(Frontier):
             counted, weights = keys[kept], None if weights is None else weights[kept]
         present, counts = total_by_key(counted, weights, self.cells * rule.size)
         return LocalCounts(rule.size, *np.divmod(present, rule.size), counts, self, rule, keys)
+
+    def weigh_pairs(self, symbols: Integers, weights: Integers) -> Integers:
+        """For every pair of these symbols, add up the weights of the rows whose lists have both from there on.
+
+        Examples
+        --------
+        >>> lists = SymbolLists.from_arrays(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 2]), np.array([1, 1]), 3)
+        >>> LOCAL.open_records(lists).weigh_pairs(np.array([2, 1, 0]), np.array([0, 0, 10, 3])).tolist()
+        [3, 13, 3]
+        """
+        lists, lengths = self.rows.lists, self.rows.length
+        rank = np.full(lists.size, -1, np.int32)
+        rank[symbols] = np.arange(len(symbols))
+        ranks = rank[lists.symbols[index_ranges(self.rows.at, lengths)]]
+        chosen = ranks >= 0
+        sizes = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[chosen], minlength=len(lengths))
+        row_weights = weights[sizes] if self.weights is None else weights[sizes] * self.weights
+        return weigh_co_occurrences(ranks[chosen], sizes, row_weights, len(symbols))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

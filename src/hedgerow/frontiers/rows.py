@@ -101,6 +101,12 @@ class Rows:
         return ends[np.searchsorted(ends, self.at)] - self.at
 
     @property
+    def size(self) -> Integers:
+        """The number of symbols of each row's list."""
+        number = np.searchsorted(self.lists.ends, self.at)
+        return (self.lists.ends - self.lists.starts)[number]
+
+    @property
     def index(self) -> NDArray[Any]:
         """The index of each row's position in its list, from 0."""
         starts = self.lists.starts

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from hedgerow.frontiers.rows import Rows, Rule, index_ranges
 from hedgerow.vertex_pairs import count_pairs, rank_pairs
 
-__all__ = ["AtStart", "Children", "Duration", "Mask", "NextSymbol", "PairRank", "TransitionType"]
+__all__ = [
+    "AtStart",
+    "Children",
+    "Duration",
+    "ListSize",
+    "Mask",
+    "NextSymbol",
+    "PairRank",
+    "SymbolBySize",
+    "TransitionType",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -53,6 +63,44 @@ class NextSymbol(Rule):
     def advance(self, codes: Integers) -> Integers:
         """One symbol, or none after the end."""
         return (codes < self.symbols).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ListSize(Rule):
+    """The class of the number of symbols of the record: `classes[k]` for `k` symbols, the last entry for more."""
+
+    classes: Integers
+
+    @property
+    def size(self) -> int:
+        """All classes."""
+        return int(self.classes.max()) + 1
+
+    def encode(self, rows: Rows) -> Integers:
+        """Look up the class."""
+        return self.classes[np.minimum(rows.size, len(self.classes) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolBySize(Rule):
+    """The next symbol and the class of the number of symbols of the record.
+
+    Code `n s + c` is symbol `s` in a record of class `c` (see `ListSize`), where `n` is the number of classes. The end
+    of a record is not counted.
+    """
+
+    symbols: int
+    classes: Integers
+
+    @property
+    def size(self) -> int:
+        """All symbols, in each class."""
+        return self.symbols * ListSize(self.classes).size
+
+    def encode(self, rows: Rows) -> Integers:
+        """Read the symbol, and look up the class."""
+        rule, symbol = ListSize(self.classes), rows.next.astype(np.int64)
+        return np.where(symbol < self.symbols, symbol * rule.size + rule.encode(rows), -1)
 
 
 @dataclass(frozen=True)

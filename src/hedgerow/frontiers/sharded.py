@@ -40,6 +40,10 @@ class ShardedFrontier(Frontier):
         present, totals = total_by_key(keys, counts, self.shards[0].cells * rule.size)
         return ShardedCounts(rule.size, *np.divmod(present, rule.size), totals, counted)
 
+    def weigh_pairs(self, symbols: Integers, weights: Integers) -> Integers:
+        """Weigh the pairs of each shard, and add up the tables."""
+        return np.sum([shard.weigh_pairs(symbols, weights) for shard in self.shards], axis=0)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShardedCounts(Counts):

@@ -26,6 +26,7 @@ METHODS: dict[str, str] = {
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
     "noisy-degrees": "graphs.noisy_degrees:NoisyDegrees",
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
+    "pairwise-marginals": "sets.pairwise_marginals.publisher:PairwiseMarginals",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",

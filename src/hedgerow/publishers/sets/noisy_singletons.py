@@ -45,8 +45,9 @@ class NoisySingletons(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/diffpart.md: on 1,000 and 16,000 items it lost less than diffpart by nearly every measure
-    recommended: ClassVar[str] = "more than 20 items, if counts of single items are enough"
+    # docs/results/pairwise-marginals.md: on completejourney it counts single items about as well as pairwise-marginals;
+    # where records are longer it does not
+    recommended: ClassVar[str] = "records of one or two of more than 20 items, if counts of single items are enough"
 
     items: int = param(5, "how many items of a record are counted", ge=1)
     threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)

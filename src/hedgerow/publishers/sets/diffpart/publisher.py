@@ -73,7 +73,7 @@ class DiffPart(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # not `recommended`: raked-histogram is better for few items, noisy-singletons for many (docs/results); only on
+    # not `recommended`: raked-histogram is better for few items, pairwise-marginals for many (docs/results); only on
     # 10,000 records of 17 items it kept frequent itemsets best, with constants that were chosen on the same data
 
     fanout: int = param(10, "most children of a node of the taxonomy", ge=2, le=30)

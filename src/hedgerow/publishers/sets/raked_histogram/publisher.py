@@ -73,8 +73,7 @@ class RakedHistogram(Publisher[Sets]):
         items = data.domain.size("item")
         if items > _MOST_ITEMS:
             msg = (
-                f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: "
-                "use noisy-singletons or diffpart"
+                f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: use pairwise-marginals"
             )
             raise ParameterError(msg)
         masks, counts = data.truncated(self.longest).histogram()

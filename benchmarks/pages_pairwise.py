@@ -1,0 +1,117 @@
+"""The result page of pairwise-marginals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tables import table
+
+MEASURES = (
+    *("top-100 loss", "of top 100", "1 item", "2 items", "3 items"),
+    *("top-50 pairs", "log-lift", "sizes TV", "records"),
+)
+SELECTIVITY = ("up to 0.1 %", "to 1 %", "to 10 %", "above", "uniform")
+HEAD = """# Results: pairwise-marginals
+
+Made by `benchmarks/pages.py` from `pairwise-marginals.json`; do not edit.
+
+The unit is one record. Figures are means over {runs} runs, with the standard deviation over the noise in brackets; the
+queries are the same for all methods. All but *of top 100* and *records* are errors.
+
+- *top-100 loss*: mean relative error of the supports of the 100 most frequent itemsets; one that is not among the 100
+  most frequent of the release counts as lost. *of top 100*: how many are.
+- *1, 2, 3 items*: mean relative error of 2,000 queries each, drawn as parts of random records, with a sanity bound of
+  0.1 % of the records.
+- *top-50 pairs*: mean relative error of the supports of the 50 most frequent pairs (of those in at least 20 records);
+  *log-lift*: mean absolute error of the logarithm of their lift.
+- *sizes TV*: total variation distance between the distributions of sizes. *records*: released records per original one.
+
+The constants of the method were chosen on the data sets marked (c), foodmart for the least worth of pairs only; (v)
+verifies them. *without pairs* is the same method with `pairs="off"`. The simple rivals: *noisy pairs* counts items and
+pairs with half of the budget each, and publishes frequent pairs and single items; *independent items* draws every item
+of a record independently."""
+LOSSES = """## Where a rival is better
+
+By more than the standard deviations of both. The reasons, as far as we know them:
+
+- Half of the budget goes into pairs: *without pairs* is better on single items, on rare queries where noise is all that
+  is added, and on all of baskets with weak lifts.
+- All items are published, also those that nobody can count one by one. A release that leaves rare items out, or has
+  fewer large records, is right where most true answers are 0: uniform queries, and rare ones in kosarak-subset.
+- In kosarak-subset long records differ in kind from short ones, which weights by size hide. Items that are drawn for
+  long records as for short ones occur together too often, so that queries of 2 and 3 items are answered too high."""
+#: measures of which more is better; the number of records is best at 1
+MORE_IS_BETTER = {"of top 100"}
+
+
+def pairwise_page(results: dict[str, Any]) -> str:
+    """Write the page, as far as there are results."""
+    compared = {name: run for name, run in results.items() if not name.startswith("time ")}
+    parts = [HEAD.format(runs=max((run["runs"] for run in compared.values()), default=0))]
+    names = list(dict.fromkeys(name.rsplit(maxsplit=1)[0] for name in compared))
+    for name in names:
+        runs = {key.rsplit(maxsplit=1)[1]: run for key, run in compared.items() if key.rsplit(maxsplit=1)[0] == name}
+        first = next(iter(runs.values()))
+        title = f"## {name} ({first['purpose']}): {first['records']:,} records, {first['items']:,} items"
+        parts.append(f"{title}\n\n{_table(runs, MEASURES)}")
+        if "1" in runs:
+            by_support = _table({"1": runs["1"]}, SELECTIVITY)
+            parts.append(f"Drawn queries by the share of records that have them, and uniform ones:\n\n{by_support}")
+    parts.append(f"{LOSSES}\n\n{_losses(compared)}")
+    timed = {name.removeprefix("time "): run for name, run in results.items() if name.startswith("time ")}
+    if timed:
+        parts.append(_times(timed))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(runs: dict[str, Any], measures: tuple[str, ...]) -> str:
+    rows = []
+    for epsilon, run in runs.items():
+        for method, row in run["methods"].items():
+            figures = [_figure(measure, row["figures"].get(measure)) for measure in measures]
+            rows.append([epsilon, method, *figures])
+    return table(["epsilon", "method", *measures], rows)
+
+
+def _figure(measure: str, figure: list[float] | None) -> str:
+    if figure is None:
+        return "-"
+    return f"{figure[0]:.0f} ({figure[1]:.0f})" if measure == "of top 100" else f"{figure[0]:.2f} ({figure[1]:.2f})"
+
+
+def _losses(compared: dict[str, Any]) -> str:
+    """List every measure by which a rival is better, with both figures."""
+    rows = []
+    for name, run in compared.items():
+        ours = run["methods"]["pairwise-marginals"]["figures"]
+        for method, row in run["methods"].items():
+            better = [
+                f"{measure} {figure[0]:.2f} ({ours[measure][0]:.2f})"
+                for measure, figure in row["figures"].items()
+                if method != "pairwise-marginals" and measure != "records" and _beats(measure, figure, ours[measure])
+            ]
+            if better:
+                data, epsilon = name.rsplit(maxsplit=1)
+                rows.append([data, epsilon, method, ", ".join(better)])
+    return table(["data", "epsilon", "rival", "better by these (ours in brackets)"], rows)
+
+
+def _beats(measure: str, figure: list[float], ours: list[float]) -> bool:
+    gain = figure[0] - ours[0] if measure in MORE_IS_BETTER else ours[0] - figure[0]
+    return gain > figure[1] + ours[1]
+
+
+def _times(timed: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{run['records']:,}",
+            f"{run['items']:,}",
+            f"{run['seconds']:.1f}",
+            f"{run['processor seconds']:.1f}",
+            f"{run['gigabytes']:.2f}",
+        ]
+        for name, run in timed.items()
+    ]
+    head = ["data", "records", "items", "seconds", "processor seconds", "gigabytes"]
+    return f"## Time and memory of one release, epsilon 1\n\n{table(head, rows)}"

@@ -1,0 +1,92 @@
+"""Deal items to records like cards: every item as often as expected, and no record gets an item twice."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.arrays import concatenate_ranges, sort_distinct
+from hedgerow.steps.distinct_numbers import sample_distinct
+
+__all__ = ["deal"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+_EXCHANGES, _REPLACEMENTS = 30, 20
+
+
+def deal(expected: Floats, sizes: Integers, coins: np.random.Generator) -> tuple[Integers, Integers]:
+    """Deal items to records of these sizes, in proportion to the expected number of records with each item.
+
+    Returns
+    -------
+    The record and the item of each token. A token that could not be dealt is missing.
+
+    Examples
+    --------
+    >>> from hedgerow.privacy.samplers import coins
+    >>> row, item = deal(np.array([3.0, 2, 1]), np.array([2, 1, 3]), coins((5, 0)))
+    >>> row.tolist(), item.tolist()
+    ([0, 0, 1, 2, 2, 2], [1, 0, 0, 1, 2, 0])
+    """
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    item = coins.permutation(_draw_systematically(expected, len(owner), coins))
+    tokens = _Tokens(owner, item, np.cumsum(sizes) - sizes, sizes)
+    surplus = tokens.find_surplus(np.arange(len(owner)))
+    for _ in range(_EXCHANGES):
+        if len(surplus) == 0:
+            break
+        surplus = tokens.exchange(surplus, coins)
+    covered = np.flatnonzero(expected > 0)
+    for _ in range(_REPLACEMENTS):
+        if len(surplus) == 0:
+            break
+        item[surplus] = coins.choice(covered, len(surplus))
+        surplus = tokens.find_surplus_near(surplus)
+    return np.delete(owner, surplus), np.delete(item, surplus)
+
+
+def _draw_systematically(expected: Floats, tokens: int, coins: np.random.Generator) -> Integers:
+    """Draw so many items; each within one of its share."""
+    if tokens == 0:
+        return np.zeros(0, np.int64)
+    running = np.cumsum(expected)
+    ends = np.ceil(running / running[-1] * tokens - coins.random()).astype(np.int64)
+    ends[-1] = tokens
+    return np.repeat(np.arange(len(expected)), np.diff(ends, prepend=0))
+
+
+class _Tokens:
+    """The tokens of all records, one record after the other; `item` is changed in place."""
+
+    def __init__(self, owner: Integers, item: Integers, starts: Integers, sizes: Integers) -> None:
+        self.owner, self.item, self.starts, self.sizes = owner, item, starts, sizes
+
+    def exchange(self, surplus: Integers, coins: np.random.Generator) -> Integers:
+        """Permute the surplus tokens with as many others among themselves, and return which are surplus then.
+
+        Partners are distinct: with one partner for two, a token would be lost.
+        """
+        others = len(self.item) - len(surplus)
+        drawn = sample_distinct(min(len(surplus), others), others, coins)
+        # the r-th token that is not surplus
+        partners = drawn + np.searchsorted(surplus - np.arange(len(surplus)), drawn, "right")
+        moved = np.concatenate((surplus, partners))
+        self.item[moved] = self.item[coins.permutation(moved)]
+        return self.find_surplus_near(moved)
+
+    def find_surplus_near(self, changed: Integers) -> Integers:
+        """Find the surplus tokens of the records whose tokens were changed."""
+        records = sort_distinct(self.owner[changed])
+        tokens, _ = concatenate_ranges(self.starts[records], self.starts[records] + self.sizes[records])
+        return self.find_surplus(tokens)
+
+    def find_surplus(self, tokens: Integers) -> Integers:
+        """Find the tokens whose item occurs before in the same record, ascending; whole records are given."""
+        keys = self.owner[tokens] * (int(self.item.max(initial=0)) + 1) + self.item[tokens]
+        order = np.argsort(keys, kind="stable")
+        repeated = np.flatnonzero(keys[order][1:] == keys[order][:-1]) + 1
+        return np.sort(tokens[order[repeated]])

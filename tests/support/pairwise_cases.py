@@ -1,0 +1,58 @@
+"""What the tests of pairwise-marginals share: its branches, forced, and its sensitivities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from hedgerow import PairwiseMarginals
+from hedgerow.publishers.sets.pairwise_marginals import pair_selection
+from hedgerow.publishers.sets.pairwise_marginals.item_bound import _CANDIDATES
+from hedgerow.publishers.sets.pairwise_marginals.pair_selection import _BOUNDS
+
+__all__ = ["BRANCHES", "forced", "labels", "require_item_sensitivity", "require_pair_sensitivity"]
+
+#: the questions of each branch
+BRANCHES = {
+    "off": ["sizes", "item weights"],
+    "again": ["sizes", "item weights", "item weights again"],
+    "pairs": ["sizes", "item weights", "pair weights"],
+}
+UNIT = 1_000
+
+
+@contextmanager
+def forced(branch: str, cls: type = PairwiseMarginals, **settings: Any) -> Iterator[PairwiseMarginals]:
+    """The method on one branch, whatever the worth of pairs is; without a pair it asks for items again."""
+    worth = pair_selection._WORTH
+    pair_selection._WORTH = {"pairs": -1.0, "again": 2.0}.get(branch, worth)
+    try:
+        yield cls(pairs="off" if branch == "off" else "auto", **{"steps": 20, **settings})
+    finally:
+        pair_selection._WORTH = worth
+
+
+def labels(release: Any) -> list[str]:
+    """The questions that were asked."""
+    return [entry.label for entry in release.evidence.entries]
+
+
+def require_item_sensitivity(weigh: Callable[[int, int], Any]) -> None:
+    """A record of `k` items moves `k` cells by its weight: at most the bound, and a short one as much."""
+    size = np.arange(5_000)
+    for bound in _CANDIDATES:
+        moved = size * weigh(bound, 4_999)
+        assert moved.max() == UNIT * bound
+        assert moved[1] == UNIT
+
+
+def require_pair_sensitivity(weigh: Callable[[int, int], Any]) -> None:
+    """The same for the pairs of a record with `s` items of the head."""
+    size = np.arange(1_200)
+    for bound in _BOUNDS:
+        moved = size * (size - 1) // 2 * weigh(bound, 1_199)
+        assert moved.max() == UNIT * bound
+        assert moved[2] == UNIT
