@@ -10,13 +10,13 @@ from printed import pushed_down, rounded_each
 from scipy import optimize
 
 from hedgerow.publishers.sequences.prefix_tree.constrained_inference import (
-    isotonic_regression,
     path_estimates,
     project_children,
 )
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings
 from hedgerow.publishers.sequences.prefix_tree.tree_least_squares import least_squares
+from hedgerow.steps.isotonic import isotonic_regression
 
 PAIR = np.array([-1, 0, 0]), np.array([1, 2, 2])
 DEEP = np.array([-1, 0, 0, 1, 1]), np.array([1, 2, 2, 3, 3])

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 from hedgerow.publishers.sequences.prefix_tree.tree_least_squares import least_squares
+from hedgerow.steps.isotonic import isotonic_regression
 
-__all__ = ["consistent_counts", "isotonic_regression", "path_estimates", "project_children"]
+__all__ = ["consistent_counts", "path_estimates", "project_children"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -28,29 +29,6 @@ def consistent_counts(tree: NoisyTree, inference: str, total: float = np.inf) ->
         counts = path_estimates(tree.parent, tree.level, tree.noisy, tree.weight)
     # after least squares this only removes floating-point errors
     return project_children(tree.parent, tree.level, counts, total)
-
-
-def isotonic_regression(values: Floats, weights: Floats) -> Floats:
-    """Isotonic regression of each row: the non-decreasing rows of least weighted squared distance.
-
-    By the max-min formula: the estimate at `m` is the maximum, over all starts up to `m`, of the smallest mean of an
-    interval that begins there.
-
-    Examples
-    --------
-    >>> isotonic_regression(np.array([[3.0, 7, 5, 6, 10], [9, 2, 4, 4, 9]]), np.ones((2, 5))).tolist()
-    [[3.0, 6.0, 6.0, 6.0, 10.0], [4.75, 4.75, 4.75, 4.75, 9.0]]
-    """
-    sums = np.cumsum(values * weights, axis=1)
-    mass = np.cumsum(weights, axis=1)
-    estimates = np.empty_like(values)
-    largest = np.full(len(values), -np.inf)
-    for start in range(values.shape[1]):
-        before = (sums[:, start - 1], mass[:, start - 1]) if start else (0.0, 0.0)
-        means = (sums[:, start:].T - before[0]) / (mass[:, start:].T - before[1])
-        largest = np.maximum(largest, means.min(axis=0))
-        estimates[:, start] = largest
-    return estimates
 
 
 def path_estimates(parent: Integers, level: Integers, noisy: Floats, weight: Floats) -> Floats:
