@@ -1,7 +1,7 @@
 r"""Empirical Bayes: replace noisy counts by posterior means, under a prior that is fitted to all counts of their kind.
 
-A noisy count is a count $x$ plus Laplace noise of scale $b$. Counts are grouped into classes by their prior mean $m$, in
-powers of two of $b$. For every class the distribution of $x / b$ is estimated on a fixed grid by expectation
+A noisy count is a count $x$ plus Laplace noise of scale $b$. Counts are grouped into classes by their prior mean $m$,
+in powers of two of $b$. For every class the distribution of $x / b$ is estimated on a fixed grid by expectation
 maximization (the non-parametric maximum likelihood of Kiefer and Wolfowitz), with a weak exponential prior.
 """
 
