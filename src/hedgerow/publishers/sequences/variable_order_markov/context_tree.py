@@ -84,10 +84,10 @@ class ContextTree:
             row = self.child[row, symbol]
         return row
 
-    def contexts(self, rows: Integers) -> list[Integers]:
-        """The symbols of the contexts of one level, from left to right: one array per position."""
+    def contexts(self, rows: Integers, level: int) -> list[Integers]:
+        """The symbols of contexts of a level, from left to right: one array per position."""
         symbols: list[Integers] = []
-        while len(rows) and self.level[rows[0]] > 0:
+        for _ in range(level):
             symbols.append(self.symbol[rows])
             rows = self.parent[rows]
         return symbols

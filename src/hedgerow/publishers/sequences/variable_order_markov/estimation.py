@@ -113,7 +113,7 @@ class _Rows:
         parents, starts = tree.families(level)
         family = np.repeat(np.arange(len(parents)), np.diff(starts, append=len(rows)))
         self._set_priors(parents, level)
-        totals = self._longer_totals(rows, parents, starts, family)
+        totals = self._longer_totals(level, parents, starts, family)
         prior = totals[:, None] * self.priors[family]
         counts = self._shrunk(self.combined[rows], prior, self.variance[rows])
         columns = self.counts[parents]
@@ -129,11 +129,11 @@ class _Rows:
         self.priors = scale_rows(first, np.ones(len(parents)))
         self.prior_of[parents] = np.arange(len(parents))
 
-    def _longer_totals(self, rows: Integers, parents: Integers, starts: Integers, family: Integers) -> Floats:
+    def _longer_totals(self, level: int, parents: Integers, starts: Integers, family: Integers) -> Floats:
         """The total of a row: its own sum, and the count of the same symbols in the row without the last of them."""
-        tree = self.tree
+        tree, rows = self.tree, self.tree.rows(level)
         own = tree.symbol[rows] != tree.rest
-        expected, spread = self._expected_totals(rows[own])
+        expected, spread = self._expected_totals(rows[own], level)
         sums, noise = self.combined[rows[own]].sum(axis=1), self.plan.symbols * self.variance[rows[own]]
         totals = np.zeros(len(rows))
         totals[own] = np.maximum(1.0, weigh(sums, noise, expected, spread + _MODEL * expected))
@@ -142,13 +142,12 @@ class _Rows:
         totals[~own] = left[family[~own]]
         return totals
 
-    def _expected_totals(self, rows: Integers) -> tuple[Floats, Floats]:
+    def _expected_totals(self, rows: Integers, level: int) -> tuple[Floats, Floats]:
         """The count of a context's last symbol after the others, and its variance, if these have a row."""
         tree = self.tree
-        *others, last = tree.contexts(rows)
+        *others, last = tree.contexts(rows, level)
         row = tree.walk(reversed(others))
-        level = len(others)
-        exists = (tree.level[row] == level) & (tree.symbol[row] == others[0])
+        exists = (tree.level[row] == level - 1) & (tree.symbol[row] == others[0])
         expected = np.where(exists, self.counts[row, last], tree.expected[rows])
         spread = np.where(exists, self.variance[row], _UNREAD * self.variance[tree.parent[rows]])
         return expected, spread

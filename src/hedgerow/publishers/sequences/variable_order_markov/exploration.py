@@ -125,7 +125,7 @@ def _expected_counts(tree: ContextTree, opened: Integers, symbol: Integers, esti
 
     It is the count of that symbol times the probability of each further symbol after those before it.
     """
-    context = [part[:, None] for part in tree.contexts(opened)]
+    context = [part[:, None] for part in tree.contexts(opened, tree.depth)]
     history = [symbol[None, :]]
     expected = estimates.totals[tree.child[0, symbol]] * np.ones((len(opened), 1))
     for following in context:
