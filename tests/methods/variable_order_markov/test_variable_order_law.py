@@ -65,7 +65,7 @@ def test_long_contexts_keep_the_replay_law(mode, unit):
         epsilon=st.sampled_from(["0.01", "1", "50"]),
         seed=st.integers(0, 999),
     )
-    @settings(max_examples=60)
+    @settings(max_examples=20)
     def law(lists, kept, order, cells, epsilon, seed):
         # equal sequences are what numbers of copies matter for
         data = sequences_of([*lists, *lists[:3], *lists[:2]], 4)
@@ -79,9 +79,10 @@ def test_long_contexts_keep_the_replay_law(mode, unit):
 
     law()
     assert max(depths) >= 5, mode  # lengths, coins and three levels at least
-    assert sum(depths.values()) >= 50
+    assert sum(depths.values()) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given_", [{"tokens": 2}, {"order": 1, "longest": 3}, {"tokens": 1_000, "cells": 40}], ids=str)
 def test_every_way_to_run_keeps_the_promise(given_):
     check_publisher(VariableOrderMarkov(**given_), SEQUENCE)

@@ -55,24 +55,23 @@ class Tokens:
     @classmethod
     def of(cls, data: Sequences, most: int) -> Self:
         """Take at most so many tokens of each sequence."""
-        long = np.diff(data.starts) + 1 > most
-        starts, items = take_lists(data.starts, data.items, ~long)
-        weights = np.repeat(data.weights[~long], np.diff(starts) + 1)
+        size, tokens = data.domain.size("item"), np.diff(data.starts) + 1
+        long = tokens > most
         # only long sequences need to be numbered among their equals
         merged = Sequences(
             data.domain, data.numbers[long], *take_lists(data.starts, data.items, long), data.weights[long]
         )
         merged = merged.canonical()
-        copies = _positions_of_copies(merged, most)
-        size = data.domain.size("item")
-        symbols = _with_separators(starts, items, size)
-        at = np.concatenate((np.arange(len(weights)), copies + len(symbols)))
+        symbols = _with_separators(data.starts, data.items, size)
+        every, copies = np.flatnonzero(np.repeat(~long, tokens)), _positions_of_copies(merged, most) + len(symbols)
         symbols = np.concatenate((symbols, _with_separators(merged.starts, merged.items, size)))
-        single = int(weights.max(initial=1)) == 1
-        weights = None if single else np.append(weights, np.ones(len(copies), np.int64))
         # positions of half the size are read twice as fast
         narrow = np.int32 if len(symbols) < 2**31 else np.int64
-        return cls(symbols, at.astype(narrow), weights, np.zeros(len(at), np.int32))
+        at = np.concatenate((every.astype(narrow), copies.astype(narrow)))
+        weights = None
+        if int(data.weights.max(initial=1)) > 1:
+            weights = np.append(np.repeat(data.weights[~long], tokens[~long]), np.ones(len(copies), np.int64))
+        return cls(symbols, at, weights, np.zeros(len(at), np.int32))
 
     def descend(self, tree: ContextTree) -> Self:
         """Keep the tokens of opened contexts, and move each to the context one symbol longer, or to the rest."""

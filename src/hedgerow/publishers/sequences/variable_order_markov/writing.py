@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,10 @@ def write_sequences(
     ending = apportion(lengths.by_length[1:], lengths.number, coins.random())
     odds = _log_odds(follow[:, -1])
     labels = WeightedLabels.of_rows(_items_only(follow))
+    narrow = np.min_scalar_type(tree.start)
     alive = np.arange(lengths.number)
-    history = [np.full(lengths.number, tree.start)]
-    steps: list[tuple[Integers, Integers]] = []
+    history = [np.full(lengths.number, tree.start, narrow)]
+    steps: list[tuple[Integers, NDArray[Any]]] = []
     for number in [0, *ending.tolist()]:
         row = tree.walk(history)
         order = random_order_by_state(row, len(tree), coins)
@@ -38,7 +39,7 @@ def write_sequences(
         if not len(order):
             break
         alive = alive[order]
-        item = labels.sample_ordered(row[order], coins)
+        item = labels.sample_ordered(row[order], coins).astype(narrow)
         history = [item, *(symbol[order] for symbol in history)][: tree.depth]
         steps.append((alive, item))
     return _join_steps(steps, lengths.number)
@@ -101,7 +102,7 @@ def _items_only(follow: Floats) -> Floats:
     return items
 
 
-def _join_steps(steps: list[tuple[Integers, Integers]], number: int) -> tuple[Integers, Integers]:
+def _join_steps(steps: list[tuple[Integers, NDArray[Any]]], number: int) -> tuple[Integers, Integers]:
     """Put the items of each sequence one after the other."""
     length = np.zeros(number, np.int64)
     for alive, _ in steps:
