@@ -10,6 +10,7 @@ from pages_kcl import kcl_pages
 from pages_ngram import ngram_pages
 from pages_prefix import prefix_pages, times_page
 from pages_sets import sets_page
+from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -27,6 +28,7 @@ def pages() -> dict[str, str]:
         **ngram_pages(results["ngram"]),
         **prefix_pages(results["prefix-tree"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
+        **variable_order_page(results["variable-order-markov"]),
     }
 
 
