@@ -47,8 +47,8 @@ def _head() -> str:
         "mean relative error of their counts, with a sanity bound of 0.1 % of the sequences. *TV*: total variation "
         "distance of lengths, and of bigrams. *Number*, *items*: released over original.\n\n`ngram` and "
         "`ngram-markov` as they come (l_max 20, n_max 5), `prefix-tree` of height 12. *First-order chain*: noisy pairs "
-        "with start and end, of the first 10 transitions of a sequence, those above the noise, walks of up to 60 items. "
-        "*Independent items*: noisy lengths and noisy single items, half of epsilon each, of the first 20 items."
+        "with start and end, of the first 10 transitions of a sequence, those above the noise, walks of up to 60 "
+        "items. *Independent items*: noisy lengths and noisy single items, half of epsilon each, of the first 20 items."
     )
 
 
@@ -61,8 +61,12 @@ def _of(runs: dict[str, Any], source: str) -> dict[str, Any]:
 def _source(name: str, runs: dict[str, Any]) -> str:
     first = next(iter(runs.values()))
     rows = [
-        [epsilon, f"**{way}**" if way == OURS else way, *(_cell(*scores[measure]) for measure in MEASURES)]
-        + [f"{scores['CPU seconds'][0]:.2f}"]
+        [
+            epsilon,
+            f"**{way}**" if way == OURS else way,
+            *(_cell(*scores[measure]) for measure in MEASURES),
+            f"{scores['CPU seconds'][0]:.2f}",
+        ]
         for epsilon, run in runs.items()
         for way, scores in run["scores"].items()
     ]

@@ -12,6 +12,7 @@ from laws import sequences_over
 from project import VECTORS
 
 from hedgerow.privacy.samplers import coins
+from hedgerow.publishers.sequences.variable_order_markov import plan
 from hedgerow.publishers.sequences.variable_order_markov import tokens as tokens_module
 from hedgerow.publishers.sequences.variable_order_markov.context_tree import ContextTree
 from hedgerow.publishers.sequences.variable_order_markov.estimation import _rake
@@ -87,8 +88,11 @@ def test_lengths_are_not_negative_and_keep_their_sum(noisy, scale):
 # ---- how many tokens
 
 
-def test_costs_of_tokens():
-    case = VECTOR["tokens per sequence"]
+@pytest.mark.parametrize("weight", [200, 300])
+def test_costs_of_tokens(weight, monkeypatch):
+    """With the weight of the method, and with the smaller one that it was described with."""
+    monkeypatch.setattr(plan, "_NOISE", float(weight))
+    case = VECTOR[f"tokens per sequence, noise {weight}"]
     lengths = LengthHistogram(np.array(case["by length"], np.float64))
     for tokens, cost in case["costs"].items():
         assert token_cost(lengths, 4, 0.9, int(tokens)) == pytest.approx(cost, abs=FEW)
