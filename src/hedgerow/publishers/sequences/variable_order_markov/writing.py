@@ -75,7 +75,7 @@ def expected_ends(many: Integers, odds: Floats, number: int) -> Floats:
     return many / (1 + np.exp(-(odds + (low + high) / 2)))
 
 
-def _goes_on(row: Integers, number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
+def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
     """Which sequences go on if `number` end: sequences are in the order of their rows, at random within a row."""
     if number == 0 or number >= len(row):
         return np.full(len(row), number == 0)
