@@ -70,7 +70,13 @@ def households(folder: Path) -> Sequences:
     """Categories of the products that a household bought, one after the other."""
     products = pl.read_csv(folder / "completejourney/product_taxonomy.csv.gz", infer_schema_length=None)
     bought = pl.read_csv(folder / "completejourney/transactions_sample.csv.gz", infer_schema_length=None)
-    table = bought.join(products, on="product_id").drop_nulls("product_category").sort("household_id", "ts")
+    # some numbers are written like 1e+06
+    products, bought = (each.with_columns(pl.col("product_id").cast(pl.Int64)) for each in (products, bought))
+    table = (
+        bought.join(products, on="product_id", maintain_order="left")
+        .drop_nulls("product_category")
+        .sort("household_id", "ts")
+    )
     names = {"unit": "household_id", "item": "product_category"}
     return read(table, kind="sequences", columns=names, assert_public_domain=True)
 
