@@ -13,6 +13,7 @@ from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
 from pages_records import record_pages
 from pages_sets import sets_page
+from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
         **prefix_pages(results["prefix-tree"]),
         **record_pages(results["nested-records"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
+        **variable_order_page(results["variable-order-markov"]),
     }
 
 

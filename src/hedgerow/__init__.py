@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sequences.ngram.publisher import NGram
     from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
     from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
+    from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
     from hedgerow.publishers.sets.diffpart.publisher import DiffPart
     from hedgerow.publishers.sets.flat_laplace import FlatLaplace
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
@@ -86,6 +87,7 @@ __all__ = [
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",
+    "VariableOrderMarkov",
     "find_method",
     "param",
     "read",

@@ -192,6 +192,8 @@ def _cases() -> dict[str, Case]:
         "ngram": Case("clicks", "ngram-markov", unit="sequence", formats=LISTS),
         "ngram, persons": Case("clicks", "ngram-markov", unit="person"),
         "ngram, markov": Case("clicks", "ngram-markov", {"balance": False}, unit="sequence"),
+        "variable-order-markov": Case("clicks", "variable-order-markov", unit="sequence", formats=LISTS),
+        "variable-order-markov, persons": Case("clicks", "variable-order-markov", unit="person"),
         "ngram, as printed": Case("clicks", "ngram", {"leaf_threshold": False}, unit="sequence"),
         "ngram, joined": Case("clicks", "ngram", {"fill": "backoff"}, unit="sequence"),
         "ngram, even shares": Case("clicks", "ngram-markov", {"budget": "uniform", "n_max": 3}, unit="sequence"),

@@ -31,6 +31,7 @@ METHODS: dict[str, str] = {
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
     "tmf": "graphs.tmf:TopMFilter",
+    "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ __all__ = ["random_order_by_state"]
 Integers: TypeAlias = NDArray[np.int64]
 
 
-def random_order_by_state(state: Integers, states: int, coins: np.random.Generator) -> Integers:
+def random_order_by_state(state: NDArray[Any], states: int, coins: np.random.Generator) -> Integers:
     """Order by state, at random within each state."""
     order = coins.permutation(len(state))
     if states == 1:

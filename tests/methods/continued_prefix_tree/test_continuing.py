@@ -13,9 +13,9 @@ from hedgerow.publishers.sequences.continued_prefix_tree import lookup
 from hedgerow.publishers.sequences.continued_prefix_tree.continuing import calibrate, continue_sequences
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.rejection_sampling import RejectionSampler
-from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
 from hedgerow.publishers.sequences.continued_prefix_tree.transitions import Transitions, TransitionTypeCounts
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.steps.systematic_sampling import WeightedLabels
 
 NO_TYPES = TransitionTypeCounts(np.zeros((2, 4), np.int64), 1.0)
 #: there is one time only

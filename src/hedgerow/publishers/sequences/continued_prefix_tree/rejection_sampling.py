@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
+from hedgerow.steps.systematic_sampling import WeightedLabels
 
 __all__ = ["RejectionSampler"]
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from hedgerow.arrays import concatenate_ranges, number_within_groups
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import shrink
-from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
 from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
     TimeAnswers,
     last_times,
@@ -25,6 +24,7 @@ from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
 )
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import LabelTable, NoisyTree
 from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.steps.systematic_sampling import WeightedLabels
 
 __all__ = ["Journeys", "TimeAssignment"]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
 from hedgerow.publishers.sequences.continued_prefix_tree.rejection_sampling import RejectionSampler
-from hedgerow.publishers.sequences.continued_prefix_tree.systematic_sampling import WeightedLabels
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.steps.systematic_sampling import WeightedLabels
 
 __all__ = ["ORDERS", "STOP", "TransitionTypeCounts", "Transitions"]
 

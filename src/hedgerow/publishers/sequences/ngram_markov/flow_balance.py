@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram_markov.chain_states import ChainStates, chain_states
 from hedgerow.publishers.sequences.ngram_markov.markov_chain import MarkovChain
+from hedgerow.steps.proportional_fitting import fit_proportionally
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = ["balanced_chain", "sequence_count"]
@@ -91,7 +92,7 @@ def _first_order(tree: ExplorationTree, number: float) -> tuple[Floats, _Flows]:
     start = np.append(start[0] + _START_SMOOTHING * number * occurs / total, 0.0)
     seeds = np.concatenate((rows, start[None, :]))
     which = np.zeros(len(seeds), np.int64)
-    flows = _fit_proportionally(seeds, np.append(sums, number), which, column[None, :])
+    flows = fit_proportionally(seeds, np.append(sums, number), which, column[None, :], sweeps=_SWEEPS)
     core = np.zeros(len(known), np.int64)
     none = np.zeros(0, np.int64)
     return flows[-2], _Flows(known, flows[:-2], core, flows[-1:], none, none)
@@ -121,11 +122,12 @@ def _higher_order(tree: ExplorationTree, members: Integers, levels: list[_Flows]
     np.add.at(taken, core, known)
     start = project_to_simplex(column - taken, start_sums) + _START_SMOOTHING * start_sums[:, None] * spread
     numbers = np.arange(len(keys))
-    rows = _fit_proportionally(
+    rows = fit_proportionally(
         np.concatenate((known, start, others)),
         np.concatenate((sums, start_sums, rest)),
         np.concatenate((core, numbers, numbers)),
         column,
+        sweeps=_SWEEPS,
     )
     ends = len(members) + len(keys)
     return _Flows(members, rows[: len(members)], core, rows[len(members) : ends], ending, keys)
@@ -141,21 +143,6 @@ def _balanced_rows(
         here = tree.level[contexts] == number
         rows[here] = flows.rows[np.searchsorted(flows.contexts, contexts[here])]
     return rows
-
-
-def _fit_proportionally(seeds: Floats, sums: Floats, which: Integers, columns: Floats) -> Floats:
-    """Iterative proportional fitting: scale rows to their sums and, in each matrix, columns to theirs, in turn."""
-    order = np.argsort(which, kind="stable")
-    rows, sums, which = seeds[order], sums[order], which[order]
-    firsts = np.searchsorted(which, np.arange(len(columns)))
-    for _ in range(_SWEEPS):
-        total = rows.sum(axis=1)
-        rows *= np.divide(sums, total, out=np.zeros_like(total), where=total > 0)[:, None]
-        total = np.add.reduceat(rows, firsts, axis=0)
-        rows *= np.divide(columns, total, out=np.zeros_like(total), where=total > 0)[which]
-    fitted = np.empty_like(rows)
-    fitted[order] = rows
-    return fitted
 
 
 def _make_chain(tree: ExplorationTree, levels: list[_Flows], other: Floats) -> MarkovChain:

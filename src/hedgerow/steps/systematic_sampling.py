@@ -56,16 +56,20 @@ class WeightedLabels(NamedTuple):
         are left out.
         """
         order = random_order_by_state(state, len(self.starts) - 1, coins)
-        ordered = state[order]
-        many = np.bincount(ordered, minlength=len(self.starts) - 1)
-        rank = np.arange(len(ordered)) - (np.cumsum(many) - many)[ordered]
-        part = (rank + coins.random(len(many))[ordered]) / many[ordered]
-        first = self.starts[:-1][ordered]
-        if least is not None:
-            first = first + least[order]
-        low, high = self.upto[first], self.upto[self.starts[1:]][ordered]
-        at = np.searchsorted(self.upto, low + part * (high - low), "right") - 1
-        at = np.clip(at, first, self.starts[1:][ordered] - 1)
         sampled = np.empty(len(state), np.int64)
-        sampled[order] = self.label[at]
+        sampled[order] = self.sample_ordered(state[order], coins, None if least is None else least[order])
         return sampled
+
+    def sample_ordered(
+        self, state: NDArray[Any], coins: np.random.Generator, least: Integers | None = None
+    ) -> Integers:
+        """Draw one label each, as `sample` does, of states that are sorted already, in random order within each."""
+        many = np.bincount(state, minlength=len(self.starts) - 1)
+        rank = np.arange(len(state)) - np.repeat(np.cumsum(many) - many, many)
+        part = (rank + np.repeat(coins.random(len(many)), many)) / np.repeat(many, many)
+        first, last = np.repeat(self.starts[:-1], many), np.repeat(self.starts[1:], many)
+        if least is not None:
+            first = first + least
+        low = self.upto[first]
+        at = np.searchsorted(self.upto, low + part * (self.upto[last] - low), "right") - 1
+        return self.label[np.clip(at, first, last - 1)]

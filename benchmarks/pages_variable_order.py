@@ -1,0 +1,133 @@
+"""The result page of variable-order-markov."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from tables import growth_table, table
+
+Scores: TypeAlias = dict[str, dict[str, list[float]]]
+
+OURS = "variable-order-markov"
+#: measures, and whether more is better; number and items are best at 1
+MEASURES = {
+    "top 100": "more",
+    "top 100 of >= 2": "more",
+    "query error": "less",
+    "length TV": "less",
+    "bigram TV": "less",
+    "number": "one",
+    "items": "one",
+}
+#: differences of fewer standard errors are called equal
+CLEAR = 2.0
+EPSILON = ", epsilon "
+
+
+def variable_order_page(results: dict[str, Any]) -> dict[str, str]:
+    """Write the page."""
+    runs = {name: run for name, run in results.items() if "scores" in run}
+    sources = list(dict.fromkeys(name.rsplit(EPSILON, 1)[0] for name in runs))
+    parts = [_head(), _summary(runs)]
+    for chosen, title in ((False, "Data on which nothing was chosen"), (True, "Data on which constants were chosen")):
+        mine = [name for name in sources if next(iter(_of(runs, name).values()))["chosen on"] == chosen]
+        parts += [f"## {title}", *(_source(name, _of(runs, name)) for name in mine)]
+    parts.append(_losses(runs))
+    if "speed" in results:
+        parts.append(_speed(results))
+    return {"variable-order-markov.md": "\n\n".join(parts) + "\n"}
+
+
+def _head() -> str:
+    return (
+        "# Results: variable-order-markov\n\nMade by `benchmarks/pages.py` from `variable-order-markov.json`; do not "
+        "edit. Mean and standard error over runs, all against the whole original. *Top 100*: how many of the 100 most "
+        "frequent runs of one to five neighbouring items are among the 100 most frequent of the release; *of >= 2*: "
+        "the same of runs of two items and more. *Query error*: 4,000 runs of up to eight items drawn from records, "
+        "mean relative error of their counts, with a sanity bound of 0.1 % of the sequences. *TV*: total variation "
+        "distance of lengths, and of bigrams. *Number*, *items*: released over original.\n\n`ngram` and "
+        "`ngram-markov` as they come (l_max 20, n_max 5), `prefix-tree` of height 12. *First-order chain*: noisy pairs "
+        "with start and end, of the first 10 transitions of a sequence, those above the noise, walks of up to 60 "
+        "items. *Independent items*: noisy lengths and noisy single items, half of epsilon each, of the first 20 items."
+    )
+
+
+def _of(runs: dict[str, Any], source: str) -> dict[str, Any]:
+    """The runs of one source by epsilon."""
+    parts = {name.rsplit(EPSILON, 1)[1]: run for name, run in runs.items() if name.rsplit(EPSILON, 1)[0] == source}
+    return dict(sorted(parts.items(), key=lambda part: float(part[0])))
+
+
+def _source(name: str, runs: dict[str, Any]) -> str:
+    first = next(iter(runs.values()))
+    rows = [
+        [
+            epsilon,
+            f"**{way}**" if way == OURS else way,
+            *(_cell(*scores[measure]) for measure in MEASURES),
+            f"{scores['CPU seconds'][0]:.2f}",
+        ]
+        for epsilon, run in runs.items()
+        for way, scores in run["scores"].items()
+    ]
+    return (
+        f"### {name}\n\n{first['records']:,} sequences over {first['items']:,} items, {first['mean length']:.1f} items "
+        f"on average; {first['runs']} runs.\n\n{table(['epsilon', 'method', *MEASURES, 'CPU seconds'], rows)}"
+    )
+
+
+def _cell(value: float, error: float) -> str:
+    digits = 1 if value > 10 else 3
+    return f"{value:.{digits}f}" + (f" +- {error:.{digits}f}" if error else "")
+
+
+def _wins(scores: Scores, way: str, measure: str) -> int:
+    """1 if ours is clearly better than another way, -1 if it is clearly worse, else 0."""
+    (ours, error), (theirs, other) = scores[OURS][measure], scores[way][measure]
+    kind = MEASURES[measure]
+    gain = {"more": ours - theirs, "less": theirs - ours, "one": abs(theirs - 1) - abs(ours - 1)}[kind]
+    return 0 if abs(gain) <= CLEAR * (error**2 + other**2) ** 0.5 else (1 if gain > 0 else -1)
+
+
+def _summary(runs: dict[str, Any]) -> str:
+    """In how many settings it is better, equal or worse than each other way."""
+    ways = [way for way in next(iter(runs.values()))["scores"] if way != OURS]
+    rows = []
+    for chosen in (False, True):
+        scores = [run["scores"] for run in runs.values() if run["chosen on"] == chosen]
+        for way in ways:
+            cells = []
+            for measure in MEASURES:
+                results = [_wins(each, way, measure) for each in scores]
+                cells.append(" / ".join(str(results.count(result)) for result in (1, 0, -1)))
+            rows.append(["chosen on" if chosen else "not chosen on", way, *cells])
+    return (
+        "## Summary\n\nSettings (data and epsilon) in which `variable-order-markov` is better / equal / worse than "
+        f"another method, by more than {CLEAR:g} standard errors.\n\n{table(['data', 'than', *MEASURES], rows)}"
+    )
+
+
+def _losses(runs: dict[str, Any]) -> str:
+    """Everything that another method does better."""
+    rows = []
+    for name, run in runs.items():
+        for way, scores in run["scores"].items():
+            worse = [measure for measure in MEASURES if way != OURS and _wins(run["scores"], way, measure) < 0]
+            if worse:
+                figures = (f"{m}: {_cell(*scores[m])} (ours {_cell(*run['scores'][OURS][m])})" for m in worse)
+                rows.append([name, way, "; ".join(figures)])
+    return f"## What others do better\n\n{table(['data', 'method', 'measures'], rows)}"
+
+
+def _speed(results: dict[str, Any]) -> str:
+    seconds = results["speed"]
+    rows = [
+        [name.rsplit(maxsplit=1)[0], name.rsplit(maxsplit=1)[1], f"{taken:.2f}"]
+        for name, taken in sorted(seconds.items(), key=lambda part: float(part[0].rsplit(maxsplit=1)[1]))
+    ]
+    growth = growth_table(results) if any("gigabytes" in run for run in results.values()) else ""
+    return (
+        "## Speed\n\nAll of MSNBC, publishing alone, processor time, median of five runs.\n\n"
+        f"{table(['method', 'epsilon', 'seconds'], rows)}"
+        + (f"\n\nSynthetic walks of mean length 5, epsilon 1:\n\n{growth}" if growth else "")
+    )

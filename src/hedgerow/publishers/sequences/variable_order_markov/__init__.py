@@ -1,0 +1,1 @@
+"""Sequences from a Markov chain of variable order, with private lengths."""

@@ -1,0 +1,104 @@
+"""What is counted, and how: chosen from noisy lengths and public numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram
+
+__all__ = ["Plan", "choose_tokens", "make_plan", "token_cost"]
+
+#: the numbers of tokens to choose from
+_CHOICES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64)
+#: the weight of noise against that of tokens left out. Chosen among 200, 300 and 400 at epsilon 0.1, 0.5 and 2 on MSNBC
+#: (10,000 and 31,790), SUBE, BMS-WebView-1, Kosarak (1,000 items), Bible (300 words) and Leviathan (100 words). 200
+#: counts more tokens than bigrams can bear at epsilon 2 (total variation on Kosarak 0.609, and 0.588 with 300; Bible
+#: 0.286 and 0.266); 400 loses runs of Kosarak, BMS-WebView-1 and SUBE. On Kosarak at epsilon 0.5, 200 is better
+_NOISE = 300.0
+#: contexts are refined if an average item has so many tokens, in noise scales times the root of the number of symbols.
+#: Below, first order alone is better on MSNBC (10,000 and 31,790 at epsilon 0.1), BMS-WebView-1, SUBE and Kosarak
+_DEEP = 35.0
+#: single items are asked for if an average item has fewer tokens than this part of the number of symbols, in noise
+#: scales. This is better on BMS-WebView-1, Bible (300 words) and Kosarak, and worse on MSNBC (10,000, epsilon 0.1)
+_ROOT = 0.5
+#: with single items, flows are balanced if sequences have so many items on average. This is better on FIFA (mean 36;
+#: query error 0.350, and 0.480 without) and worse on BMS-WebView-1 (mean 2.5; 0.385 and 0.317)
+_BALANCED = 10.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is counted.
+
+    Attributes
+    ----------
+    symbols
+        The number of symbols that can follow: all items, and the end.
+    tokens
+        How many tokens of a sequence are counted.
+    spend
+        The budget of a path of the context tree.
+    total
+        The expected number of tokens that are counted.
+    order
+        The length of the longest contexts.
+    rows
+        The maximum number of rows.
+    with_items
+        Whether single items are asked for, and rows only of those that are frequent enough.
+    deep
+        Whether contexts of single items are refined.
+    balanced
+        Whether the flows into and out of items are balanced.
+    """
+
+    symbols: int
+    tokens: int
+    spend: Fraction
+    total: float
+    order: int
+    rows: int
+    with_items: bool
+    deep: bool
+    balanced: bool
+
+    def scale(self, share: Fraction) -> float:
+        """The noise scale of a row with this share."""
+        return self.tokens / float(share)
+
+    def variance(self, share: Fraction) -> float:
+        """The noise variance of a row with this share."""
+        return 2 * self.scale(share) ** 2
+
+
+def make_plan(lengths: LengthHistogram, symbols: int, spend: Fraction, *, tokens: int, order: int, cells: int) -> Plan:
+    """Choose how many tokens are counted (unless it is given: not 0), and in which contexts."""
+    tokens = tokens or choose_tokens(lengths, symbols, float(spend))
+    total = lengths.count_tokens(tokens)
+    # the tokens of an average item, in noise scales of a row that has the whole budget
+    strength = total * float(spend) / (tokens * symbols)
+    with_items = strength < _ROOT * symbols or symbols**2 > cells
+    return Plan(
+        symbols=symbols,
+        tokens=tokens,
+        spend=spend,
+        total=total,
+        order=order,
+        rows=cells // symbols,
+        with_items=with_items,
+        deep=strength >= _DEEP * math.sqrt(symbols) and order > 1,
+        balanced=not with_items or lengths.mean >= _BALANCED,
+    )
+
+
+def choose_tokens(lengths: LengthHistogram, symbols: int, spend: float) -> int:
+    """Choose how many tokens of a sequence are counted: more mean more noise, fewer leave more out."""
+    return min(_CHOICES, key=lambda tokens: token_cost(lengths, symbols, spend, tokens))
+
+
+def token_cost(lengths: LengthHistogram, symbols: int, spend: float, tokens: int) -> float:
+    """The cost of a number of tokens: the relative noise of a row, and the part of all tokens that is left out."""
+    counted, every = lengths.count_tokens(tokens), lengths.count_tokens(len(lengths.by_length))
+    return _NOISE * math.sqrt(symbols) * tokens / (spend * counted) + 1 - counted / every
