@@ -10,6 +10,7 @@ what is published rests on it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,7 +21,7 @@ from hedgerow.privacy.mechanisms import Laplace, Mechanism
 from hedgerow.privacy.shares import Shares
 from hedgerow.privacy.survivors import CandidateSets, Survivors
 
-__all__ = ["Support", "mass_of_cells", "mass_of_survivors", "share_above"]
+__all__ = ["Support", "describe_support", "mass_of_cells", "mass_of_survivors", "share_above"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -61,6 +62,21 @@ def mass_of_survivors(survivors: Survivors, mechanism: Laplace, shares: Shares, 
 def share_above(total: float, above: float) -> float:
     """The share above the noise; noise may make the total smaller than its parts, or negative."""
     return round(above / max(total, above), 2) if above > 0 else 0.0
+
+
+def describe_support(support: Sequence[Support]) -> str:
+    """Say in one sentence which counts are above their noise; empty if nothing was counted.
+
+    Examples
+    --------
+    >>> describe_support([Support("sizes", 1.0), Support("item weights", 0.62)])
+    'Above their noise: sizes 100 %, item weights 62 %; the rest is an estimate of the method.'
+    """
+    if not support:
+        return ""
+    parts = ", ".join(f"{each.label} {100 * each.share:.0f} %" for each in support)
+    rest = "" if all(each.share == 1 for each in support) else "; the rest is an estimate of the method"
+    return f"Above their noise: {parts}{rest}."
 
 
 def _mass(answer: Integers, mechanism: Laplace, shares: Shares, log_cells: float) -> Floats:
