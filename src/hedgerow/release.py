@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -17,17 +17,20 @@ from hedgerow.errors import LimitExceeded, ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
 from hedgerow.privacy.numbers import read_number
 from hedgerow.privacy.parsing import from_plain
+from hedgerow.privacy.support import Support, describe_support
 from hedgerow.statement import File, statement_of
 
 __all__ = ["SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
 #: the version of the fields of `release.json`, independent of the version of the package
-SCHEMA = 2
+SCHEMA = 3
 
 Kind = TypeVar("Kind", bound=Dataset)
 
 _LONGEST_LABEL = 400
 _LARGEST_SHARE = 10**12
+#: below this share of counts above their noise, a release rests on noise
+_LEAST_SUPPORT = 0.05
 
 
 @cache
@@ -68,6 +71,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: dict[str, int | float | str | bool]
     questions: tuple[_Question, ...]
     notes: dict[str, int]
+    support: dict[str, float]
     verification: _Verification
     files: tuple[File, ...]
     statement_sha256: str
@@ -113,6 +117,23 @@ class Release(Generic[Kind]):
         """The kind of the data, such as `sets`."""
         return next(iter(self.outputs.values())).kind
 
+    def describe_use(self) -> str:
+        """Say in one sentence what this release is of no use for, or how far it rests on its data."""
+        if self.is_empty():
+            return "The release is empty: the promise leaves nothing to publish."
+        if self.is_noise():
+            return "The release rests on noise: hardly any answer is above it."
+        return describe_support(self.evidence.support)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is published."""
+        return not any(len(output) if isinstance(output, Sized) else 1 for output in self.outputs.values())
+
+    def is_noise(self) -> bool:
+        """Whether questions were asked and hardly any answer is above its noise."""
+        support = self.evidence.support
+        return bool(support) and all(each.share < _LEAST_SUPPORT for each in support)
+
     def manifest(self, files: Sequence[File] = (), reading: str = "") -> Manifest:
         """Describe the release for `release.json`: everything but the data itself."""
         questions = (
@@ -129,6 +150,7 @@ class Release(Generic[Kind]):
             parameters=dict(self.recipe.parameters),
             questions=tuple(questions),
             notes=dict(self.evidence.notes),
+            support={each.label: each.share for each in self.evidence.support},
             verification=_Verification(self.verdict.satisfied, self.verdict.checked),
             files=tuple(files),
             # the statement contains no hashes, so hashing it here is not circular
@@ -156,7 +178,8 @@ class Release(Generic[Kind]):
         if most_cases is not None and guarantee.count_cases(outputs) > most_cases:
             msg = f"verifying its promise would take more than {most_cases:,} cases"
             raise LimitExceeded(msg)
-        _require_lines([*(question.label for question in manifest.questions), *manifest.notes])
+        _require_lines([*(question.label for question in manifest.questions), *manifest.notes, *manifest.support])
+        support = tuple(Support(label, _read_support(share)) for label, share in manifest.support.items())
         entries = tuple(
             Entry(question.label, _read_share(question.share), question.asked, question.mechanisms)
             for question in manifest.questions
@@ -165,7 +188,7 @@ class Release(Generic[Kind]):
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
-            evidence=Evidence(entries, tuple(manifest.notes.items())),
+            evidence=Evidence(entries, tuple(manifest.notes.items()), support),
             recipe=Recipe(manifest.method, tuple(manifest.parameters.items())),
             verdict=guarantee.verify(outputs),
             publishable=manifest.for_publication,
@@ -202,5 +225,12 @@ def _read_share(text: str) -> Fraction:
     share = read_number("share", text)
     if not 0 <= share <= _LARGEST_SHARE:
         msg = "a share of a release is out of range"
+        raise ParameterError(msg)
+    return share
+
+
+def _read_support(share: float) -> float:
+    if not 0 <= share <= 1:
+        msg = "a share of counts above their noise is not between 0 and 1"
         raise ParameterError(msg)
     return share

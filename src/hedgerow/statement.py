@@ -7,6 +7,7 @@ import msgspec
 from hedgerow.data import Domain, Source
 from hedgerow.privacy import Evidence, Guarantee, Verdict
 from hedgerow.privacy.numbers import show
+from hedgerow.privacy.support import describe_support
 
 __all__ = ["File", "limits_of", "statement_of"]
 
@@ -100,6 +101,8 @@ def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
     ]
     listed = "\n".join(lines)
     questions = f"## Questions asked of the data, with their share of {guarantee.budget_name}\n\n{listed}"
+    if evidence.support:
+        questions = f"{questions}\n\n{describe_support(evidence.support)}"
     if not evidence.notes:
         return questions
     notes = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)

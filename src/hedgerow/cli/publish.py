@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +68,7 @@ class _Publish(ReadingCommand):
 )
 @click.option("--engine", metavar="NAME", help="Where the data is counted: local (this machine).")
 @click.option("--overwrite", is_flag=True, help="Replace the folder if it holds a release.")
+@click.option("--even-if-useless", is_flag=True, help="Write the release even if it is empty or rests on noise alone.")
 @click.option("--dry-run", is_flag=True, help="Check everything, but publish nothing and spend nothing.")
 @click.option(
     "--recipe", type=click.Path(), help="Read all options from this recipe file (TOML); other options override it."
@@ -101,14 +101,19 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     with show_progress(), counting() as counts:
         release, folder = run_job(job, recipe)
     promise = release.guarantee.sentence()
-    warning = "" if release.publishable else "\n\nNot for publication: the run is repeatable."
-    if not any(len(output) if isinstance(output, Sized) else 1 for output in release.outputs.values()):
-        warning += "\n\nThe release is empty: the promise leaves nothing to publish. Weaken it, or use another method."
     counted = ", ".join(f"{what}: {number:,}" for what, number in counts.items())
-    warning += f"\n\nFor the owner only: {counted}." if counted else ""
-    text = f"Published in {folder}\n\n{promise}{warning}\n\nRead {folder / 'STATEMENT.md'}."
-    facts = {"published": True, "for_publication": release.publishable, "out": str(folder)}
-    emit({**facts, "promise": promise, "for_the_owner_only": counts}, text, as_json=as_json)
+    use = release.describe_use()
+    told = [
+        f"Published in {folder}",
+        promise,
+        use,
+        "" if release.publishable else "Not for publication: the run is repeatable.",
+        f"For the owner only: {counted}." if counted else "",
+        f"Read {folder / 'STATEMENT.md'}.",
+    ]
+    facts = {"published": True, "for_publication": release.publishable, "out": str(folder), "promise": promise}
+    text = "\n\n".join(part for part in told if part)
+    emit({**facts, "use": use, "for_the_owner_only": counts}, text, as_json=as_json)
 
 
 def _job(arguments: dict[str, Any]) -> Any:
@@ -127,6 +132,7 @@ def _job(arguments: dict[str, Any]) -> Any:
         "promise": select_promise(arguments),
         "assert_public_domain": arguments["assert_public_domain"],
         "overwrite": arguments["overwrite"],
+        "even_if_useless": arguments["even_if_useless"],
     }
     options |= {name: value for name, value in more.items() if value}
     if arguments["recipe"]:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.privacy.support import Support, share_above
 
 __all__ = ["Entry", "Evidence", "EvidenceLog"]
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -20,10 +28,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All labels in order of first use, and the notes of the method."""
+    """All labels in order of first use, the notes of the method, and how far counts are above their noise."""
 
     entries: tuple[Entry, ...] = ()
     notes: tuple[tuple[str, int], ...] = ()
+    support: tuple[Support, ...] = ()
 
     def total(self) -> Fraction:
         """Sum the shares of all labels."""
@@ -39,6 +48,7 @@ class EvidenceLog:
     mechanisms: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
     notes: dict[str, int] = field(default_factory=dict[str, int])
     path_budgets: int = 0
+    masses: dict[str, Floats] = field(default_factory=dict[str, Floats])
 
     def spend(self, label: str, amount: Fraction) -> None:
         """Add to what a label has spent; a refund is a negative amount."""
@@ -49,10 +59,15 @@ class EvidenceLog:
         self.questions.setdefault(label, {})[question] = None
         self.mechanisms.setdefault(label, {})[mechanism] = None
 
+    def count(self, label: str, mass: Floats) -> None:
+        """Add to what a label has counted, and what of it is above its noise."""
+        self.masses[label] = self.masses.get(label, np.zeros(2)) + mass
+
     def evidence(self) -> Evidence:
         """Return all entries, frozen."""
         entries = tuple(
             Entry(label, spend, tuple(self.questions.get(label, ())), tuple(self.mechanisms.get(label, ())))
             for label, spend in self.spends.items()
         )
-        return Evidence(entries, tuple(self.notes.items()))
+        support = tuple(Support(label, share_above(*mass.tolist())) for label, mass in self.masses.items())
+        return Evidence(entries, tuple(self.notes.items()), support)

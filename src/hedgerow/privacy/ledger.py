@@ -35,11 +35,13 @@ from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.path_budget import PathBudget
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, to_fraction
+from hedgerow.privacy.support import mass_of_cells, mass_of_survivors
 from hedgerow.privacy.survivors import CandidateSets
 
 __all__ = ["Ledger"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 Piece = TypeVar("Piece")
 Promise = TypeVar("Promise")
 
@@ -120,7 +122,9 @@ class Ledger:
         question = CellQuestion(label, mechanism, Shares.spread(spend, len(exact)), exact)
         self._charge(spend, label)
         self._mention(label, label, mechanism.name)
-        return self._answers.answer(question)
+        answer = self._answers.answer(question)
+        self._count(label, mass_of_cells(answer, mechanism, question.shares))
+        return answer
 
     def survivors(
         self,
@@ -161,6 +165,7 @@ class Ledger:
         self._charge(spend, label)
         self._mention(label, label, mechanism.name)
         survivors = self._answers.answer(question)
+        self._count(label, mass_of_survivors(survivors, mechanism, question.shares, families))
         return survivors.codes, survivors.noisy
 
     def arrange(self, positions: Integers, *, size: int, ones: int, spend: Fraction, label: LiteralString) -> Integers:
@@ -208,9 +213,12 @@ class Ledger:
         def refund(amount: Fraction) -> None:
             self._move(-amount, label)
 
+        def count(mass: Floats) -> None:
+            self._log.count(self._under or label, mass)
+
         self._log.path_budgets += 1
         number = self._log.path_budgets - 1
-        return PathBudget(spend, touches, self._answers, mention, refund, number)
+        return PathBudget(spend, touches, self._answers, mention, refund, count, number)
 
     def split(self, *weights: int) -> tuple[Ledger, ...]:
         """Divide what is left into ledgers in these proportions; all of it is reserved at once."""
@@ -262,6 +270,10 @@ class Ledger:
         self._spent += amount
         if self._under is None:
             self._log.spend(label, amount * self._records)
+
+    def _count(self, label: str, mass: Floats | None) -> None:
+        if mass is not None:
+            self._log.count(self._under or label, mass.sum(axis=0))
 
     def _mention(self, label: str, question: str, mechanism: str) -> None:
         self._log.mention(self._under or label, question, mechanism)

@@ -32,11 +32,13 @@ from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
+from hedgerow.privacy.support import mass_of_cells, mass_of_survivors
 from hedgerow.privacy.survivors import CandidateSets
 
 __all__ = ["ArrangedNodes", "PathBudget", "SurvivingNodes"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 #: nodes of different forests of one ledger have different numbers
 _NODES_PER_FOREST = 1 << 40
@@ -72,6 +74,7 @@ class PathBudget:
         answers: Answers,
         mention: Callable[[str, str], None],
         refund: Callable[[Fraction], None],
+        count: Callable[[Floats], None],
         number: int = 0,
     ) -> None:
         self._spend = spend
@@ -79,8 +82,10 @@ class PathBudget:
         self._answers = answers
         self._mention = mention
         self._refund = refund
+        self._count = count
         self._spent = Shares.of([Fraction(0)])
         self._asked = np.zeros(1, np.bool_)
+        self._mass = np.zeros((1, 2))
         self._most = Fraction(0)
         self._first = number * _NODES_PER_FOREST
         self._open = True
@@ -121,7 +126,8 @@ class PathBudget:
         total = self._enter(under, shares, label)
         self._mention(label, mechanism.name)
         answer = self._answers.answer(CellQuestion(label, stretched, shares, exact, under))
-        return self._add(total), answer
+        mass = self._replace(under, mass_of_cells(answer, stretched, shares))
+        return self._add(total, mass), answer
 
     def survivors(
         self,
@@ -161,7 +167,8 @@ class PathBudget:
         self._mention(label, mechanism.name)
         question = ThresholdQuestion(label, stretched, shares, exact, families, under)
         survivors = self._answers.answer(question)
-        return SurvivingNodes(self._add(total[survivors.at]), survivors.at, survivors.codes, survivors.noisy)
+        mass = self._replace(under, mass_of_survivors(survivors, stretched, shares, families))
+        return SurvivingNodes(self._add(total[survivors.at], mass), survivors.at, survivors.codes, survivors.noisy)
 
     def arrange(
         self,
@@ -194,7 +201,7 @@ class PathBudget:
         total = self._enter(under, shares, label, free=True)
         self._mention(label, mechanism.name)
         placement: PlacedOnes = self._answers.answer(ArrangementQuestion(label, mechanism, shares, regions, under))
-        return ArrangedNodes(self._add(total), placement.at, placement.positions)
+        return ArrangedNodes(self._add(total, self._replace(under, None)), placement.at, placement.positions)
 
     def left(self, nodes: Integers) -> Shares:
         """Return the share that is left below each node; it depends on answers only."""
@@ -240,12 +247,25 @@ class PathBudget:
         self._most = max(self._most, most)
         return total
 
-    def _add(self, spent: Shares) -> Integers:
+    def _replace(self, under: Integers, mass: Floats | None) -> Floats:
+        """Replace what was counted at nodes by the counts below them, or hand it on where nothing was counted."""
+        parents = under - self._first
+        if mass is None:
+            mass = self._mass[parents] / np.bincount(parents)[parents, None]
+        else:
+            distinct = np.zeros(len(self._mass), np.bool_)
+            distinct[parents] = True
+            self._count(mass.sum(axis=0) - self._mass[distinct].sum(axis=0))
+        self._mass[parents] = 0
+        return mass
+
+    def _add(self, spent: Shares, mass: Floats) -> Integers:
         start = len(self._asked)
         merged = (*self._spent.table, *spent.table)
         codes = np.concatenate((self._spent.codes, spent.codes + len(self._spent.table)))
         self._spent = Shares(merged, codes).packed()
         self._asked = np.concatenate((self._asked, np.zeros(len(spent), np.bool_)))
+        self._mass = np.concatenate((self._mass, mass))
         return np.arange(start, len(self._asked), dtype=np.int64) + self._first
 
     def _require_open(self) -> None:

@@ -130,6 +130,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
             ("parameters", parameters or "none"),
             ("domain", release.domain.source.value),
             ("verification", release.verdict.checked),
+            *([("rests on", use)] if (use := release.describe_use()) else []),
         ],
     }
 
