@@ -106,7 +106,7 @@ def test_a_release_says_what_it_rests_on():
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
 def test_a_received_share_out_of_range_is_refused(share):
-    from hedgerow.release import _read_support  # noqa: PLC0415
+    from hedgerow.release import _read_support
 
     with pytest.raises(ValueError, match="between 0 and 1"):
         _read_support(share)
