@@ -96,7 +96,7 @@ def msnbc(number: int, folder: Path) -> Sequences:
     return some_of(ngram.msnbc(folder), number)
 
 
-#: data on which constants were chosen
+#: data on which constants were chosen, or a rule was questioned
 CHOSEN_ON: dict[str, Callable[[Path], Sequences]] = {
     "msnbc 10k": partial(msnbc, 10_000),
     "msnbc 32k": partial(msnbc, 31_790),
@@ -108,11 +108,12 @@ CHOSEN_ON: dict[str, Callable[[Path], Sequences]] = {
     "fifa": lines("fifa/fifa.seq.gz"),
     "bible, 300 words": lines("spmf-text-sequences/bible.seq.gz", 300),
     "leviathan, 100 words": lines("spmf-text-sequences/leviathan.seq.gz", 100),
+    # a first release of it showed that flows were not balanced where they should be
+    "singapore-bikes": bikes,
 }
 #: data on which nothing was chosen
 REPORTED_ON: dict[str, Callable[[Path], Sequences]] = {
     "bms-webview-2": lines("bms-webview-2/bms-webview-2.dat.gz"),
-    "singapore-bikes": bikes,
     "gowalla-nyc": gowalla,
     "completejourney": households,
 }

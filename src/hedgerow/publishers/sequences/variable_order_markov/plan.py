@@ -23,9 +23,11 @@ _DEEP = 35.0
 #: single items are asked for if an average item has fewer tokens than this part of the number of symbols, in noise
 #: scales. This is better on BMS-WebView-1, Bible (300 words) and Kosarak, and worse on MSNBC (10,000, epsilon 0.1)
 _ROOT = 0.5
-#: with single items, flows are balanced if sequences have so many items on average. This is better on FIFA (mean 36;
-#: query error 0.350, and 0.480 without) and worse on BMS-WebView-1 (mean 2.5; 0.385 and 0.317)
-_BALANCED = 10.0
+#: with single items, flows are balanced if sequences have so many items on average: better on FIFA (mean 36; query
+#: error 0.350, and 0.480 without). Or if an average item has so large a part of the number of symbols as tokens, in
+#: noise scales: better on SUBE and BMS-WebView-1 at epsilon 2 (parts 0.15 and 0.17; query error 0.198 and 0.120, and
+#: 0.207 and 0.130 without), worse at epsilon 0.5 (0.06 and 0.07; 0.370 and 0.215, and 0.325 and 0.184 without)
+_BALANCED, _BALANCED_PART = 10.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def make_plan(lengths: LengthHistogram, symbols: int, spend: Fraction, *, tokens
         rows=cells // symbols,
         with_items=with_items,
         deep=strength >= _DEEP * math.sqrt(symbols) and order > 1,
-        balanced=not with_items or lengths.mean >= _BALANCED,
+        balanced=not with_items or lengths.mean >= _BALANCED or strength >= _BALANCED_PART * symbols,
     )
 
 
