@@ -1,4 +1,4 @@
-"""clustree-packing and clustree on public data through the command line: what is kept for l = 2 to 4, and what attacks recover.
+"""clustree-packing and clustree on public data, through the command line: what is kept, and what attacks recover.
 
 Writes docs/results/nested-records.json, from which `pages.py` makes docs/results/nested-records.md. The data are JSON,
 tables joined by keys, and XML, each with a schema file in `benchmarks/schemas`. Every experiment runs in a separate

@@ -40,8 +40,8 @@ label, a sensitive value, or two on a path; the mean accuracy takes negative one
 simplest rival with the same promise: everything below the roots is suppressed, and every attribute of the roots is \
 published at one level of its hierarchy for all records, the levels with the least loss. *Single pass, greedy* is \
 `clustree` with `passes=single` and `mapping=greedy`. *k-anonymity only* is \
-`clustree-packing` with k = l and without regard to sensitive values: it promises less. *Roots only* are hidden roots. Where a \
-run was repeated, its range follows the mean."""
+`clustree-packing` with k = l and without regard to sensitive values: it promises less. *Roots only* are hidden \
+roots. Where a run was repeated, its range follows the mean."""
 _ATTACKS = """## How to read the attacks
 
 - **Homogeneity** is what the promise is about: records that share a sensitive value with all records that look \
