@@ -32,7 +32,8 @@ def clustree_pages(results: dict[str, Any]) -> dict[str, str]:
         "or suppression. *Single pass* and *all passes* are `clustree` with `passes` single and many, *packing* is "
         "`clustree-packing`, whose constants were chosen on another data set (seed 11). *Thesis* counts a class as one "
         "record, compares absolute costs and suppresses what is left over. Publishing roots alone, with hidden labels, "
-        "loses everything (1.000), as does publishing nothing. Empty cells have not been run.\n\nSeconds are processor time of `publish`, "
+        "loses everything (1.000), as does publishing nothing. Empty cells have not been run.\n\n"
+        "Seconds are processor time of `publish`, "
         "verification included, on a machine that was shared with other work."
     )
     parts = [head, *(_losses(kind, results) for kind in KINDS), _orders(results), _anonymous(results)]
@@ -143,7 +144,8 @@ def _pairs(results: dict[str, Any]) -> str:
     head = ["kind", "l", "way", "pairs", "evaluated", "evaluated per second", "seconds", "times the single pass"]
     return (
         "## Pairs of a class and a record\n\nHow many the bound on histograms does not exclude; the search alone, "
-        f"seed 1. *Greedy packing* is what `clustree-packing` does for l > 2. The thesis reports minutes, and 10 to 15 times the single pass for all passes.\n\n{table(head, rows)}"
+        "seed 1. *Greedy packing* is what `clustree-packing` does for l > 2. The thesis "
+        f"reports minutes, and 10 to 15 times the single pass for all passes.\n\n{table(head, rows)}"
     )
 
 

@@ -10,7 +10,7 @@ from panels import panels
 from tables import table
 
 LOSS, ACCURACY = "loss of labels (LM)", "mean accuracy of queries"
-OURS, PLAIN, ROOTS = "clustree", "k-anonymity only", "full-domain roots"
+OURS, PLAIN, ROOTS = "clustree-packing", "k-anonymity only", "full-domain roots"
 ORIGINAL, SHUFFLED = "original as it is", "sensitive values shuffled"
 HOMOGENEITY = "homogeneity attack, share of records with such a value"
 SOMEWHERE = "some-vertex disclosure, share of classes with a certain value"
@@ -32,7 +32,7 @@ _HEAD = """# Results: nested records
 
 Made by `benchmarks/pages.py` from `nested-records.json`; do not edit. Every release was made, verified and evaluated \
 with the commands `publish`, `verify` and `evaluate`. The schema files are in `benchmarks/schemas`: every field has a \
-role, hierarchies are public knowledge, and nothing was chosen on these data. The parameters of `clustree` are its \
+role, hierarchies are public knowledge, and nothing was chosen on these data. The methods have their \
 defaults, chosen on synthetic students.
 
 *LM* is the share of labels that is lost, by generalisation or by suppression. Queries ask how many records have a \
@@ -40,8 +40,8 @@ label, a sensitive value, or two on a path; the mean accuracy takes negative one
 simplest rival with the same promise: everything below the roots is suppressed, and every attribute of the roots is \
 published at one level of its hierarchy for all records, the levels with the least loss. *Single pass, greedy* is \
 `clustree` with `passes=single` and `mapping=greedy`. *k-anonymity only* is \
-`clustree` with k = l and without regard to sensitive values: it promises less. *Roots only* are hidden roots. Where a \
-run was repeated, its range follows the mean."""
+`clustree-packing` with k = l and without regard to sensitive values: it promises less. *Roots only* are hidden \
+roots. Where a run was repeated, its range follows the mean."""
 _ATTACKS = """## How to read the attacks
 
 - **Homogeneity** is what the promise is about: records that share a sensitive value with all records that look \
@@ -144,9 +144,9 @@ def _kept(runs: Runs) -> str:
 
 
 def _attributes(runs: Runs) -> str:
-    """What clustree loses by type, and by attribute."""
+    """What our method loses by type, and by attribute."""
     ours = [run for run in runs if run["way"] == OURS]
-    head = ["share lost by clustree", *(f"l = {run['l']}" for run in ours)]
+    head = [f"share lost by {OURS}", *(f"l = {run['l']}" for run in ours)]
     names: list[str] = list(ours[0]["runs"][0]["scores"])
     types = [name for name in names if name.startswith("share of vertices suppressed, type ")]
     losses = [name for name in names if name.startswith(f"{LOSS} of ") and ":" not in name and " type " not in name]
@@ -173,7 +173,7 @@ def _attacks(runs: Runs) -> str:
     for control in (ORIGINAL, SHUFFLED):
         ours = [run for run in runs if run["way"] == OURS]
         figures = [[control_of(run, name, control) for run in ours] for name in (HOMOGENEITY, SOMEWHERE, KNOWN)]
-        title = control if control == ORIGINAL else f"clustree, {control}"
+        title = control if control == ORIGINAL else f"{OURS}, {control}"
         rows.append(["", title, *(_figure([each for each in values if each is not None]) for values in figures), ""])
     head = ["l", "attacked", "homogeneity: records", "some vertex: classes", "one known value: values"]
     return table([*head, "missing vertex: guesses"], rows)

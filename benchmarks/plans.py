@@ -26,7 +26,7 @@ def run_plans(file: str, plans: Plans, name: str) -> None:
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", choices=list(plans), help="run one experiment here, and print its results")
-    parser.add_argument("--again", help="run the experiments whose names start so, and keep the results of the others")
+    parser.add_argument("--again", help="run this experiment, or those whose names start so, and keep the others")
     parser.add_argument("--data")
     options = parser.parse_args()
     if options.only:
@@ -35,7 +35,10 @@ def run_plans(file: str, plans: Plans, name: str) -> None:
     store = RESULTS / f"{name}.json"
     results: dict[str, Any] = json.loads(store.read_text()) if options.again else {}
     folder = ["--data", options.data] if options.data else []
-    for plan in (plan for plan in plans if plan.startswith(options.again or "")):
+    chosen = (
+        [options.again] if options.again in plans else [plan for plan in plans if plan.startswith(options.again or "")]
+    )
+    for plan in chosen:
         command = [sys.executable, file, "--only", plan, *folder]
         done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
         results[plan] = json.loads(done.stdout)

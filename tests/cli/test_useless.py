@@ -17,7 +17,7 @@ def test_a_release_of_noise_is_refused_with_what_would_help(tmp_path):
     write_sets(tmp_path, 10)
     ran = run(f"{PUBLISH} --epsilon 0.05", tmp_path)
     assert (ran.code, ran.out) == (3, "")
-    assert "a larger epsilon, more records or a smaller domain" in ran.err
+    assert "a larger epsilon, more records, a smaller domain or another method" in ran.err
     assert "--even-if-useless" in ran.err
     assert not (tmp_path / "R").exists()
 

@@ -92,10 +92,10 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
 def _require_use(release: Release[Any]) -> None:
     """Refuse a release of nothing, or of noise."""
     if release.is_empty() or release.is_noise():
-        help_ = "a larger epsilon, more records or a smaller domain" if release.evidence.entries else "a weaker promise"
+        helps = "a larger epsilon, more records, a smaller domain" if release.evidence.entries else "a weaker promise"
         msg = (
-            f"{release.describe_use()} Nothing was written; {help_} or another method would help, "
-            "or write it with --even-if-useless"
+            f"{release.describe_use()} Nothing was written. What would help: {helps} or another method; "
+            "--even-if-useless writes it all the same"
         )
         raise UselessRelease(msg)
 
