@@ -21,7 +21,7 @@ from recon import Recon, recon
 
 from hedgerow import KAnonymity, LDiversity, find_method
 from hedgerow.data.records import Records
-from hedgerow.measures.record_loss import add_losses, find_label_losses, measure_divergence
+from hedgerow.measures.record_loss import SUPPRESSION, add_losses, find_label_losses, measure_divergence
 from hedgerow.measures.record_queries import ACCURACY, measure_queries
 from hedgerow.measures.records import keep_roots
 from hedgerow.publishers.records.clustree.class_search import ClassSearch, class_size
@@ -74,7 +74,7 @@ def figures(data: Records, released: Records) -> dict[str, float]:
     divergence = measure_divergence(data, {"": released})
     return {
         "loss": loss.total,
-        "suppressed": loss.share(loss.suppressed),
+        "suppressed": loss.part(SUPPRESSION),
         "records": 1 - len(released) / len(data),
         "divergence": divergence[0].value,
     }
