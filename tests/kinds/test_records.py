@@ -133,6 +133,9 @@ def test_missing_values_are_a_leaf_of_their_own_and_stay_missing(tmp_path):
     published = (tmp_path / "R" / "data.jsonl").read_text()
     assert published.count('"yob":"*"') == 2
     assert published.count('"courses":[{"course":"CS301"}]') == 2
+    source.write_text(source.read_text().replace("1994", '"(missing)"'))  # the name of that leaf is no value
+    ran = run("describe a.jsonl --kind records --schema schema.toml", tmp_path)
+    assert (ran.code, "a.jsonl:2: field 'yob' of 'student' has a value outside its hierarchy" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["jsonl", "json", "xml", "csv"])
