@@ -155,7 +155,7 @@ class _Encoder:
     ) -> None:
         """Refuse a group of the hierarchy where values are read: this is generalised data."""
         if unknown.any() and not self._rows.request.groups:
-            groups = set(Hierarchy.from_axis(axis).names)
+            groups = {*Hierarchy.from_axis(axis).names} - {MISSING}
             what = f"{field} has a group of values; read generalised data with the reading option groups=yes"
             self._refuse(table, unknown & np.array([text in groups for text in column], np.bool_), what)
 
