@@ -321,12 +321,3 @@ def test_all_checks_both_and_names_them():
     verdict = All(KAnonymity(k=2), LDiversity(l=2)).verify({"": data})
     assert verdict.failures == "1 x LDiversity: positions of type 'r' with a sensitive value that is too frequent"
     assert All(PureDP(epsilon=1, unit="record"), KAnonymity(k=2)).budget == 1
-
-
-def test_too_few_values_are_warned_about():
-    data = forest(*(("r", ["x"], value, []) for value in ("1", "2")))
-    LDiversity(l=2).warn_about(data)
-    with pytest.warns(
-        UserWarning, match=r"attribute 'r.s' has 2 values or groups of values, fewer than l = 3: no vert"
-    ):
-        LDiversity(l=3).warn_about(data)

@@ -139,7 +139,7 @@ def test_frequent_values_are_allowed_in_large_classes_only():
     assert len(ClusTree(leftovers="suppress").classes(forest, k=4, l=4).classes) == 0
 
 
-def test_progress_ends_with_all_records():
+def test_progress_never_falls_nor_exceeds_the_records():
     told = []
     with listening(lambda *what: told.append(what)):
         ClusTree(block=2).publish(five_students(), KAnonymity(k=2), seed=1)

@@ -180,7 +180,7 @@ def as_tree(entry):
     return name, labels, value, [as_tree(child) for child in children]
 
 
-def test_progress_ends_with_all_records():
+def test_progress_never_falls():
     for k in (2, 3):
         told = []
         with listening(lambda *what, told=told: told.append(what)):
