@@ -73,8 +73,8 @@ def _losses(kind: str, results: dict[str, Any]) -> str:
     ]
     return (
         f"## Kind {kind}: {KINDS[kind]}\n\n{table(head, rows)}\n\nSeed 1 alone, beside the reference figures of our "
-        "specification, which are one data set and one order of the records (in brackets). All passes with "
-        f"l = 4 and 5: its figures are those of the absolute threshold.\n\n{table(head, beside)}"
+        "specification, which are one data set and one order of the records (in brackets; for all passes "
+        f"with l = 4 and 5, those of the absolute threshold).\n\n{table(head, beside)}"
     )
 
 

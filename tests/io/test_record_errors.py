@@ -233,7 +233,7 @@ def test_a_file_with_more_than_what_is_verified_is_not_satisfied(tmp_path, form)
         text.replace("gpa = { sensitive = true, buckets = [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4] }", 'gpa = "drop"')
     )
     ran = run(verify, tmp_path)
-    assert (ran.code, "NO   nothing else is in the file (fields that the schema drops: 2)" in ran.out) == (3, True), ran
+    assert (ran.code, "NO   nothing else is in the file (values that the schema drops: 2)" in ran.out) == (3, True), ran
     schema.write_text(text.replace('"Computer Science", ', ""))
     ran = run(verify.replace("--l 2", "--k 2 --read on_bad=drop"), tmp_path)
     assert (ran.code, "NO   nothing else is in the file (records dropped: 2)" in ran.out) == (3, True), ran

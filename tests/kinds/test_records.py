@@ -7,12 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from project import VECTORS
 from record_files import FILES, write_students
 from terminal import run
 
 from hedgerow import find_method
+from hedgerow.data import Domain
 from hedgerow.data.hierarchy import Hierarchy
+from hedgerow.data.record_schema import RecordSchema, VertexType
+from hedgerow.data.records import Records
 from hedgerow.errors import DomainError
 from hedgerow.io.record_hierarchies import read_hierarchy
 from hedgerow.io.record_schema_file import read_record_schema
@@ -25,6 +30,16 @@ def test_the_vector_of_two_students():
     vector = json.loads((VECTORS / "clustree.json").read_text())
     release = find_method("clustree")().publish(from_vector(vector), LDiversity(l=vector["l"]), seed=1)
     assert to_vector(release.data) == vector["published"]
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=9), min_size=1, max_size=6))
+def test_records_are_ordered_by_the_lists_of_their_children(lists):
+    """Compared from their start, the shorter of two that agree so far first; siblings have no order."""
+    schema = RecordSchema((VertexType("s", None, (), "g"), VertexType("c", "s", ("a",))))
+    domain = Domain.declare(**{"s.g": ["x"], "c.a": [0, 1, 2, 3]})
+    trees = [("s", [], "x", [("c", [label], None, []) for label in labels]) for labels in lists]
+    ordered = Records.from_trees(trees, schema, domain).canonical().trees()
+    assert [[int(child[1][0]) for child in tree[3]] for tree in ordered] == sorted(map(sorted, lists))
 
 
 def test_only_sensitive_values_that_occur_are_left_in_a_narrow_domain():
@@ -118,6 +133,9 @@ def test_missing_values_are_a_leaf_of_their_own_and_stay_missing(tmp_path):
     published = (tmp_path / "R" / "data.jsonl").read_text()
     assert published.count('"yob":"*"') == 2
     assert published.count('"courses":[{"course":"CS301"}]') == 2
+    source.write_text(source.read_text().replace("1994", '"(missing)"'))  # the name of that leaf is no value
+    ran = run("describe a.jsonl --kind records --schema schema.toml", tmp_path)
+    assert (ran.code, "a.jsonl:2: field 'yob' of 'student' has a value outside its hierarchy" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["jsonl", "json", "xml", "csv"])
@@ -153,17 +171,19 @@ def test_the_method_conforms(promise):
 @pytest.mark.filterwarnings("always:at most")
 def test_what_is_not_published_is_said_to_the_owner_only(tmp_path):
     """Before the run if nobody could publish it, else after it; in no file of the release."""
-    schema = '[types.p]\npath = ""\n[types.p.fields]\na = { values = ["x", "y"] }\ns = "sensitive"\n'
+    schema = '[types.p]\npath = ""\n[types.p.fields]\na = { values = [1, 2, 3, 4] }\ns = "sensitive"\n'
     (tmp_path / "s.toml").write_text(schema)
     line = "publish d.jsonl --kind records --schema s.toml --method clustree --l 2 --out {} --set block=2"
-    one, two = '{"a": "x", "s": "1"}\n', '{"a": "y", "s": "2"}\n'
+    one, two, three, four = (f'{{"a": {label}, "s": "{2 - label % 2}"}}\n' for label in (1, 2, 3, 4))
     (tmp_path / "d.jsonl").write_text(one * 3)
     ran = run(line.format("A"), tmp_path)
     assert (ran.code, (tmp_path / "A").exists()) == (3, False)
     assert ran.err.startswith("hedgerow: no record can be published with l = 2: too few values or groups of values")
-    (tmp_path / "d.jsonl").write_text(one * 2 + two * 2)  # a block has records of one label
+    # a block has records of one label, and what is left over meets the same value again
+    (tmp_path / "d.jsonl").write_text(one * 2 + two * 2 + three * 2 + four * 2)
     ran = run(line.format("B"), tmp_path)
-    assert (ran.code, "suppressed" in ran.out) == (0, False)  # what is left over of both blocks is a class
+    assert (ran.code, "The release is empty" in ran.out) == (0, True)
+    assert "For the owner only: records suppressed: 8." in ran.out
     (tmp_path / "d.jsonl").write_text(one * 2 + two)
     ran = run(line.replace("block=2", "block=9").format("C"), tmp_path)
     assert ran.err.startswith("hedgerow: warning: at most 2 of 3 records can be published with l = 2, since a value")

@@ -75,7 +75,7 @@ def _details(facts: dict[str, Any]) -> str:
         "",
         f"  kind       {', '.join(facts['kinds'])}",
         f"  guarantee  {', '.join(facts['keeps'])}",
-        f"  unit       {' or '.join(facts['units'])}",
+        *([f"  unit       {' or '.join(facts['units'])}"] if facts["units"] else []),
         f"  paper      {facts['paper']}",
     ]
     if facts["recommended"]:

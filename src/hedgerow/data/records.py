@@ -244,17 +244,21 @@ def _row_codes(keys: Sequence[Integers], rows: int) -> Integers:
 
 
 def _list_codes(owner: Integers, codes: Integers, owners: int) -> Integers:
-    """Number owners equally that have equal codes, each as often, in any order."""
+    """Number owners equally that have equal codes, each as often, in any order.
+
+    The numbers are in the order of the sorted lists of codes, compared from their start. Neighbours in a list are
+    replaced by the number of their pair until one is left, so a vertex with many children takes a few rounds only.
+    """
     order = sorted_order([owner, codes]) if len(owner) else np.zeros(0, np.intp)
     owner, codes = owner[order], codes[order]
-    starts = np.searchsorted(owner, np.arange(owners + 1))
-    lengths = np.diff(starts)
-    result = np.zeros(owners, np.int64)
-    for step in range(int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths > step)
-        following = np.full(owners, -1, np.int64)
-        following[longer] = codes[starts[longer] + step]
-        result = _row_codes([result, following], owners)
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    while place.any():
+        first = place % 2 == 0
+        following = np.append(np.where(first[1:], -1, codes[1:]), -1)  # -1: no partner, before all others
+        codes = _row_codes([codes[first], following[first]], int(first.sum()))
+        owner, place = owner[first], place[first] // 2
+    result = np.full(owners, -1, np.int64)
+    result[owner] = codes
     return result
 
 

@@ -49,8 +49,8 @@ class VertexRows:
 class _Plan:
     """What the keys of an object mean: fields by position, types below it, what is dropped, and objects within it.
 
-    Steps into a list are keys, too; `lists` has those of each list. `told` are keys with a text that tells elements of
-    a list apart: the schema has it already.
+    Steps into a list are keys, too; `lists` has those of each list. `conditions` are keys with a text that tells
+    elements of a list apart: the schema has it already.
     """
 
     fields: dict[str, int] = field(default_factory=dict[str, int])
@@ -58,7 +58,7 @@ class _Plan:
     dropped: set[str] = field(default_factory=set[str])
     inner: dict[str, _Plan] = field(default_factory=dict[str, "_Plan"])
     lists: dict[str, dict[str, Step]] = field(default_factory=dict[str, dict[str, Step]])
-    told: set[str] = field(default_factory=set[str])
+    conditions: set[str] = field(default_factory=set[str])
 
     def at(self, steps: list[Step]) -> _Plan:
         """Return the plan of the object at the end of some steps."""
@@ -100,7 +100,7 @@ class _Plan:
         """Accept the text by which a list has this element."""
         if step.where:
             *above, last = map(Step, step.where)
-            self.at(above).told.add(last.name)
+            self.at(above).conditions.add(last.name)
 
 
 class RecordRows:
@@ -203,9 +203,9 @@ class RecordRows:
             self._field(number, row, plan.fields[key], value, path)
         elif key in plan.inner:
             self._inner(number, row, plan.inner[key], value, path)
-        elif key in plan.dropped or (self.request.layout.drop_unlisted and key not in plan.told):
+        elif key in plan.dropped or (self.request.layout.drop_unlisted and key not in plan.conditions):
             self.ignored += 1
-        elif key not in plan.told:
+        elif key not in plan.conditions:
             _refuse(path, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
 
     def _list(self, number: int, row: int, plan: _Plan, name: str, value: Any, path: str) -> None:

@@ -122,7 +122,7 @@ class _Encoder:
         source = Source.DECLARED if declared else self._source
         domain = Domain(axes, source) if self._domain is None else self._domain
         progress.count("records dropped", int(self._bad.sum()))
-        progress.count("fields that the schema drops", self._rows.ignored)
+        progress.count("values that the schema drops", self._rows.ignored)
         return Records(domain, schema, tuple(tables)).only(~self._bad)
 
     def _axis(self, name: str) -> Axis:
@@ -146,8 +146,18 @@ class _Encoder:
             unknown = labels[:, position] < 0
             what = f"{field} is missing; fill it in, or declare it with missing = true"
             self._refuse(table, unknown & empty, what)
+            self._refuse_groups(table, unknown, column, axis, field)
             self._refuse(table, unknown, f"{field} has a value outside its hierarchy; declare the value")
         return labels
+
+    def _refuse_groups(
+        self, table: VertexRows, unknown: Flags, column: list[str | None], axis: Axis, field: str
+    ) -> None:
+        """Refuse a group of the hierarchy where values are read: this is generalised data."""
+        if unknown.any() and not self._rows.request.groups:
+            groups = {*Hierarchy.from_axis(axis).names} - {MISSING}
+            what = f"{field} has a group of values; read generalised data with the reading option groups=yes"
+            self._refuse(table, unknown & np.array([text in groups for text in column], np.bool_), what)
 
     def _sensitive_texts(self, kind: VertexType, table: VertexRows) -> list[str | None]:
         """Return the sensitive values; numbers in one spelling, texts without blanks around them.

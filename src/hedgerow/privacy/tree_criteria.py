@@ -22,7 +22,6 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.privacy.numbers import read_whole
-from hedgerow.privacy.tree_orbits import LookAlikes, bucket_numbers, find_look_alikes
+from hedgerow.privacy.tree_orbits import LookAlikes, find_look_alikes
 
 __all__ = ["KAnonymity", "LDiversity"]
 
@@ -153,19 +152,6 @@ class LDiversity(_TreeCriterion):
             what = f"positions of type {kind.name!r} with a sensitive value that is too frequent"
             counts[what] = len(np.unique(at[beyond]))
         return counts
-
-    def warn_about(self, data: Dataset) -> None:
-        """Warn about sensitive attributes with fewer than l values: no vertex that has one can be published."""
-        [records] = _records({"": data})
-        for kind in records.schema.types:
-            axis = kind.sensitive_axis
-            buckets = self.l if axis is None else len(np.unique(bucket_numbers(records.domain.axis(axis))))
-            if buckets < self.l:
-                warnings.warn(
-                    f"the sensitive attribute {axis!r} has {buckets} values or groups of values, fewer than "
-                    f"l = {self.l:,}: no vertex with one of them can be published",
-                    stacklevel=3,
-                )
 
     def sentence(self) -> str:
         """State the promise in words."""

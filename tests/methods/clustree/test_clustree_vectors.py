@@ -41,10 +41,6 @@ def test_losses_of_the_first_hierarchy():
     assert not tree.covers(code["CS2**"], code["CS303"]).any()
 
 
-def test_loss_of_a_database_of_two_records():
-    assert (2 * (Fraction(1, 10) + Fraction(1, 3) + Fraction(2, 7) + Fraction(1, 2)) + 7) / 19 == Fraction(991, 1995)
-
-
 @pytest.mark.parametrize(("pair", "cost"), PAIRS)
 def test_costs_of_pairs_of_students(pair, cost):
     data = five_students()

@@ -16,7 +16,7 @@ from hedgerow.privacy import PureDP
 from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
 from hedgerow.progress import counting, listening
 from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import build_classes
+from hedgerow.publishers.records.clustree.clustering import RunningMoments, build_classes
 from hedgerow.publishers.records.clustree.feasibility import bound_published
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS
 from hedgerow.publishers.records.clustree.publisher import ClusTree
@@ -58,6 +58,21 @@ def test_a_seed_that_nobody_can_join_takes_no_other_record_down():
     clustering = build_classes(ClassSearch(forest_of(small(*roots)), 2, 1, MAPPINGS["assignment"]), [np.inf])
     assert [one.members.tolist() for one in clustering.classes] == [[0, 3]]
     assert sorted(clustering.leftovers) == [1, 2]
+
+
+def test_large_records_are_not_postponed_because_they_are_large():
+    """As printed, costs are compared as they are: 3 of 8 labels count as more than 2 of 2."""
+    few = [("r", ["k1"], 1, []), ("r", ["k2"], 2, [])] * 2
+    many = [("r", ["k1"], value, [("c", [label], value, [])] * 3) for value, label in ((1, "x"), (3, "y"))]
+    search = ClassSearch(forest_of(small(*few, *many)), 2, 1)
+    costs = {way: [one.cost for one in build_classes(search, [0.0], relative=way).classes] for way in (True, False)}
+    assert costs == {True: [2, 2, 3], False: [2, 2]}
+
+
+def test_the_first_two_classes_are_accepted_whatever_they_cost():
+    moments = RunningMoments()
+    assert [moments.accept(cost, 0.0) for cost in (1.0, 3.0, 2.1, 2.0)] == [True, True, False, True]
+    assert (moments.accept(2.6, 0.5), moments.accept(9.0, np.inf), moments.count) == (False, True, 4)
 
 
 def test_records_that_cannot_be_made_diverse_are_announced_suppressed_and_counted():
@@ -124,7 +139,7 @@ def test_frequent_values_are_allowed_in_large_classes_only():
     assert len(ClusTree(leftovers="suppress").classes(forest, k=4, l=4).classes) == 0
 
 
-def test_progress_ends_with_all_records():
+def test_progress_never_falls_nor_exceeds_the_records():
     told = []
     with listening(lambda *what: told.append(what)):
         ClusTree(block=2).publish(five_students(), KAnonymity(k=2), seed=1)

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from tree_cases import as_vertex, forest_of, merge_in_order, record_sets, savings_of
 from tree_oracle import Oracle, Vertex, show
 
+from hedgerow.data.domain import Axis
+from hedgerow.data.hierarchy import Hierarchy
 from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
+from hedgerow.publishers.records.clustree.label_losses import LabelLosses
 from hedgerow.publishers.records.clustree.representative import Representative
 
 CAPS = st.sampled_from([None, 1, 2])
@@ -120,3 +123,14 @@ def test_members_keep_their_vertices_in_the_order_in_which_they_joined(data):
         for number, positions in enumerate(merge_in_order(forest, order).types):
             records = data.records_of(number)[positions.vertices]
             assert (records == np.array(order)).all()
+
+
+@pytest.mark.parametrize("values", [20, 2000])
+def test_what_is_kept_of_labels_of_short_and_long_hierarchies(values):
+    """Only of short ones all pairs are in a table."""
+    tree = Hierarchy.from_axis(Axis(tuple(range(values)), tuple((f"tens {value // 10}",) for value in range(values))))
+    labels, others = np.array([0, 11, values, len(tree) - 1]), np.array([3, 0, 3, 19, values + 1])
+    groups = 1 - 9 / (values - 1)  # what is kept by a group of ten
+    assert LabelLosses(tree).kept(labels, others) == pytest.approx(
+        np.array([[groups, 1, groups, 0, 0], [0, 0, 0, groups, groups], [groups] * 3 + [0, 0], [0] * 5])
+    )

@@ -180,7 +180,7 @@ def as_tree(entry):
     return name, labels, value, [as_tree(child) for child in children]
 
 
-def test_progress_ends_with_all_records():
+def test_progress_never_falls():
     for k in (2, 3):
         told = []
         with listening(lambda *what, told=told: told.append(what)):
@@ -212,6 +212,7 @@ LABELS = [("r", [label], value, []) for label in ("k1", "k2") for value in (1, 2
 
 
 @pytest.mark.filterwarnings("ignore:at most")
+@pytest.mark.parametrize("name", ["clustree", "clustree-packing"])
 @pytest.mark.parametrize(
     ("old", "new", "trees", "guarantee"),
     [
@@ -221,8 +222,8 @@ LABELS = [("r", [label], value, []) for label in ("k1", "k2") for value in (1, 2
     ],
     ids=["any sensitive value may join", "classes too small", "leftovers join in spite of their values"],
 )
-def test_mutants_of_packing_are_caught(old, new, trees, guarantee):
-    method = find_method("clustree-packing")
+def test_mutants_of_both_methods_are_caught(name, old, new, trees, guarantee):
+    method = find_method(name)
     assert method().publish(small(*trees), guarantee, seed=1).verdict.satisfied
     with pytest.raises(NotSatisfied, match="did not keep"):
         mutant(method, old, new)().publish(small(*trees), guarantee, seed=1)

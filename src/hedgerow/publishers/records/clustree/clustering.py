@@ -81,7 +81,7 @@ def build_classes(
     deviations: Sequence[float],
     *,
     relative: bool = True,
-    told: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
 ) -> Clustering:
     """Build classes in one pass per allowed deviation.
 
@@ -98,7 +98,7 @@ def build_classes(
         The allowed deviation of each pass, in standard deviations.
     relative
         Whether the cost per original label is compared, or the cost, which postpones large records.
-    told
+    on_progress
         Is called with the number of records that are done.
     """
     free = np.ones(len(search.forest), np.bool_)
@@ -124,7 +124,7 @@ def build_classes(
                 continue
             classes.append(steps[-1])
             free[steps[-1].members] = False
-            told(len(free) - int(np.count_nonzero(free)))
+            on_progress(len(free) - int(np.count_nonzero(free)))
     return Clustering(classes, [*leftovers, *np.flatnonzero(free).tolist()])
 
 

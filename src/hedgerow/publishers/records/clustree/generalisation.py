@@ -27,7 +27,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 class ClassBuilder(Protocol):
-    """Builds the classes of a block; `told` is called with the number of records that are done."""
+    """Builds the classes of a block; `on_progress` is called with the number of records that are done."""
 
     def __call__(
         self,
@@ -35,7 +35,7 @@ class ClassBuilder(Protocol):
         *,
         k: int,
         l: int | None,  # noqa: E741 - the name of the promise
-        told: Callable[[int], None],
+        on_progress: Callable[[int], None],
     ) -> Clustering:
         """Build the classes."""
         ...
@@ -95,7 +95,7 @@ def _generalise_blocks(
     """The classes of each block, and the records that are in none."""
     losses, parts, rest, done = losses_of(data), list[Records](), list[Records](), 0
     for part in split_records(data, block):
-        clustering = build(Forest.of(part, losses), told=partial(_tell, stage, done, len(data)))
+        clustering = build(Forest.of(part, losses), on_progress=partial(_tell, stage, done, len(data)))
         parts.append(generalised(part, clustering.classes))
         left = np.zeros(len(part), np.bool_)
         left[clustering.leftovers] = True

@@ -27,17 +27,21 @@ class LabelLosses:
     >>> from hedgerow.data.domain import Axis
     >>> courses = Axis(("CS201", "CS301", "CS305"), (("CS2",), ("CS3",), ("CS3",)))
     >>> losses = LabelLosses(Hierarchy.from_axis(courses))
-    >>> losses.kept(np.array([1]))[:, :3].tolist()
+    >>> losses.kept(np.array([1]), np.arange(3)).tolist()
     [[0.0, 1.0, 0.5]]
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
-        self._table = self._rows(np.arange(len(hierarchy))) if len(hierarchy) <= _TABLE else None
+        every = np.arange(len(hierarchy))
+        self._table = self._rows(every, every) if len(hierarchy) <= _TABLE else None
 
-    def kept(self, labels: Integers) -> Floats:
-        """One minus the loss of the deepest common ancestor of each of these labels with every label."""
-        return self._rows(labels) if self._table is None else self._table[labels]
+    def kept(self, labels: Integers, others: Integers) -> Floats:
+        """One minus the loss of the deepest common ancestor of each of these labels with each of the others."""
+        if self._table is not None:
+            return self._table[labels][:, others]
+        distinct, place = np.unique(others, return_inverse=True)  # of a long hierarchy, few labels occur
+        return self._rows(labels, distinct)[:, place]
 
     @property
     def steps(self) -> Floats:
@@ -45,11 +49,10 @@ class LabelLosses:
         loss, parent = self.hierarchy.loss, self.hierarchy.parent
         return np.where(parent >= 0, loss[parent], 1.0) - loss
 
-    def _rows(self, labels: Integers) -> Floats:
-        every = np.arange(len(self.hierarchy))
-        rows = np.empty((len(labels), len(every)))
+    def _rows(self, labels: Integers, others: Integers) -> Floats:
+        rows = np.empty((len(labels), len(others)))
         for row, label in zip(rows, labels, strict=True):
-            row[:] = 1 - self.hierarchy.loss[self.hierarchy.common_ancestor(np.full_like(every, label), every)]
+            row[:] = 1 - self.hierarchy.loss[self.hierarchy.common_ancestor(np.full_like(others, label), others)]
         return rows
 
 

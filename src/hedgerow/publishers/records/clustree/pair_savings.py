@@ -88,7 +88,7 @@ class PairSavings:
         saving = np.full((len(positions.parent), len(contents)), KEEP)
         attributes = zip(self.forest.losses[number], positions.labels.T, contents.labels.T, strict=True)
         for losses, own, other in attributes:
-            saving += losses.kept(own)[:, other]
+            saving += losses.kept(own, other)
         saving[~_may_match(self.representative.buckets(number), contents.bucket, most)] = 0
         return saving
 

@@ -93,10 +93,10 @@ class ClusTree(Publisher[Records]):
         *,
         k: int,
         l: int | None,  # noqa: E741
-        told: Callable[[int], None] = lambda _: None,
+        on_progress: Callable[[int], None] = lambda _: None,
     ) -> Clustering:
         """Build the classes of a block: Algorithm 5, and what is left over."""
         search = ClassSearch(forest, *class_size(k, l), MAPPINGS[self.mapping], self.cost == "members")
         deviations = multipliers(self.deviations, self.step) if self.passes == "many" else [math.inf]
-        clustering = build_classes(search, deviations, relative=self.threshold == "relative", told=told)
+        clustering = build_classes(search, deviations, relative=self.threshold == "relative", on_progress=on_progress)
         return attach_leftovers(search, clustering, l=l) if self.leftovers == "attach" else clustering

@@ -29,7 +29,7 @@ def expected_share(search: ClassSearch) -> float:
     return 1 - sum(one.cost for one in classes) / labels if labels else 1.0
 
 
-def pack_greedily(search: ClassSearch, *, told: Callable[[int], None] = lambda _: None) -> Clustering:
+def pack_greedily(search: ClassSearch, *, on_progress: Callable[[int], None] = lambda _: None) -> Clustering:
     """Build the class of every seed, and accept classes from the least loss per label on.
 
     A class that has lost a member to another one is built again from the records that are still free, and waits for its
@@ -47,7 +47,7 @@ def pack_greedily(search: ClassSearch, *, told: Callable[[int], None] = lambda _
         if free[steps[seed][-1].members].all():
             classes.append(steps[seed][-1])
             free[classes[-1].members] = False
-            told(len(free) - int(np.count_nonzero(free)))
+            on_progress(len(free) - int(np.count_nonzero(free)))
             continue
         steps[seed] = search.create(seed, free, steps[seed])
         if len(steps[seed]) == search.size:

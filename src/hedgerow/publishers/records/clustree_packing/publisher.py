@@ -86,13 +86,13 @@ class ClusTreePacking(Publisher[Records]):
         k: int,
         l: int | None,  # noqa: E741 - the name of the promise
         coins: np.random.Generator,
-        told: Callable[[int], None] = lambda _: None,
+        on_progress: Callable[[int], None] = lambda _: None,
     ) -> Clustering:
         """Build the classes of a block, and attach what is left over."""
         search = ClassSearch(forest, *class_size(k, l))
         search = replace(search, price=expected_share(search))
         if search.size == _PAIR:
-            clustering = match_pairs(search, build_classes(search, [math.inf], told=told), coins)
+            clustering = match_pairs(search, build_classes(search, [math.inf], on_progress=on_progress), coins)
         else:
-            clustering = pack_greedily(search, told=told)
+            clustering = pack_greedily(search, on_progress=on_progress)
         return attach_leftovers(search, clustering, l=l)
