@@ -10,7 +10,7 @@ from tables import table
 
 VALUES = (2, 3, 4, 5)
 KINDS = {"S": "courses below the student", "T": "courses below college years"}
-#: LM of the reference engine of our specification, on seed 1 with one order of the records; for packing the least of all
+#: LM of the reference engine of our specification, on seed 1 with one order of the records, for packing the least
 REFERENCE = {
     ("S", "packing"): (0.2229, 0.3369, 0.4326, 0.5276),
     ("T", "packing"): (0.3365, 0.5010, 0.6011, 0.6832),
