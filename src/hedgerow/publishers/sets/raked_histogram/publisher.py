@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: up to this many items all itemsets fit in memory
 _MOST_ITEMS = 20
-#: up to this many items there are so few itemsets that sums of their noisy counts are as good as direct ones
+#: up to this many items sums of all noisy counts are as good as direct ones; of 10 and 15, chosen on kosarak-subset
 _FEW_ITEMS = 10
 #: of the budget, for the model and for all itemsets; of 1:4, 1:3, 1:2, 1:1 and 3:1, chosen on groceries, bms-webview-2
 #: and kosarak-subset
@@ -74,8 +74,8 @@ class RakedHistogram(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/raked-histogram.md: the lowest error on MSNBC (17 items) and on 100,000 of its records, not on 10,000
-    recommended: ClassVar[str] = "up to 20 items, from about 100,000 records on"
+    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is better
+    recommended: ClassVar[str] = "up to 20 items, from about 50,000 / epsilon records on"
 
     longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
     threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
