@@ -53,18 +53,19 @@ def pairwise_page(results: dict[str, Any]) -> str:
         runs = {key.rsplit(maxsplit=1)[1]: run for key, run in compared.items() if key.rsplit(maxsplit=1)[0] == name}
         first = next(iter(runs.values()))
         title = f"## {name} ({first['purpose']}): {first['records']:,} records, {first['items']:,} items"
-        parts.append(f"{title}\n\n{_table(runs, MEASURES)}")
+        parts.append(f"{title}\n\n{comparison_table(runs, MEASURES)}")
         if "1" in runs:
-            by_support = _table({"1": runs["1"]}, SELECTIVITY)
+            by_support = comparison_table({"1": runs["1"]}, SELECTIVITY)
             parts.append(f"Drawn queries by the share of records that have them, and uniform ones:\n\n{by_support}")
-    parts.append(f"{LOSSES}\n\n{_losses(compared)}")
+    parts.append(f"{LOSSES}\n\n{list_losses(compared, 'pairwise-marginals')}")
     timed = {name.removeprefix("time "): run for name, run in results.items() if name.startswith("time ")}
     if timed:
         parts.append(_times(timed))
     return "\n\n".join(parts) + "\n"
 
 
-def _table(runs: dict[str, Any], measures: tuple[str, ...]) -> str:
+def comparison_table(runs: dict[str, Any], measures: tuple[str, ...]) -> str:
+    """Write the figures of all methods, by epsilon."""
     rows = []
     for epsilon, run in runs.items():
         for method, row in run["methods"].items():
@@ -79,20 +80,20 @@ def _figure(measure: str, figure: list[float] | None) -> str:
     return f"{figure[0]:.0f} ({figure[1]:.0f})" if measure == "of top 100" else f"{figure[0]:.2f} ({figure[1]:.2f})"
 
 
-def _losses(compared: dict[str, Any]) -> str:
-    """List every measure by which a rival is better, with both figures."""
+def list_losses(compared: dict[str, Any], method: str) -> str:
+    """List every measure by which a rival of a method is better, with both figures."""
     rows = []
     for name, run in compared.items():
-        ours = run["methods"]["pairwise-marginals"]["figures"]
-        for method, row in run["methods"].items():
+        ours = run["methods"][method]["figures"]
+        for rival, row in run["methods"].items():
             better = [
                 f"{measure} {figure[0]:.2f} ({ours[measure][0]:.2f})"
                 for measure, figure in row["figures"].items()
-                if method != "pairwise-marginals" and measure != "records" and _beats(measure, figure, ours[measure])
+                if rival != method and measure != "records" and _beats(measure, figure, ours[measure])
             ]
             if better:
                 data, epsilon = name.rsplit(maxsplit=1)
-                rows.append([data, epsilon, method, ", ".join(better)])
+                rows.append([data, epsilon, rival, ", ".join(better)])
     return table(["data", "epsilon", "rival", "better by these (ours in brackets)"], rows)
 
 

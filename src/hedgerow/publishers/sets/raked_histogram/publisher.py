@@ -5,36 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Sets
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
+from hedgerow.publishers.sets.raked_histogram.model_update import blend_counts, blend_queries, rake_to
 from hedgerow.publishers.sets.raked_histogram.raking import rake, spurious_cutoff
 from hedgerow.steps.rounding import round_together
 
 __all__ = ["RakedHistogram"]
 
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
 #: up to this many items all itemsets fit in memory
 _MOST_ITEMS = 20
+#: up to this many items sums of all noisy counts are as good as direct ones; of 10 and 15, chosen on kosarak-subset
+_FEW_ITEMS = 10
+#: of the budget, for the model and for all itemsets; of 1:4, 1:3, 1:2, 1:1 and 3:1, chosen on groceries, bms-webview-2
+#: and kosarak-subset
+_SHARES = (1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RakedHistogram(Publisher[Sets]):
     r"""Publish sets of few items by a noisy histogram, raked to the counts of items, pairs and triples.
 
-    All $2^{|I|} - 1$ itemsets are counted with noise, with the whole budget. Sums over *all* noisy counts are unbiased
-    estimates of the counts of single items, pairs and triples. The itemsets that reach a threshold are scaled to these
-    sums by raking (iterative proportional fitting [1]_), where the difference is larger than noise. This corrects
-    the bias of the threshold, which the plain histogram (`flat-laplace`) does not. For up to 20 items.
+    All $2^{|I|} - 1$ itemsets are counted with noise. Up to 10 items, this has the whole budget: sums over *all* noisy
+    counts are unbiased estimates of the counts of single items, pairs and triples. The itemsets that reach a threshold
+    are scaled to these sums by raking (iterative proportional fitting [1]_), where the difference is larger than noise.
+    This corrects the bias of the threshold, which the plain histogram (`flat-laplace`) does not.
+
+    Each item more doubles the variance of such a sum. From 11 items on (and up to 20), half of the budget therefore
+    goes into a model of sizes, items and pairs (`pairwise-marginals`). Each noisy count is shrunk towards that of the
+    model, by as much as noise explains their difference. The result is raked to items, pairs and triples, each a mean
+    of the model's count and of the sum of all noisy counts, weighted by their variances.
 
     Privacy
     -------
-    itemset counts: L1 = 1, since a record is exactly one itemset; asked once with the whole
-    budget, for every itemset of the declared items. Threshold and raking depend on noisy answers only.
+    itemset counts: L1 = 1, since a record is exactly one itemset; asked once, for every itemset of the declared items,
+    with the whole budget up to 10 items and else with half of it.
+    sizes, item weights, pair weights: from 11 items on, as in `pairwise-marginals`, with the other half.
+    Threshold, means and raking depend on noisy answers only.
 
     Examples
     --------
@@ -56,8 +74,8 @@ class RakedHistogram(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/raked-histogram.md: the lowest error on MSNBC (17 items) and on 100,000 of its records, not on 10,000
-    recommended: ClassVar[str] = "up to 20 items, from about 100,000 records on"
+    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is better
+    recommended: ClassVar[str] = "up to 20 items, from about 50,000 / epsilon records on"
 
     longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
     threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
@@ -69,14 +87,40 @@ class RakedHistogram(Publisher[Sets]):
         return {"longest": self.longest}
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
-        """Count every itemset with the whole budget, keep those that reach the threshold, and rake them."""
+        """Count every itemset, and rake what stands clear of the noise; from 11 items on, beside a model."""
         items = data.domain.size("item")
         if items > _MOST_ITEMS:
             msg = (
                 f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: use pairwise-marginals"
             )
             raise ParameterError(msg)
-        masks, counts = data.truncated(self.longest).histogram()
+        data = data.truncated(self.longest)
+        masks, raked = self._rake(data, ledger) if items <= _FEW_ITEMS else self._rake_with_model(data, ledger)
+        counts = round_together(raked)
+        return Sets.from_masks(masks[counts > 0], counts[counts > 0], data.domain)
+
+    def _rake(self, data: Sets, ledger: Ledger) -> tuple[Integers, Floats]:
+        """Keep the itemsets that reach the threshold, and rake them to the sums of all noisy counts."""
+        noisy, cells, spend = self._ask_itemsets(data, ledger)
+        return rake(noisy, cells, self._cutoff(noisy, cells, spend), spend)
+
+    def _rake_with_model(self, data: Sets, ledger: Ledger) -> tuple[Integers, Floats]:
+        """Improve the records of a model by noisy counts of all itemsets."""
+        for_model, for_itemsets = ledger.split(*_SHARES)
+        masks, counts = PairwiseMarginals(longest=self.longest).run(data, for_model).histogram()
+        noisy, cells, spend = self._ask_itemsets(data, for_itemsets)
+        model = np.zeros_like(noisy)
+        model[masks] = counts
+        blended = blend_counts(model, noisy, self._cutoff(model, cells - len(masks), spend), spend)
+        targets = blend_queries(model, noisy, model_spend=float(for_model.budget), spend=spend)
+        raked = rake_to(blended, targets)
+        masks = np.flatnonzero(raked)
+        return masks, raked[masks]
+
+    def _ask_itemsets(self, data: Sets, ledger: Ledger) -> tuple[Integers, int, float]:
+        """Return the noisy count of every itemset by its mask, how many can occur, and what each has cost."""
+        items = data.domain.size("item")
+        masks, counts = data.histogram()
         exact = np.zeros(2**items, np.int64)
         exact[masks] = counts
         noisy = np.zeros_like(exact)
@@ -85,10 +129,11 @@ class RakedHistogram(Publisher[Sets]):
         # no record has more than `longest` items
         possible = np.bitwise_count(np.arange(len(noisy))) <= self.longest
         noisy[~possible] = 0
-        cells, spend = int(possible.sum()) - 1, float(ledger.budget)
+        return noisy, int(possible.sum()) - 1, float(ledger.budget)
+
+    def _cutoff(self, counts: Integers, cells: int, spend: float) -> int:
+        """The least noisy count that is kept: it reaches the threshold, and few of all cells reach it by noise."""
         cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold / spend))
         if self.spurious > 0 and cells > 1:
-            cutoff = max(cutoff, spurious_cutoff(noisy, cells, spend, self.spurious))
-        masks, raked = rake(noisy, cells, cutoff, spend)
-        counts = round_together(raked)
-        return Sets.from_masks(masks[counts > 0], counts[counts > 0], data.domain)
+            cutoff = max(cutoff, spurious_cutoff(counts, cells, spend, self.spurious))
+        return cutoff

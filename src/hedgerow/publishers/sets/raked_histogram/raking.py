@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["rake", "spurious_cutoff"]
+__all__ = ["list_queries", "noise_variance", "rake", "spurious_cutoff", "sum_supersets"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -80,7 +80,7 @@ def rake(noisy: Integers, cells: int, cutoff: int, spend: float) -> tuple[Intege
     masks = masks[masks > 0]
     raked = noisy[masks].astype(np.float64)
     items = len(noisy).bit_length() - 1
-    queries = [query for size in range(_LARGEST_QUERY, -1, -1) for query in _queries(items, size)]
+    queries = [query for size in range(_LARGEST_QUERY, -1, -1) for query in list_queries(items, size)]
     members = [np.flatnonzero((masks & query) == query) for query in queries]
     targets = _targets(noisy, cells, spend, raked, queries, members)
     for _ in range(_SWEEPS):
@@ -100,9 +100,8 @@ def _targets(
     members: list[NDArray[np.intp]],
 ) -> list[float]:
     """The target of each query: what the kept itemsets that contain it should sum up to."""
-    a = math.exp(-spend)
-    variance = 2 * a / (1 - a) ** 2
-    sums = _sums_above(noisy)
+    variance = noise_variance(spend)
+    sums = sum_supersets(noisy)
     targets: list[float] = []
     for query, rows in zip(queries, members, strict=True):
         kept = float(counts[rows].sum())
@@ -113,11 +112,17 @@ def _targets(
     return targets
 
 
+def noise_variance(spend: float) -> float:
+    """The variance of discrete Laplace noise of sensitivity 1."""
+    a = math.exp(-spend)
+    return 2 * a / (1 - a) ** 2
+
+
 def _excess(t: int, a: float) -> float:
     return a**t * (t * (1 - a) + a)
 
 
-def _queries(items: int, size: int) -> list[int]:
+def list_queries(items: int, size: int) -> list[int]:
     """List the masks of all itemsets of a size."""
     masks = [0]
     for _ in range(size):
@@ -125,7 +130,7 @@ def _queries(items: int, size: int) -> list[int]:
     return masks
 
 
-def _sums_above(noisy: Integers) -> Integers:
+def sum_supersets(noisy: Integers) -> Integers:
     """For every itemset, sum all itemsets that contain it: one pass per item."""
     sums = noisy.copy()
     for item in range(len(noisy).bit_length() - 1):
