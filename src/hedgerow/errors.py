@@ -23,7 +23,6 @@ __all__ = [
     "UnknownMethod",
     "UnsupportedGuarantee",
     "UnsupportedVersion",
-    "UselessRelease",
     "WriteError",
 ]
 
@@ -88,10 +87,6 @@ class BudgetExceeded(GuaranteeError):
 
 class NotSatisfied(GuaranteeError):
     """The independent check of the output failed."""
-
-
-class UselessRelease(GuaranteeError):
-    """A release is empty, or rests on noise alone: no promise is worth that."""
 
 
 class PromiseBroken(GuaranteeError):

@@ -66,7 +66,6 @@ SESSIONS = {
     ],
     "persons": [
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
-        f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1 --even-if-useless",
         f"{PERSONS},person=customer --out S",
         f"{PERSONS} --records-per-person 2 --out S",
     ],

@@ -220,7 +220,8 @@ def test_a_rule_can_be_sent_to_another_machine(rule):
 
 # ---- methods
 
-PRIVATE = [name for name in METHODS if PureDP in find_method(name).keeps]
+#: those that read all records at once are on this machine only
+PRIVATE = [name for name in METHODS if PureDP in (method := find_method(name)).keeps and not method.reads_all_records]
 SHARED = {name: case for name, case in CASES.items() if case.method in PRIVATE}
 #: one case per method and data set is fast; other settings and units are slow
 FAST = {(case.method, case.data): name for name, case in reversed(SHARED.items())}.values()

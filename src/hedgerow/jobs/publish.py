@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hedgerow import progress
 from hedgerow.data import Dataset
-from hedgerow.errors import GuaranteeError, UnsupportedGuarantee, UselessRelease
+from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
 from hedgerow.frontiers import find_engine
 from hedgerow.io.account_charge import Charge
 from hedgerow.io.atomic_folder import Placement
@@ -74,8 +74,6 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     with charge or nullcontext():
         progress.tell("publishing")
         release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)
-        if not job.even_if_useless:
-            _require_use(release)
         progress.tell("writing and verifying")
         write_folder(
             release,
@@ -87,17 +85,6 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
             key=plan.key,
         )
     return release, folder
-
-
-def _require_use(release: Release[Any]) -> None:
-    """Refuse a release of nothing, or of noise."""
-    if release.is_empty() or release.is_noise():
-        helps = "a larger epsilon, more records, a smaller domain" if release.evidence.entries else "a weaker promise"
-        msg = (
-            f"{release.describe_use()} Nothing was written. What would help: {helps} or another method; "
-            "--even-if-useless writes it all the same"
-        )
-        raise UselessRelease(msg)
 
 
 def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
