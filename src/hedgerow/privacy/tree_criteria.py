@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,9 +63,9 @@ class _TreeCriterion(Criterion):
             counts.update(self._count(data, find_look_alikes(data)))
         return counts
 
+    @abstractmethod
     def _count(self, data: Records, alike: LookAlikes) -> dict[str, int]:
         """Count the violations of one data set."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, init=False, repr=False)

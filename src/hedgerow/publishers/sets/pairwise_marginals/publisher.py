@@ -83,7 +83,7 @@ class PairwiseMarginals(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/pairwise-marginals.md: ahead of the simple rivals on sets of 169 to 21,000 items
+    # docs/results/pairwise-marginals.md, which also says where a rival is better: rare and larger queries of kosarak
     recommended: ClassVar[str] = "more than 20 items, from about 5,000 / epsilon records on"
 
     pairs: str = param("auto", "count pairs of items where they are expected to pay, or never", choices=("auto", "off"))
