@@ -221,6 +221,7 @@ def test_noise_of_absurd_scale_is_refused():
         Laplace(l1=2**60).draw(zeros(1), Fraction(1), bits(seed=1))
 
 
+@pytest.mark.system_noise
 def test_publications_draw_from_the_operating_system(monkeypatch):
     asked = []
     real = os.urandom
