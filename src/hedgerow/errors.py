@@ -23,6 +23,7 @@ __all__ = [
     "UnknownMethod",
     "UnsupportedGuarantee",
     "UnsupportedVersion",
+    "UselessRelease",
     "WriteError",
 ]
 
@@ -91,6 +92,10 @@ class NotSatisfied(GuaranteeError):
 
 class PromiseBroken(GuaranteeError):
     """A check shows that a method does not keep its promise."""
+
+
+class UselessRelease(GuaranteeError):
+    """Under this promise nothing is left to publish, or hardly anything but noise."""
 
 
 class EngineError(HedgerowError):

@@ -66,6 +66,7 @@ SESSIONS = {
     ],
     "persons": [
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
+        f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1 --even-if-useless",
         f"{PERSONS},person=customer --out S",
         f"{PERSONS} --records-per-person 2 --out S",
     ],

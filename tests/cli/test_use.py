@@ -5,6 +5,7 @@ import json
 from terminal import run
 
 from hedgerow.io import read_release
+from hedgerow.io.epsilon_account import FAILED, Account
 
 PUBLISH = "publish a.dat --kind sets --method noisy-singletons --unit record --assert-public-domain --out R"
 
@@ -15,9 +16,39 @@ def write_sets(folder, records):
 
 def test_a_release_of_noise_is_called_so(tmp_path):
     write_sets(tmp_path, 10)
-    ran = run(f"{PUBLISH} --epsilon 0.05 --json --seed 1", tmp_path)
+    ran = run(f"{PUBLISH} --epsilon 0.05 --json --seed 1 --even-if-useless", tmp_path)
     assert ran.code == 0, ran
     assert "rests on noise" in json.loads(ran.out)["use"] or "is empty" in json.loads(ran.out)["use"]
+
+
+def test_a_release_of_noise_is_refused_but_paid_for(tmp_path):
+    """Answers were drawn: publishing the first of many tries that looks well would cost more than one of them."""
+    write_sets(tmp_path, 10)
+    (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')
+    ran = run(f"{PUBLISH} --epsilon 0.05 --account account.toml", tmp_path)
+    assert ran.code == 3
+    assert not (tmp_path / "R").exists()
+    [line] = ran.err.splitlines()
+    assert "What would help: a larger epsilon" in line
+    assert "--even-if-useless" in line
+    assert "epsilon 0.05 stays charged to account.toml" in line
+    [entry] = Account.read(tmp_path / "account.toml").releases
+    assert entry["state"] == FAILED
+
+
+def test_a_refusal_leaves_the_release_that_was_there(tmp_path):
+    write_sets(tmp_path, 3_000)
+    assert run(f"{PUBLISH} --epsilon 1", tmp_path).code == 0
+    before = (tmp_path / "R" / "release.json").read_bytes()
+    write_sets(tmp_path, 10)
+    assert run(f"{PUBLISH} --epsilon 0.05 --overwrite", tmp_path).code == 3
+    assert (tmp_path / "R" / "release.json").read_bytes() == before
+
+
+def test_a_recipe_remembers_that_useless_is_accepted(tmp_path):
+    write_sets(tmp_path, 10)
+    assert run(f"{PUBLISH} --epsilon 0.05 --save-recipe r.toml --even-if-useless", tmp_path).code == 0
+    assert run("publish --recipe r.toml --overwrite", tmp_path).code == 0
 
 
 def test_what_a_release_rests_on_is_printed_stated_and_stored(tmp_path):

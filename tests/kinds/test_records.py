@@ -182,6 +182,9 @@ def test_what_is_not_published_is_said_to_the_owner_only(tmp_path):
     # a block has records of one label, and what is left over meets the same value again
     (tmp_path / "d.jsonl").write_text(one * 2 + two * 2 + three * 2 + four * 2)
     ran = run(line.format("B"), tmp_path)
+    assert (ran.code, (tmp_path / "B").exists()) == (3, False)
+    assert "What would help: a weaker promise" in ran.err
+    ran = run(line.format("B") + " --even-if-useless", tmp_path)
     assert (ran.code, "The release is empty" in ran.out) == (0, True)
     assert "For the owner only: records suppressed: 8." in ran.out
     (tmp_path / "d.jsonl").write_text(one * 2 + two)

@@ -68,6 +68,7 @@ class _Publish(ReadingCommand):
 )
 @click.option("--engine", metavar="NAME", help="Where the data is counted: local (this machine).")
 @click.option("--overwrite", is_flag=True, help="Replace the folder if it holds a release.")
+@click.option("--even-if-useless", is_flag=True, help="Write the release even if it is empty or rests on noise.")
 @click.option("--dry-run", is_flag=True, help="Check everything, but publish nothing and spend nothing.")
 @click.option(
     "--recipe", type=click.Path(), help="Read all options from this recipe file (TOML); other options override it."
@@ -131,6 +132,7 @@ def _job(arguments: dict[str, Any]) -> Any:
         "promise": select_promise(arguments),
         "assert_public_domain": arguments["assert_public_domain"],
         "overwrite": arguments["overwrite"],
+        "even_if_useless": arguments["even_if_useless"],
     }
     options |= {name: value for name, value in more.items() if value}
     if arguments["recipe"]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hedgerow import progress
 from hedgerow.data import Dataset
-from hedgerow.errors import GuaranteeError, UnsupportedGuarantee
+from hedgerow.errors import GuaranteeError, UnsupportedGuarantee, UselessRelease
 from hedgerow.frontiers import find_engine
 from hedgerow.io.account_charge import Charge
 from hedgerow.io.atomic_folder import Placement
@@ -74,6 +74,8 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     with charge or nullcontext():
         progress.tell("publishing")
         release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)
+        if not job.even_if_useless:
+            _require_use(release)
         progress.tell("writing and verifying")
         write_folder(
             release,
@@ -85,6 +87,24 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
             key=plan.key,
         )
     return release, folder
+
+
+def _require_use(release: Release[Any]) -> None:
+    """Refuse a release that is empty or rests on noise; it is known from the answers alone, which were paid for."""
+    if not (release.is_empty() or release.is_noise()):
+        return
+    use = release.describe_use()
+    msg = f"{use[0].lower()}{use[1:]} Nothing was written. "
+    if release.evidence.entries:
+        msg += "The data was asked: every further try costs privacy again. "
+        weaker = "a larger epsilon, more records, a smaller domain"
+    else:
+        weaker = "a weaker promise, more records, coarser values"
+    msg += (
+        f"What would help: {weaker} or another method (hedgerow methods --kind {release.kind}); "
+        "--even-if-useless writes it all the same"
+    )
+    raise UselessRelease(msg)
 
 
 def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:

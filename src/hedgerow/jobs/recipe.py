@@ -42,6 +42,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     account: str | None = None
     sign: str | None = None
     overwrite: bool = False
+    even_if_useless: bool = False
     engine: str = "local"
 
 
