@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import click
@@ -34,7 +35,7 @@ def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
 
 
 def _table(methods: list[dict[str, Any]]) -> str:
-    """One line per method, with a star if it is recommended."""
+    """One line per method, with a star if it is recommended, and then for which data it is."""
     rows = [
         (
             "*" if facts["recommended"] else " ",
@@ -45,18 +46,20 @@ def _table(methods: list[dict[str, Any]]) -> str:
         )
         for facts in methods
     ]
+    recommended = [(" ", facts["name"], facts["recommended"]) for facts in methods if facts["recommended"]]
+    return "\n".join([*_align(rows), *(["", "* recommended for", *_align(recommended)] if recommended else [])])
+
+
+def _align(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    if any(facts["recommended"] for facts in methods):
-        lines += ["", "* recommended; `hedgerow methods NAME` tells for which data"]
-    return "\n".join(lines)
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _facts(method: Any) -> dict[str, Any]:
     from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
 
     text = inspect.getdoc(method) or ""
-    paper = text.partition("References\n----------\n")[2]
+    papers = re.split(r"\.\. \[\d+\] ", text.partition("References\n----------\n")[2])
     return {
         "name": method.name,
         "summary": text.splitlines()[0],
@@ -64,7 +67,7 @@ def _facts(method: Any) -> dict[str, Any]:
         "keeps": [kept.name for kept in method.keeps],
         "units": list(method.units),
         "recommended": method.recommended,
-        "paper": " ".join(paper.removeprefix(".. [1] ").split()),
+        "papers": [" ".join(paper.split()) for paper in papers if paper.strip()],
         "parameters": [parameter._asdict() for parameter in parameters_of(method)],
     }
 
@@ -76,7 +79,7 @@ def _details(facts: dict[str, Any]) -> str:
         f"  kind       {', '.join(facts['kinds'])}",
         f"  guarantee  {', '.join(facts['keeps'])}",
         *([f"  unit       {' or '.join(facts['units'])}"] if facts["units"] else []),
-        f"  paper      {facts['paper']}",
+        *(f"  paper      {paper}" for paper in facts["papers"]),
     ]
     if facts["recommended"]:
         lines.append(f"  best for   {facts['recommended']}")
