@@ -210,7 +210,7 @@ def test_a_label_of_escape_codes_is_shown_as_escapes(made, tmp_path):
 
 @pytest.mark.parametrize(
     "variables",
-    [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}],
+    [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow), pytest.param({"PYTHONIOENCODING": "latin-1"}, marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_any_name_in_any_locale(made, tmp_path, variables):
     """Letters of any kind, bytes that are none, a new line and an escape code."""

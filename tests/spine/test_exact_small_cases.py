@@ -147,6 +147,7 @@ def test_a_broken_toy_tree_is_above_the_promise(name):
     assert loss > 1 + 0.01
 
 
+@pytest.mark.slow
 def test_the_enumerated_law_is_the_one_that_is_drawn():
     """The laws of the check share nothing with the samplers; here they meet.
 

@@ -17,7 +17,7 @@ from hedgerow.errors import ParameterError, PromiseBroken
 from hedgerow.testing import check_replay, mutant, sets_of, strategies
 
 MOVED: Counter[tuple[str, str, bool]] = Counter()
-EXAMPLES = 150
+EXAMPLES = 75
 LAWFUL = [*(small(name) for name in METHODS if PureDP in find_method(name).keeps), TokenTree()]
 
 

@@ -155,9 +155,10 @@ def test_drawing_again_is_not_the_exponential_mechanism():
 # ---- the shipped method, on the same pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [{"height": 1}, pytest.param({"height": 2, "count": 0.9, "partition": 0.05}, marks=pytest.mark.slow)],
+    [{"height": 1}, {"height": 2, "count": 0.9, "partition": 0.05}],
     ids=str,
 )
 def test_the_shipped_method_keeps_the_promise_on_four_vertices(settings):

@@ -128,7 +128,7 @@ def _values(data, name):
 
 
 @given(databases(), st.sampled_from(WAYS), st.randoms(use_true_random=False))
-@settings(max_examples=500)
+@settings(max_examples=150)
 @pytest.mark.filterwarnings("ignore")
 def test_the_order_of_records_changes_nothing(database, way, random):
     sets, flags, *_ = database

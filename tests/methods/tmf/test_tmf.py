@@ -157,7 +157,7 @@ def test_the_exact_loss_stays_within_the_promise():
     neighbour = data.neighbour(0, unit="edge")
     assert check_replay(TopMFilter(), data, neighbour, EDGE, 1).loss == 1
     laws = (
-        output_distribution(TopMFilter(count_share=0.5), graph, EDGE, low=-2, high=5) for graph in (data, neighbour)
+        output_distribution(TopMFilter(count_share=0.5), graph, EDGE, low=-1, high=4) for graph in (data, neighbour)
     )
     assert 0.5 < worst_loss(*laws) <= 1
 
