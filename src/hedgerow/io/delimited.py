@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
@@ -54,6 +55,7 @@ def read_cells(where: str, content: bytes, request: ReadRequest, wanted: Collect
     lines.refuse(where, uneven & ~torn, what, request)
     body &= ~uneven
     columns = [name for name in names if wanted is None or name in wanted]
+    progress.count("columns that are not read", len(names) - len(columns))
     frame = _frame(lines.select(body), names, columns, quoted=bool((cells.quoted & body).any()))
     return CellTable(frame, lines.numbers[body])
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.io.long_table import LongTable, ReadRequest
@@ -47,6 +48,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
             "if that is intended, allow more with the reading option most_bytes"
         )
         raise ReadError(msg)
+    progress.count("columns that are not read", len(names) - len(columns))
     return to_long_table(where, frame, request, np.arange(1, len(frame) + 1, dtype=np.int64))
 
 
