@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import sequences_over
-from scipy import stats
 
 from hedgerow import PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
@@ -143,41 +142,6 @@ def test_all_that_is_published_of_two_items_loses_no_more_than_promised(records)
 def test_too_little_noise_is_seen_by_the_same_check():
     with hardly_any_noise():
         assert worst([[0]]) > 6.5
-
-
-# ---- the black box: nothing but releases
-
-
-def released_ones(method, records, runs, first):
-    """The share of the second item, in each of several releases."""
-    data = sequences_over(records, 2)
-    seen = []
-    for seed in range(first, first + runs):
-        items = method.publish(data, PureDP(epsilon=1, unit="sequence"), seed=seed).data.items
-        seen.append(np.mean(items))
-    return np.array(seen)
-
-
-def observed_loss(method, runs):
-    """A lower bound of the loss, with 99.99 % confidence: an event is chosen on half of all runs, and tested."""
-    neighbours = [[0, 0], [1, 1, 1, 1]], [[0, 0]]
-    seen = [released_ones(method, records, runs, 10_000 * number) for number, records in enumerate(neighbours)]
-    half = runs // 2
-    cuts = np.quantile(np.concatenate(seen), np.linspace(0.02, 0.98, 25))
-    chosen = max(cuts, key=lambda cut: np.mean(seen[0][:half] > cut) / max(1 / half, np.mean(seen[1][:half] > cut)))
-    counts = [int(np.sum(part[half:] > chosen)) for part in seen]
-    low = stats.binomtest(counts[0], half).proportion_ci(0.9999, "exact").low
-    high = stats.binomtest(counts[1], half).proportion_ci(0.9999, "exact").high
-    return math.log(max(low, 1e-12) / high)
-
-
-@pytest.mark.slow
-def test_releases_alone_show_no_more_than_was_promised():
-    """And they show it if every token counts a hundredfold."""
-    honest = VariableOrderMarkov(tokens=4, longest=4)
-    assert observed_loss(honest, 1_500) <= 1
-    with changed(Tokens, "count", "rows * symbols).astype(np.int64)", "rows * symbols).astype(np.int64) * 100"):
-        assert observed_loss(honest, 600) > 1
 
 
 # ---- planted bugs
