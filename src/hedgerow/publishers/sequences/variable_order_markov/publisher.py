@@ -63,7 +63,7 @@ class VariableOrderMarkov(Publisher[Sequences]):
     kinds: ClassVar = (Sequences,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
-    recommended: ClassVar[str] = "sequences of items, from about 5,000 on"
+    recommended: ClassVar[str] = "sequences of items, from about 1,000 / epsilon on"
     #: equal sequences are numbered
     reads_all_records: ClassVar[bool] = True
 
