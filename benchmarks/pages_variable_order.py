@@ -50,9 +50,10 @@ def _head() -> str:
         "the same of runs of two items and more. *Query error*: 4,000 runs of up to eight items drawn from records, "
         "mean relative error of their counts, with a sanity bound of 0.1 % of the sequences. *TV*: total variation "
         "distance of lengths, and of bigrams. *Number*, *items*: released over original.\n\n`ngram` and "
-        "`ngram-markov` as they come (l_max 20, n_max 5), `prefix-tree` of height 12. *First-order chain*: noisy pairs "
-        "with start and end, of the first 10 transitions of a sequence, those above the noise, walks of up to 60 "
-        "items. *Independent items*: noisy lengths and noisy single items, half of epsilon each, of the first 20 items."
+        "`ngram-markov` as they come (l_max 20, n_max 5), `prefix-tree` of height 12, on journeys "
+        "`continued-prefix-tree` too. *First-order chain*: noisy pairs with start and end, of the first 10 transitions "
+        "of a sequence, those above the noise, walks of up to 60 items. *Independent items*: noisy lengths and "
+        "noisy single items, half of epsilon each, of the first 20 items."
         "\n\nAll methods have their default settings on all data. The constants of `variable-order-markov` were chosen "
         "on MSNBC, SUBE, BMS-WebView-1, Kosarak, FIFA, Bible and Leviathan, and on parts of them, with other seeds. "
         "Two data sets showed that something was wrong, and are counted with these: Singapore bikes (flows were not "
@@ -100,14 +101,14 @@ def _wins(scores: Scores, way: str, measure: str) -> int:
 
 def _summary(runs: dict[str, Any]) -> str:
     """In how many settings it is better, equal or worse than each other way."""
-    ways = [way for way in next(iter(runs.values()))["scores"] if way != OURS]
+    ways = list(dict.fromkeys(way for run in runs.values() for way in run["scores"] if way != OURS))
     rows = []
     for chosen in (False, True):
         scores = [run["scores"] for run in runs.values() if run["chosen on"] == chosen]
         for way in ways:
             cells = []
             for measure in MEASURES:
-                results = [_wins(each, way, measure) for each in scores]
+                results = [_wins(each, way, measure) for each in scores if way in each]
                 cells.append(" / ".join(str(results.count(result)) for result in (1, 0, -1)))
             rows.append(["chosen on" if chosen else "not chosen on", way, *cells])
     return (

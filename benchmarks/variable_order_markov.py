@@ -49,6 +49,9 @@ WAYS: dict[str, Way] = {
     "first-order chain": first_order,
     "independent items": independent,
 }
+#: journeys among places, for which another method of ours is recommended
+JOURNEYS = ("gowalla-nyc", "foursquare-nyc", "sube-smartcard", "singapore-bikes")
+JOURNEY_WAYS: dict[str, Way] = {"continued-prefix-tree": method("continued-prefix-tree")}
 
 
 def run_source(name: str, epsilon: str) -> dict[str, Any]:
@@ -56,7 +59,8 @@ def run_source(name: str, epsilon: str) -> dict[str, Any]:
     data = {**CHOSEN_ON, **REPORTED_ON}[name](data_folder())
     truth = Truth(data)
     scores: dict[str, Any] = {}
-    for way, publish in WAYS.items():
+    ways = {**WAYS, **(JOURNEY_WAYS if name in JOURNEYS else {})}
+    for way, publish in ways.items():
         runs = []
         for seed in range(FIRST_SEED, FIRST_SEED + RUNS):
             start = time.process_time()
