@@ -23,8 +23,8 @@ __all__ = ["WrittenSequences", "ends_by_row", "expected_ends", "log_odds", "writ
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: the range of the shift of log-odds, the steps of its bisection, and the least probability of an end
-_SHIFT, _HALVINGS, _LEAST = 40.0, 60, 1e-6
+#: the range of the shift of log-odds, the most steps to find it, how close they come; the least probability of an end
+_SHIFT, _STEPS, _CLOSE, _LEAST = 40.0, 100, 1e-12, 1e-6
 
 
 class WrittenSequences(NamedTuple):
@@ -86,12 +86,19 @@ def expected_ends(many: Integers, odds: Floats, number: int) -> Floats:
     >>> expected_ends(np.array([100, 50]), np.zeros(2), 30).round(6).tolist()
     [20.0, 10.0]
     """
-    low, high = -_SHIFT, _SHIFT
-    for _ in range(_HALVINGS):
-        shift = (low + high) / 2
-        few = float((many / (1 + np.exp(-(odds + shift)))).sum()) < number
-        low, high = (shift, high) if few else (low, shift)
-    return many / (1 + np.exp(-(odds + (low + high) / 2)))
+    low, high, shift = -_SHIFT, _SHIFT, 0.0
+    ends = many / (1 + np.exp(-odds))
+    for _ in range(_STEPS):
+        excess = float(ends.sum()) - number
+        low, high = (low, shift) if excess > 0 else (shift, high)
+        slope = float((ends * (1 - ends / many)).sum())
+        # a step of Newton's method, or of bisection where that would leave the range
+        newton = shift - excess / slope if slope > 0 else low
+        last, shift = shift, newton if low < newton < high else (low + high) / 2
+        ends = many / (1 + np.exp(-(odds + shift)))
+        if abs(shift - last) < _CLOSE:
+            break
+    return ends
 
 
 def ends_by_row(many: Integers, odds: Floats, number: int, coins: np.random.Generator) -> Integers:
