@@ -126,6 +126,14 @@ class _Literal:
         totals = self.level_one_totals(q)
         priors = {name: totals[name] * q / q.sum() for name in names}
         start = np.append(q[:-1], 0) / q[:-1].sum()
+        if tree.with_items and not self.depends(names, priors):
+            q = self.pooled(q, [name for name in names if name != (START,)], totals)
+            self.rows[()], self.totals[()] = q, q.sum()
+            rows = {name: totals[name] * q / q.sum() for name in names}
+            rows[START,] = totals[START,] * np.append(q[:-1], 0) / q[:-1].sum()
+            self.rows |= rows
+            self.totals |= totals
+            return
         priors[START,] = np.append((totals[START,] * start)[:-1], 1e-9)
         shrunk = self.shrunk_rows([(self.combined[name], priors[name], self.variance[name]) for name in names])
         rows = dict(zip(names, shrunk, strict=True))
@@ -142,6 +150,29 @@ class _Literal:
             rows = self.scaled(rows, totals, columns)
         self.rows |= rows
         self.totals |= totals
+
+    def depends(self, names, priors):
+        """Whether squared deviations of the rows of items are more than one standard deviation too large."""
+        own = [name for name in names if name not in ((START,), (REST,))]
+        squares = [
+            (y - m) ** 2 / self.variance[n] for n in own for y, m in zip(self.combined[n], priors[n], strict=True)
+        ]
+        return sum(squares) - len(squares) > math.sqrt(5 * len(squares))
+
+    def pooled(self, q, names, totals):
+        """Single items from their own reading, and from all rows but that of the start, by their totals."""
+        tree, c = self.tree, self.symbols
+        square = sum(totals[name] ** 2 for name in names)
+        part = [sum(totals[name] * self.combined[name][z] for name in names) / square for z in range(c - 1)]
+        if sum(part) < 0.5:
+            return q
+        factor = sum(q[:-1]) / sum(part)
+        spread = factor**2 * sum(totals[name] ** 2 * self.variance[name] for name in names) / square**2
+        own, v = tree.readings[()]
+        cells = [(ivw(own[z], v, factor * part[z], spread), tree.total / c) for z in range(c - 1)]
+        scale = math.sqrt(1 / (1 / v + 1 / spread) / 2)
+        items = np.array(eb([(y, m, scale) for y, m in cells]))
+        return np.append(np.maximum(items, 1e-6 * items.mean()), q[-1])
 
     def residue(self, name, row, total):
         large = self.combined[name] >= 4 * math.sqrt(self.variance[name] / 2)

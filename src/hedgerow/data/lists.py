@@ -215,8 +215,10 @@ def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, NDArray[np
     """Sort rows by size and then by items; also return which rows differ from the one before."""
     starts = np.cumsum(sizes) - sizes
     order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]
-    for size in np.unique(sizes).tolist():
-        members = np.flatnonzero(sizes == size)
+    # narrow integers are sorted by radix sort
+    by_size = np.argsort(sizes.astype(np.min_scalar_type(int(sizes.max(initial=0)))), kind="stable")
+    for members in np.split(by_size, np.flatnonzero(np.diff(sizes[by_size])) + 1) if len(sizes) else []:
+        size = int(sizes[members[0]])
         # column by column in memory, since rows are many and mostly short
         lists = items[starts[members] + np.arange(size)[:, None]].T
         by = order_of_lists(lists)

@@ -97,9 +97,14 @@ class _Word(NamedTuple):
 
     @classmethod
     def of(cls, keys: Sequence[Codes], bits: int) -> _Word | None:
-        lows = [int(key.min()) for key in keys]
-        widths = [(int(key.max()) - low).bit_length() for key, low in zip(keys, lows, strict=True)]
-        return cls(lows, widths, [key.dtype for key in keys]) if sum(widths) <= bits else None
+        lows, widths, left = list[int](), list[int](), bits
+        for key in keys:
+            lows.append(int(key.min()))
+            widths.append((int(key.max()) - lows[-1]).bit_length())
+            left -= widths[-1]
+            if left < 0:  # the other keys need not be read
+                return None
+        return cls(lows, widths, [key.dtype for key in keys])
 
     def pack(self, keys: Sequence[Codes]) -> NDArray[np.int64]:
         packed = np.zeros(len(keys[0]), np.int64)

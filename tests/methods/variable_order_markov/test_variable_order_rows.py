@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import sequences_over
-from variable_order_literal import REST, START, LiteralTree, literal_counts
+from variable_order_literal import REST, START, LiteralTree, _Literal, literal_counts
 
 from hedgerow import PureDP
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers, NoisyAnswers
 from hedgerow.privacy.samplers import coins
-from hedgerow.publishers.sequences.variable_order_markov import estimation, exploration, plan, writing
+from hedgerow.publishers.sequences.variable_order_markov import estimation, exploration, plan
 from hedgerow.publishers.sequences.variable_order_markov.estimation import estimate_rows
 from hedgerow.publishers.sequences.variable_order_markov.exploration import explore
 from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram, ask_lengths
 from hedgerow.publishers.sequences.variable_order_markov.plan import make_plan
 from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
+from hedgerow.publishers.sequences.variable_order_markov.rounding import apportion
 from hedgerow.publishers.sequences.variable_order_markov.tokens import Tokens
 from hedgerow.publishers.sequences.variable_order_markov.writing import write_sequences
 from hedgerow.testing import changed
@@ -176,9 +177,24 @@ def test_rows_are_those_of_the_literal_description(mode, balanced, seed, order):
     assert mode
 
 
-def compare_with_literal(seed, order, *, balanced=True):
-    data = sequences_over(records(seed), 3)
-    tree, made, _ = explored(data, NoisyAnswers(seed), epsilon=4, order=order)
+@pytest.mark.parametrize("mode", ["frequent items"])
+@pytest.mark.usefixtures("deep")
+@given(seed=st.integers(0, 999))
+@settings(max_examples=4)
+def test_rows_of_independent_items_are_those_of_the_literal_description(mode, seed):
+    """If the rows of items show nothing but noise, they are all those of single items, estimated from all of them."""
+    lists = np.random.default_rng(seed).choice(3, (300, 5), p=[0.6, 0.3, 0.1]).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exploration, "_OWN_OPENED", np.inf)
+        patch.setattr(estimation, "show_dependence", lambda *_: False)
+        patch.setattr(_Literal, "depends", lambda *_: False)
+        tree = compare_with_literal(seed, 1, lists=lists, epsilon=1)
+    assert tree.depth == 1, mode
+
+
+def compare_with_literal(seed, order, *, balanced=True, lists=None, epsilon=4):
+    data = sequences_over(lists or records(seed), 3)
+    tree, made, _ = explored(data, NoisyAnswers(seed), epsilon=epsilon, order=order)
     made = replace(made, balanced=balanced)
     estimates = estimate_rows(tree, made, coins((1, 0)))
     literal, names = as_literal(tree, made)
@@ -253,10 +269,11 @@ def test_lengths_that_are_written_are_those_that_were_estimated(mode, seed, by_l
 
 
 def written_alike(tree, follow, lengths, seed):
-    row, item = write_sequences(tree, follow, lengths, coins((seed, 0)))
-    expected = writing.apportion(lengths.by_length[1:], lengths.number, coins((seed, 0)).random())
-    assert np.bincount(np.bincount(row), minlength=len(lengths.by_length))[1:].tolist() == expected.tolist()
-    assert row.max() + 1 == lengths.number
+    row, item, counts = write_sequences(tree, follow, lengths, coins((seed, 0)))
+    expected = apportion(lengths.by_length[1:], lengths.number, coins((seed, 0)).random())
+    number = np.bincount(np.bincount(row), counts, minlength=len(lengths.by_length))
+    assert number[1:].tolist() == expected.tolist()
+    assert counts.sum() == lengths.number
     assert np.all((item >= 0) & (item < tree.start))
 
 

@@ -18,6 +18,7 @@ from hedgerow.publishers.sequences.variable_order_markov.context_tree import Con
 from hedgerow.publishers.sequences.variable_order_markov.estimation import _rake
 from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram, bin_edges, estimate_lengths
 from hedgerow.publishers.sequences.variable_order_markov.plan import choose_tokens, token_cost
+from hedgerow.publishers.sequences.variable_order_markov.rounding import apportion
 from hedgerow.publishers.sequences.variable_order_markov.shrinkage import GRID, shrink
 from hedgerow.publishers.sequences.variable_order_markov.tokens import (
     Tokens,
@@ -25,7 +26,7 @@ from hedgerow.publishers.sequences.variable_order_markov.tokens import (
     copy_offsets,
     kept_positions,
 )
-from hedgerow.publishers.sequences.variable_order_markov.writing import _log_odds, apportion, expected_ends
+from hedgerow.publishers.sequences.variable_order_markov.writing import expected_ends, log_odds
 from hedgerow.steps.isotonic import isotonic_regression
 from hedgerow.steps.simplex import project_to_simplex
 
@@ -273,10 +274,10 @@ def test_scaling():
 
 def test_ends():
     case = VECTOR["ends"]
-    many, odds = np.array(case["sequences"]), _log_odds(np.array(case["chances"]))
+    many, odds = np.array(case["sequences"]), log_odds(np.array(case["chances"]))
     for number, shift in case["shifts"].items():
         ends = expected_ends(many, odds, int(number))
-        assert (_log_odds(ends / many) - odds).tolist() == pytest.approx([shift] * 3, abs=1e-5)
+        assert (log_odds(ends / many) - odds).tolist() == pytest.approx([shift] * 3, abs=1e-5)
     for number, ending in case["ending"].items():
         assert expected_ends(many, odds, int(number)).tolist() == pytest.approx(ending, abs=FEW)
 

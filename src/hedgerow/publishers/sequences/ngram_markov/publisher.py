@@ -63,7 +63,7 @@ class NGramMarkov(Publisher[Sequences]):
     kinds: ClassVar = (Sequences,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
-    recommended: ClassVar[str] = "many sequences over few items, such as pages of a site"
+    recommended: ClassVar[str] = "counts of short n-grams, of many sequences over few items"
 
     l_max: int = param(20, "how many items of a sequence are used, from the first on", ge=1, le=1_000)
     n_max: int = param(5, "length of the longest n-grams", ge=1, le=100)

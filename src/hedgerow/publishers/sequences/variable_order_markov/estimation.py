@@ -7,13 +7,14 @@ rows are scaled so that what comes into a context goes out of it, and longer con
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.variable_order_markov.combination import combine_readings, weigh
 from hedgerow.publishers.sequences.variable_order_markov.context_tree import ContextTree
+from hedgerow.publishers.sequences.variable_order_markov.independence import pool_rows, show_dependence
 from hedgerow.publishers.sequences.variable_order_markov.plan import Plan
 from hedgerow.publishers.sequences.variable_order_markov.shrinkage import shrink
 from hedgerow.steps.proportional_fitting import fit_proportionally, scale_rows
@@ -70,9 +71,13 @@ class _Rows:
 
     def estimate_items(self) -> None:
         """Order 0: how often each symbol occurs."""
-        flat = np.full(self.plan.symbols, self.plan.total / self.plan.symbols)
-        counts = shrink(self.combined[0], flat, _scale(self.variance[0]), self.coins)
-        self.counts[0] = np.maximum(counts, _SMOOTHING * counts.mean())
+        self._set_items(self.combined[0], self.variance[0])
+
+    def _set_items(self, noisy: Floats, variance: float) -> None:
+        """Shrink the counts of all symbols, or of all but the end."""
+        flat = np.full(len(noisy), self.plan.total / self.plan.symbols)
+        counts = shrink(noisy, flat, _scale(variance), self.coins)
+        self.counts[0, : len(noisy)] = np.maximum(counts, _SMOOTHING * counts.mean())
         self.totals[0] = self.counts[0].sum()
         self.priors = self.counts[:1] / self.totals[0]
 
@@ -81,9 +86,12 @@ class _Rows:
         tree, rows = self.tree, self.tree.rows(1)
         starts, own = tree.symbol[rows] == tree.start, tree.symbol[rows] != tree.rest
         totals = self._first_order_totals(rows, own)
-        prior = totals[:, None] * self.priors
-        prior[starts, -1] = 0.0  # nothing ends before its first item
-        prior = scale_rows(prior, totals)
+        prior = self._independent(totals, starts)
+        self.totals[rows] = totals
+        if self.plan.with_items and not self._show_dependence(rows[own & ~starts], prior[own & ~starts]):
+            self._pool_items(rows[~starts])
+            self.counts[rows] = self._independent(totals, starts)
+            return
         prior[starts, -1] = _EMPTY
         counts = self._shrunk(self.combined[rows], prior, self.variance[rows])
         counts[starts, -1] = 0.0
@@ -95,7 +103,26 @@ class _Rows:
             counts = _rake(
                 counts, totals, np.zeros(len(rows), np.int64), scale_rows(columns[None, :], totals.sum()[None])
             )
-        self.counts[rows], self.totals[rows] = counts, totals
+        self.counts[rows] = counts
+
+    def _independent(self, totals: Floats, starts: Flags) -> Floats:
+        """The rows if nothing depends on what comes before; but nothing ends before its first item."""
+        rows = totals[:, None] * self.priors
+        rows[starts, -1] = 0.0
+        return scale_rows(rows, totals)
+
+    def _show_dependence(self, rows: Integers, prior: Floats) -> bool:
+        return show_dependence(self.combined[rows], prior, self.variance[rows])
+
+    def _pool_items(self, rows: Integers) -> None:
+        """Estimate single items anew from all rows, which are alike."""
+        tree, many = self.tree, float(self.counts[0, :-1].sum())
+        pooled = pool_rows(self.combined[rows], self.totals[rows], self.variance[rows], many)
+        if pooled is None:
+            return
+        noisy = weigh(tree.noisy[0, :-1], tree.variance[0], *pooled)
+        variance = 1 / (1 / tree.variance[0] + 1 / pooled[1])
+        self._set_items(noisy, variance)
 
     def _first_order_totals(self, rows: Integers, own: Flags) -> Floats:
         """The total of a row: its own sum, and how often its item occurs (ends as often as starts)."""
@@ -162,7 +189,7 @@ class _Rows:
         return follow
 
 
-def _scale(variance: Floats) -> Floats:
+def _scale(variance: Any) -> Any:
     """The scale of Laplace noise of a variance."""
     return np.sqrt(variance / 2)
 

@@ -20,9 +20,11 @@ _NOISE = 300.0
 #: contexts are refined if an average item has so many tokens, in noise scales times the root of the number of symbols.
 #: Below, first order alone is better on MSNBC (10,000 and 31,790 at epsilon 0.1), BMS-WebView-1, SUBE and Kosarak
 _DEEP = 35.0
-#: single items are asked for if an average item has fewer tokens than this part of the number of symbols, in noise
-#: scales. This is better on BMS-WebView-1, Bible (300 words) and Kosarak, and worse on MSNBC (10,000, epsilon 0.1)
-_ROOT = 0.5
+#: single items are asked for if an average item has fewer tokens, in noise scales, than this part of the number of
+#: symbols to the power 3/2. Between the sizes at which one and the other way is better: MSNBC (2,000 of it: 17 items,
+#: not at 10 scales), Kosarak (3,000 of it, 30 items: at 9, not at 40; 20,000 of it, 50 items: at 32, not at 123), Bible
+#: (10,000 of it, 50 words: at 17, not at 72), SUBE (100 lines: still at 155), Bible (300 words: still at 187)
+_ROOT, _ROOT_POWER = 0.1, 1.5
 #: with single items, flows are balanced if sequences have so many items on average: better on FIFA (mean 36; query
 #: error 0.350, and 0.480 without). Or if an average item has so large a part of the number of symbols as tokens, in
 #: noise scales: better on SUBE and BMS-WebView-1 at epsilon 2 (parts 0.15 and 0.17; query error 0.198 and 0.120, and
@@ -81,7 +83,7 @@ def make_plan(lengths: LengthHistogram, symbols: int, spend: Fraction, *, tokens
     total = lengths.count_tokens(tokens)
     # the tokens of an average item, in noise scales of a row that has the whole budget
     strength = total * float(spend) / (tokens * symbols)
-    with_items = strength < _ROOT * symbols or symbols**2 > cells
+    with_items = strength < _ROOT * symbols**_ROOT_POWER or symbols**2 > cells
     return Plan(
         symbols=symbols,
         tokens=tokens,

@@ -37,8 +37,8 @@ class VariableOrderMarkov(Publisher[Sequences]):
     lengths: a sequence is in one bin (L1 = 1); a tenth of the budget.
     items, followers: which tokens of a sequence are counted, at most $L$, is a public function of the sequence and of
     its number among equal sequences, so one sequence more adds the tokens of one copy and changes no other. A token is
-    in one cell (context and symbol) of each level, and follows one path. Along a path, single items spend 3/20 of nine
-    tenths of the budget if they are asked for, an opened context half of what is left, any other all of it. $L$,
+    in one cell (context and symbol) of each level, and follows one path. Along a path, single items spend a quarter of
+    nine tenths of the budget if they are asked for, an opened context half of what is left, any other all of it. $L$,
     contexts and shares depend on noisy answers and public numbers only, and so does what is written.
 
     Examples
@@ -63,7 +63,7 @@ class VariableOrderMarkov(Publisher[Sequences]):
     kinds: ClassVar = (Sequences,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
-    recommended: ClassVar[str] = "sequences of items, from about 5,000 on"
+    recommended: ClassVar[str] = "sequences of items, from about 1,000 / epsilon on"
     #: equal sequences are numbered
     reads_all_records: ClassVar[bool] = True
 
@@ -85,8 +85,8 @@ class VariableOrderMarkov(Publisher[Sequences]):
         estimates = estimate_rows(tree, plan, coins)
         ledger.note("counted tokens per sequence", plan.tokens)
         ledger.note("contexts", len(tree) - 1)
-        row, item = write_sequences(tree, estimates.follow, lengths, coins)
-        return Sequences.from_columns(row=row, item=item, domain=data.domain)
+        row, item, counts = write_sequences(tree, estimates.follow, lengths, coins)
+        return Sequences.from_columns(row=row, item=item, domain=data.domain, counts=counts)
 
     def _require_reason(self, symbols: int, epsilon: float) -> None:
         """Refuse what cannot work, by public numbers only."""

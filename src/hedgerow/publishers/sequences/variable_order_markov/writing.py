@@ -1,62 +1,81 @@
-"""Write sequences: walks through the context tree whose lengths are those that were estimated. No private data."""
+"""Write sequences: walks through the context tree whose lengths are those that were estimated. No private data.
+
+All sequences go on in lock-step. As long as there are few distinct beginnings, each is written once, with the number of
+sequences that have it; then the sequences go on one by one.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.sequences.variable_order_markov.beginnings import Beginnings
 from hedgerow.publishers.sequences.variable_order_markov.context_tree import ContextTree
 from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram
+from hedgerow.publishers.sequences.variable_order_markov.rounding import apportion
 from hedgerow.steps.random_order import random_order_by_state
 from hedgerow.steps.systematic_sampling import WeightedLabels
 
-__all__ = ["apportion", "expected_ends", "write_sequences"]
+__all__ = ["WrittenSequences", "ends_by_row", "expected_ends", "log_odds", "write_sequences"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: the range of the shift of log-odds, the steps of its bisection, and the least probability of an end
-_SHIFT, _HALVINGS, _LEAST = 40.0, 60, 1e-6
+#: the range of the shift of log-odds, the most steps to find it, how close they come; the least probability of an end
+_SHIFT, _STEPS, _CLOSE, _LEAST = 40.0, 100, 1e-12, 1e-6
+
+
+class WrittenSequences(NamedTuple):
+    """The list of each item, the item, and how many sequences have each list."""
+
+    row: Integers
+    item: NDArray[Any]
+    counts: Integers
 
 
 def write_sequences(
     tree: ContextTree, follow: Floats, lengths: LengthHistogram, coins: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """Generate sequences; return the sequence of each item, and the item."""
-    ending = apportion(lengths.by_length[1:], lengths.number, coins.random())
-    odds = _log_odds(follow[:, -1])
-    labels = WeightedLabels.of_rows(_items_only(follow))
-    narrow = np.min_scalar_type(tree.start)
-    alive = np.arange(lengths.number)
-    history = [np.full(lengths.number, tree.start, narrow)]
-    steps: list[tuple[Integers, NDArray[Any]]] = []
-    for number in [0, *ending.tolist()]:
+) -> WrittenSequences:
+    """Generate sequences; equal ones may be written as one list, or as several."""
+    ending = [0, *apportion(lengths.by_length[1:], lengths.number, coins.random()).tolist()]
+    odds, items = log_odds(follow[:, -1]), _items_only(follow)
+    beginnings, step = Beginnings.of(tree, lengths.number), 0
+    while step < len(ending) and beginnings.are_few(tree):
+        row = beginnings.rows(tree)
+        many = np.bincount(row, beginnings.many, len(tree)).astype(np.int64)
+        beginnings = beginnings.go_on(row, ends_by_row(many, odds, ending[step], coins), items, coins)
+        step += 1
+    alone = _write_one_by_one(tree, odds, items, beginnings, ending[step:], coins)
+    return _join([*(_as_written(*lists) for lists in beginnings.ended), alone])
+
+
+def _write_one_by_one(
+    tree: ContextTree,
+    odds: Floats,
+    items: Floats,
+    beginnings: Beginnings,
+    ending: list[int],
+    coins: np.random.Generator,
+) -> WrittenSequences:
+    """Go on with all sequences that have not ended."""
+    columns = beginnings.spread()
+    number, narrow = beginnings.number, beginnings.items.dtype
+    steps: list[tuple[Integers, NDArray[Any]]] = [(np.arange(number), column) for column in columns]
+    history = [*reversed(columns), np.full(number, tree.start, narrow)][: tree.depth]
+    alive, labels = np.arange(number), WeightedLabels.of_rows(items)
+    for ends in ending:
         row = tree.walk(history)
         order = random_order_by_state(row, len(tree), coins)
-        order = order[_goes_on(row[order], number, odds, coins)]
+        order = order[_goes_on(row[order], ends, odds, coins)]
         if not len(order):
             break
         alive = alive[order]
         item = labels.sample_ordered(row[order], coins).astype(narrow)
         history = [item, *(symbol[order] for symbol in history)][: tree.depth]
         steps.append((alive, item))
-    return _join_steps(steps, lengths.number)
-
-
-def apportion(values: Floats, total: int, offset: float) -> Integers:
-    """Round values, scaled to a whole total, so that every cumulative sum is rounded up or down.
-
-    Examples
-    --------
-    >>> apportion(np.array([2.4, 3.3, 0.3]), 6, 0.5).tolist()
-    [2, 4, 0]
-    """
-    upto = np.cumsum(values)
-    whole = np.floor(upto * (total / upto[-1]) + offset).astype(np.int64)
-    whole[-1] = total
-    return np.diff(np.minimum(whole, total), prepend=0)
+    return _join_steps(steps, number, narrow)
 
 
 def expected_ends(many: Integers, odds: Floats, number: int) -> Floats:
@@ -67,12 +86,33 @@ def expected_ends(many: Integers, odds: Floats, number: int) -> Floats:
     >>> expected_ends(np.array([100, 50]), np.zeros(2), 30).round(6).tolist()
     [20.0, 10.0]
     """
-    low, high = -_SHIFT, _SHIFT
-    for _ in range(_HALVINGS):
-        shift = (low + high) / 2
-        few = float((many / (1 + np.exp(-(odds + shift)))).sum()) < number
-        low, high = (shift, high) if few else (low, shift)
-    return many / (1 + np.exp(-(odds + (low + high) / 2)))
+    low, high, shift = -_SHIFT, _SHIFT, 0.0
+    ends = many / (1 + np.exp(-odds))
+    for _ in range(_STEPS):
+        excess = float(ends.sum()) - number
+        low, high = (low, shift) if excess > 0 else (shift, high)
+        slope = float((ends * (1 - ends / many)).sum())
+        # a step of Newton's method, or of bisection where that would leave the range
+        newton = shift - excess / slope if slope > 0 else low
+        last, shift = shift, newton if low < newton < high else (low + high) / 2
+        ends = many / (1 + np.exp(-(odds + shift)))
+        if abs(shift - last) < _CLOSE:
+            break
+    return ends
+
+
+def ends_by_row(many: Integers, odds: Floats, number: int, coins: np.random.Generator) -> Integers:
+    """How many of the sequences in each row end if `number` do, in whole numbers."""
+    if number == 0 or number >= many.sum():
+        return many * (number > 0)
+    ends = np.zeros_like(many)
+    rows = np.flatnonzero(many)
+    many = many[rows]
+    whole = np.minimum(apportion(expected_ends(many, odds[rows], number), number, coins.random()), many)
+    # rounding may ask for one more than a row has: another row ends it
+    spare = np.cumsum(many - whole)
+    ends[rows] = whole + np.diff(np.minimum(spare, number - whole.sum()), prepend=0)
+    return ends
 
 
 def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
@@ -80,17 +120,12 @@ def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Gene
     if number == 0 or number >= len(row):
         return np.full(len(row), number == 0)
     many = np.bincount(row, minlength=len(odds))
-    rows = np.flatnonzero(many)
-    many = many[rows]
-    ends = np.minimum(apportion(expected_ends(many, odds[rows], number), number, coins.random()), many)
-    # rounding may ask for one more than a row has: another row ends it
-    spare = np.cumsum(many - ends)
-    ends += np.diff(np.minimum(spare, number - ends.sum()), prepend=0)
     rank = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
-    return rank >= np.repeat(ends, many)
+    return rank >= np.repeat(ends_by_row(many, odds, number, coins), many)
 
 
-def _log_odds(chance: Floats) -> Floats:
+def log_odds(chance: Floats) -> Floats:
+    """The logarithm of the odds of a probability, neither 0 nor 1."""
     chance = np.clip(chance, _LEAST, 1 - _LEAST)
     return np.log(chance / (1 - chance))
 
@@ -102,13 +137,27 @@ def _items_only(follow: Floats) -> Floats:
     return items
 
 
-def _join_steps(steps: list[tuple[Integers, NDArray[Any]]], number: int) -> tuple[Integers, Integers]:
+def _join_steps(steps: list[tuple[Integers, NDArray[Any]]], number: int, narrow: np.dtype[Any]) -> WrittenSequences:
     """Put the items of each sequence one after the other."""
     length = np.zeros(number, np.int64)
     for alive, _ in steps:
         length[alive] += 1
     starts = np.cumsum(length) - length
-    path = np.empty(int(length.sum()), np.int64)
+    path = np.empty(int(length.sum()), narrow)
     for step, (alive, item) in enumerate(steps):
         path[starts[alive] + step] = item
-    return np.repeat(np.arange(number), length), path
+    return WrittenSequences(np.repeat(np.arange(number), length), path, np.ones(number, np.int64))
+
+
+def _as_written(lists: NDArray[Any], counts: Integers) -> WrittenSequences:
+    """Lists of equal length, one per row."""
+    number, length = len(lists), int(lists.shape[1])
+    return WrittenSequences(np.repeat(np.arange(number), length), lists.ravel(), counts)
+
+
+def _join(parts: list[WrittenSequences]) -> WrittenSequences:
+    """Number the lists of all parts one after the other."""
+    counts = [part.counts for part in parts]
+    first = np.cumsum([0, *map(len, counts)])
+    row = np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)])
+    return WrittenSequences(row, np.concatenate([part.item for part in parts]), np.concatenate(counts))
