@@ -266,20 +266,6 @@ def test_a_column_that_is_carried_along_is_named_as_not_covered(tmp_path):
         assert (none.code, message in none.err) == (2, True), none.err
 
 
-@pytest.mark.filterwarnings("always")
-def test_verify_says_what_may_be_misspelt_and_refuses_owners_of_several_records(tmp_path):
-    lines = ["unit,time,place,diagnosis", *(f"{n},8,home,flu" for n in range(6))]
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    owners = ["owner", *(f"p{n // 2}" for n in range(6))]
-    (tmp_path / "o.csv").write_text("".join(f"{line},{owner}\n" for line, owner in zip(lines, owners, strict=True)))
-    check = "verify t.csv --kind trajectories --k 2 --l 1 --c 50% --sensitive"
-    ran = run(f"{check} diagnosis=Flu", tmp_path)
-    assert (ran.code, "of 'diagnosis'; check how it is written" in ran.err) == (0, True)
-    assert run(f"{check} diagnosis=flu", tmp_path).code == 3
-    owned = run(f"{check} diagnosis=Flu --columns person=owner".replace("t.csv", "o.csv"), tmp_path)
-    assert (owned.code, "a person owns several records" in owned.err) == (2, True)
-
-
 def test_degrees_must_be_degrees(tmp_path):
     for cells in ("nan,1", "1,inf", "1,95", "400,1"):
         content = f"unit,time,lon,lat\na,1,{cells}\n".encode()
@@ -398,16 +384,3 @@ def test_codes_outside_the_domain_are_refused():
         codes = {"time": zero, "place": zero, name: np.array([code])}
         with pytest.raises(DomainError, match=f"a {name} code is outside the domain"):
             Trajectories.from_columns(records=1, row=zero, sensitive={}, domain=domain, **codes)
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_column_that_is_not_read_is_in_the_file_all_the_same(tmp_path, ending):
-    """Whoever gets the file gets the names, so it does not keep the promise, although places and times do."""
-    lines = [(record, time, "ab"[time], name) for record, name in enumerate(("Ann", "Bob", "Eve")) for time in (0, 1)]
-    frame = pl.DataFrame(lines, schema=["unit", "time", "place", "name"], orient="row")
-    verify = f"verify a.{ending} --kind trajectories --k 2 --l 2 --read times=number"
-    for kept, code in ((frame, 3), (frame.drop("name"), 0)):
-        _ = kept.write_csv(tmp_path / "a.csv") if ending == "csv" else kept.write_parquet(tmp_path / "a.parquet")
-        ran = run(verify, tmp_path)
-        assert ran.code == code, ran
-        assert ("NO   nothing else is in the file (columns that are not read: 1)" in ran.out) == bool(code)
