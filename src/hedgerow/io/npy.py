@@ -81,6 +81,7 @@ def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:
     if data.labels is not None or not (data.ids is None or data.numbered):
         msg = "a NumPy file has no place for names and labels of rows; leave them out, or write CSV or Parquet"
         raise ParameterError(msg)
-    content = io.BytesIO()
-    np.lib.format.write_array(content, np.ascontiguousarray(data.values), version=(1, 0), allow_pickle=False)
-    return content.getvalue()
+    values = np.ascontiguousarray(data.values, "<f8")
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(values))
+    return b"".join((header.getvalue(), values.data.cast("B"))) if values.size else header.getvalue()
