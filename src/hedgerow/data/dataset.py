@@ -37,7 +37,7 @@ class Dataset(ABC):
 
     def __repr__(self) -> str:
         """Show public facts only, since notebooks print every value."""
-        axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
+        axes = ", ".join(axis.shown(name) for name, axis in self.domain.axes)
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
     @property
@@ -47,7 +47,7 @@ class Dataset(ABC):
 
     def on(self, engine: Engine) -> Self:
         """Return this data set with another engine to count it."""
-        return replace(self, engine=engine)
+        return self if engine is self.engine else replace(self, engine=engine)
 
     @abstractmethod
     def count_units(self, unit: str) -> int:

@@ -12,6 +12,7 @@ __all__ = ["METHODS", "find_method"]
 
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
+    "additive-noise": "matrices.additive_noise:AdditiveNoise",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing.publisher:ClusTreePacking",
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
@@ -30,8 +31,10 @@ METHODS: dict[str, str] = {
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
+    "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
+    "wavelet": "matrices.wavelet.publisher:Wavelet",
 }
 
 
