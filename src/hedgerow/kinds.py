@@ -55,6 +55,7 @@ KINDS: dict[str, Kind] = _table(
     Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
     Kind("graphs", "Graph", "who is linked to whom: an undirected network on public vertices"),
     Kind("records", "Records", "nested records: one tree per person, as JSON, XML or joined tables"),
+    Kind("matrices", "Matrix", "tables of numbers: one row per person, one column per measurement", changed=("cell",)),
 )
 
 #: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only

@@ -87,6 +87,8 @@ PROMISES: dict[str, Promise] = {
         example={"l": "2"},
         kinds=("records",),
     ),
+    # no promise at all, and so no options: methods that only distort numbers publish under it
+    "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices",)),
 }
 
 

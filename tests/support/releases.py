@@ -66,7 +66,9 @@ class Case:
 
     def guarantee(self) -> Guarantee:
         """The promise: differential privacy, unless another is named."""
-        return build([self.promised], self.promise) if self.promise else PureDP(epsilon=self.epsilon, unit=self.unit)
+        if self.promise or not self.unit:
+            return build([self.promised], self.promise)
+        return PureDP(epsilon=self.epsilon, unit=self.unit)
 
 
 @cache

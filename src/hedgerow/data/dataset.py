@@ -37,7 +37,7 @@ class Dataset(ABC):
 
     def __repr__(self) -> str:
         """Show public facts only, since notebooks print every value."""
-        axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.domain.axes)
+        axes = ", ".join(axis.shown(name) for name, axis in self.domain.axes)
         return f"<{type(self).__name__}: {axes}, {self.domain.source.value}>"
 
     @property

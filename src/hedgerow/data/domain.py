@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property
-from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import Any
 
+from hedgerow.data.axis import MOST_VALUES, Axis, Value, is_text, plain_values
+from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
 
-__all__ = ["Axis", "Domain", "Source", "Value", "is_text"]
+__all__ = ["MOST_VALUES", "Axis", "Domain", "Source", "Value", "is_text"]
 
-Value: TypeAlias = str | int
-
-#: the maximum number of values of a public domain: a receiver of a release keeps them in memory, some 300 bytes each,
-#: and a short file can declare a large range of whole numbers
-MOST_VALUES = 2_000_000
 #: the placeholder value of an axis without values
 _PLACEHOLDER: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}
 
@@ -29,96 +24,6 @@ class Source(Enum):
     DECLARED = "declared"
     ASSERTED = "asserted public"
     INFERRED = "inferred from the data"
-
-
-@dataclass(frozen=True)
-class Axis:
-    """The values one column may take, in their public order; a value's position is its code.
-
-    `paths` may place each value in a public taxonomy: the groups that contain it, the widest first.
-    """
-
-    values: tuple[Value, ...]
-    paths: tuple[tuple[str, ...], ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.paths and len(self.paths) != len(self.values):
-            msg = f"an axis of {len(self.values)} values needs as many paths; got {len(self.paths)}"
-            raise DomainError(msg)
-        if not self.values:
-            msg = "an axis of the domain needs at least one value"
-            raise DomainError(msg)
-        if {type(value) for value in self.values} not in ({str}, {int}):
-            msg = "the values of an axis must be all text or all whole numbers"
-            raise DomainError(msg)
-        if "" in self.codes:
-            msg = "a value of an axis is an empty text, which files do not distinguish from a missing value; rename it"
-            raise DomainError(msg)
-        if any(isinstance(value, str) and not is_text(value) for value in self.values):
-            msg = "a value of an axis cannot be written as text: it has a zero byte or a lone surrogate"
-            raise DomainError(msg)
-        if len(self.codes) != len(self.values):
-            msg = "the values of an axis must be distinct"
-            raise DomainError(msg)
-
-    @cached_property
-    def codes(self) -> Mapping[Value, int]:
-        """The code of each value."""
-        return MappingProxyType({value: code for code, value in enumerate(self.values)})
-
-    @cached_property
-    def by_text(self) -> Mapping[str, int]:
-        """The code of each value by its text, since files do not distinguish numbers from texts."""
-        return MappingProxyType({str(value): code for code, value in enumerate(self.values)})
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the axis as plain data; consecutive whole numbers as low and high."""
-        first, last = self.values[0], self.values[-1]
-        paths = {"paths": [list(path) for path in self.paths]} if self.paths else {}
-        if isinstance(first, int) and isinstance(last, int) and last - first == len(self) - 1:
-            consecutive = self.values == tuple(range(first, last + 1))
-        else:
-            consecutive = False
-        if consecutive:
-            return {"low": first, "high": last, **paths}
-        return {"values": list(self.values), **paths}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Axis:
-        """Read the plain data of `to_plain`."""
-        paths = plain.get("paths", [])
-        if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
-            msg = "the paths of an axis must be lists of texts"
-            raise DomainError(msg)
-        return cls(tuple(_plain_values(plain)), tuple(map(tuple, cast("list[list[str]]", paths))))
-
-
-def _plain_values(plain: Mapping[str, Any]) -> Sequence[Value]:
-    """Return the values of an axis given as plain data; consecutive numbers as a range, not yet expanded."""
-    names = set(plain) - {"paths"}
-    if names == {"values"} and isinstance(plain["values"], list):
-        return cast("list[Value]", plain["values"])
-    if names == {"low", "high"}:
-        low, high = plain["low"], plain["high"]
-        if type(low) is int and type(high) is int and 0 <= high - low < MOST_VALUES:
-            return range(low, high + 1)
-    msg = f"an axis needs either values, or low and high, with at most {MOST_VALUES:,} values"
-    raise DomainError(msg)
-
-
-def _is_path(plain: Any) -> bool:
-    return isinstance(plain, list) and all(isinstance(part, str) for part in cast("Any", plain))
-
-
-def is_text(value: str) -> bool:
-    """Whether a text can be written to a file and read back: no zero byte, no lone surrogate."""
-    try:
-        return b"\0" not in value.encode()
-    except UnicodeEncodeError:
-        return False
 
 
 def _require_few_values(sizes: Iterable[int]) -> None:
@@ -165,22 +70,25 @@ class Domain:
             msg = f"records_per_person must be a whole number of at least 1; got {most!r}"
             raise DomainError(msg)
         if self.source is not Source.INFERRED:
-            _require_few_values(len(axis) for _, axis in self.axes)
+            _require_few_values(len(axis.values) for _, axis in self.axes)
 
     def __repr__(self) -> str:
         """Show the number of values of each axis, since there may be millions."""
-        axes = ", ".join(f"{len(axis)} values of {name}" for name, axis in self.axes)
+        axes = ", ".join(axis.shown(name) for name, axis in self.axes)
         per_person = f", {self.records_per_person} records per person" if self.records_per_person else ""
         return f"<Domain: {axes}, {self.source.value}{per_person}>"
 
     @classmethod
-    def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value]) -> Domain:
+    def declare(cls, *, records_per_person: int | None = None, **axes: Iterable[Value] | Axis) -> Domain:
         """Declare a domain from public knowledge, such as a catalogue, a timetable or a code book."""
         for name, values in axes.items():
             if isinstance(values, str):
                 msg = f"axis {name!r} must be a collection of values; got one text"
                 raise DomainError(msg)
-        declared = tuple((name, Axis(tuple(map(_plain, values)))) for name, values in axes.items())
+        declared = tuple(
+            (name, values if isinstance(values, Axis) else Axis(tuple(map(_plain, values))))
+            for name, values in axes.items()
+        )
         return cls(declared, Source.DECLARED, _plain(records_per_person))
 
     def axis(self, name: str) -> Axis:
@@ -232,7 +140,7 @@ class Domain:
     def count_plain(plain: Mapping[str, Any]) -> int:
         """Count the values of all axes in the plain data of `to_plain`, without making them."""
         axes: Mapping[str, Any] = plain["axes"] or {}
-        return sum(len(_plain_values(axis)) for axis in axes.values())
+        return sum(len(plain_values(axis)) for axis in axes.values())
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Domain | None:
@@ -241,7 +149,7 @@ class Domain:
             return None
         # before any axis is built, since together they may not fit in memory
         _require_few_values([cls.count_plain(plain)])
-        axes = tuple((name, Axis.from_plain(axis)) for name, axis in plain["axes"].items())
+        axes = tuple((name, axis_from_plain(axis)) for name, axis in plain["axes"].items())
         return cls(axes, Source(plain["source"]), plain["records_per_person"])
 
     def narrowed(self, **codes: Iterable[int]) -> Domain:

@@ -18,7 +18,7 @@ from hedgerow.errors import DomainError, ReadError
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
 from hedgerow.io.output_table import OutputTable
 from hedgerow.io.tables import to_long_table
-from hedgerow.io.text_lines import TextLines, split_lines
+from hedgerow.io.text_lines import LineRequest, TextLines, split_lines
 
 __all__ = ["CellTable", "check", "read", "read_cells", "write"]
 
@@ -39,13 +39,21 @@ class CellTable(NamedTuple):
     line: Integers
 
 
-def read_cells(where: str, content: bytes, request: ReadRequest, wanted: Collection[str] | None = None) -> CellTable:
-    """Read some columns of a table, or all."""
+def read_cells(
+    where: str,
+    content: bytes,
+    request: LineRequest,
+    wanted: Collection[str] | None = None,
+    names: list[str] | None = None,
+) -> CellTable:
+    """Read some columns of a table, or all; the first line has their names, unless they are given."""
     lines = split_lines(where, content, request)
     cells = _cells(lines)
-    names = _names(where, lines, cells, wanted)
+    header = names is None
+    names = _names(where, lines, cells, wanted) if names is None else names
     body = ~_blank(lines, cells.number != len(names))
-    body[:1] = False
+    if header:
+        body[:1] = False
     torn = body & (cells.number == 0)
     what = "a quote is not closed on its line; put every row on one line, or use Parquet"
     lines.refuse(where, torn, what, request)

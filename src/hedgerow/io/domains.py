@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.domain import MOST_VALUES
+from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.io.files import read_bytes
 from hedgerow.io.toml import read_toml, toml_key, toml_value
@@ -17,7 +18,7 @@ __all__ = ["draft_domain", "read_domain"]
 
 #: marks a draft until its owner removes it
 _DRAFT = "read_from_private_data"
-_KEYS = {"values", "file", "low", "high", "step", "paths"}
+_KEYS = {"values", "file", "low", "high", "step", "paths", "numbers"}
 
 
 def read_domain(path: str | Path) -> Domain:
@@ -25,7 +26,8 @@ def read_domain(path: str | Path) -> Domain:
 
     There is one section per axis. Its values are listed (`values`), or are in a text file in the same folder (`file`,
     one value per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is one path per value: a list `paths`
-    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs.
+    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs. A column of a matrix has
+    `numbers = true` and, if its bounds are public, `low`, `high` and `step`, which need not be whole numbers.
     `records_per_person` before the sections declares how many records one person may own.
     """
     path = Path(path)
@@ -72,6 +74,8 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
         msg = f"{path}: {name!r} must be a section [{name}] with values, a file or low and high"
         raise DomainError(msg)
     fields = cast("dict[str, Any]", section)
+    if "numbers" in fields:
+        return _numbers(path, name, fields)
     unknown = [key for key in fields if key not in _KEYS]
     if unknown or sum(key in fields for key in ("values", "file", "low")) != 1:
         what = f"has an unknown field {unknown[0]!r}; it " if unknown else ""
@@ -89,6 +93,14 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
     return Axis(values, tuple(tuple(text.split("/")) for text in cast("list[str]", paths)))
 
 
+def _numbers(path: Path, name: str, fields: Mapping[str, Any]) -> Axis:
+    try:
+        return axis_from_plain(fields)
+    except DomainError as error:
+        msg = f"{path}: section [{name}]: {error}"
+        raise DomainError(msg) from None
+
+
 def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Value, ...]:
     if "values" in section:
         values = section["values"]
@@ -98,7 +110,10 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
         return tuple(cast("list[Value]", values))
     low, high, step = section.get("low"), section.get("high"), section.get("step", 1)
     if type(low) is not int or type(high) is not int or type(step) is not int or step < 1:
-        msg = f"{where}: low, high and step must be whole numbers, and step at least 1"
+        msg = (
+            f"{where}: low, high and step must be whole numbers, and step at least 1; a column of a matrix may have "
+            "others, with numbers = true"
+        )
         raise DomainError(msg)
     if not 0 <= (high - low) // step < MOST_VALUES:
         msg = f"{where}: low to high must hold between 1 and {MOST_VALUES:,} values"
@@ -122,6 +137,11 @@ def _from_file(path: Path) -> Axis:
 
 def _draft(axis: Axis) -> str:
     fields = axis.to_plain()
+    if "numbers" in fields:
+        bounds = "".join(f"{name} = {toml_value(fields[name])}\n" for name in ("low", "high", "step") if name in fields)
+        return f"numbers = true\n{bounds or '# low, high and step, if they are public knowledge'}\n".replace(
+            "\n\n", "\n"
+        )
     if "low" in fields:
         return f"low = {fields['low']}\nhigh = {fields['high']}\n"
     listed = ",\n".join(f"  {toml_value(value)}" for value in axis.values)

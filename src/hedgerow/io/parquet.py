@@ -14,7 +14,7 @@ from hedgerow.io.long_table import LongTable, ReadRequest
 from hedgerow.io.output_table import OutputTable
 from hedgerow.io.tables import to_long_table
 
-__all__ = ["check", "read", "read_table", "write"]
+__all__ = ["check", "read", "read_table", "require_ends", "write"]
 
 _MAGIC = b"PAR1"
 
@@ -28,7 +28,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     The number of rows is checked before they are read: a small file can claim more rows than fit into memory.
     """
     try:
-        _require_ends(content)
+        require_ends(content)
         names = pl.read_parquet_schema(io.BytesIO(content))
         requested = (*request.columns.values(), *request.extra_columns)
         columns = [name for name in dict.fromkeys(requested) if name in names]
@@ -55,7 +55,7 @@ def read_table(content: bytes, columns: list[str] | None = None) -> pl.DataFrame
     return pl.read_parquet(io.BytesIO(content), columns=columns)
 
 
-def _require_ends(content: bytes) -> None:
+def require_ends(content: bytes) -> None:
     """Refuse a file that is cut off: the library would do so too, but print a panic of its core."""
     length = int.from_bytes(content[-8:-4], "little")
     if content[:4] != _MAGIC or content[-4:] != _MAGIC or not 0 < length <= len(content) - 12:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
-from hedgerow.data import Domain, Graph, Sequences, Sets, Source, Trajectories
+from hedgerow.data import Domain, Graph, Matrix, Sequences, Sets, Source, Trajectories
 from hedgerow.data.records import Records
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
@@ -44,6 +44,8 @@ def read(source: Any, *, kind: Literal["graphs"], **arguments: Unpack[ReadArgume
 @overload
 def read(source: Any, *, kind: Literal["records"], **arguments: Unpack[ReadArguments]) -> Records: ...
 @overload
+def read(source: Any, *, kind: Literal["matrices"], **arguments: Unpack[ReadArguments]) -> Matrix: ...
+@overload
 def read(source: Any, *, kind: str, **arguments: Unpack[ReadArguments]) -> Any: ...
 def read(
     source: Any,
@@ -62,9 +64,10 @@ def read(
     ----------
     source
         The path of a file; or a polars, pandas or Arrow table; or a list of records. A graph may also be a networkx
-        graph, a sparse adjacency matrix, or an array with two columns.
+        graph, a sparse adjacency matrix, or an array with two columns; a matrix may be an array of numbers.
     kind
-        What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories`, `graphs` or `records`.
+        What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories`, `graphs`,
+        `records` or `matrices`.
     domain
         Public knowledge. Without it the domain is inferred from the values in the data and marked as inferred, which
         differentially private methods refuse, unless `assert_public_domain` declares that these values are public.

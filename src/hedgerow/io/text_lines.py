@@ -5,19 +5,34 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.errors import ReadError
-from hedgerow.io.long_table import Flags, Integers, ReadRequest
+from hedgerow.io.long_table import Flags, Integers
 
-__all__ = ["TextLines", "split_lines"]
+__all__ = ["LineRequest", "TextLines", "split_lines"]
 
 _BLANK = b" "[0]
 _NEWLINE = b"\n"[0]
 _ASCII = 127
+
+
+class LineRequest(Protocol):
+    """What a request says about lines: whether bad ones are dropped, and how many precede the first record."""
+
+    @property
+    def drop_bad(self) -> bool:
+        """Whether lines that cannot be read are dropped."""
+        ...
+
+    @property
+    def skip_lines(self) -> int:
+        """How many lines precede the first record, or the header."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +91,7 @@ class TextLines:
         text[self.ends] = _NEWLINE
         return TextLines(text.tobytes(), self.skipped)
 
-    def refuse(self, where: str, bad: Flags, what: str, request: ReadRequest) -> TextLines:
+    def refuse(self, where: str, bad: Flags, what: str, request: LineRequest) -> TextLines:
         """Raise an error for the first of these lines, or blank them out where bad records are dropped."""
         if not bad.any():
             return self
@@ -88,7 +103,7 @@ class TextLines:
         return self.blank_out(bad)
 
 
-def split_lines(where: str, content: bytes, request: ReadRequest) -> TextLines:
+def split_lines(where: str, content: bytes, request: LineRequest) -> TextLines:
     r"""Split a file into lines of UTF-8 text.
 
     A line may end in `\r\n`. A byte order mark at the start of a line is removed: concatenated files have several.

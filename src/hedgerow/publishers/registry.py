@@ -30,6 +30,7 @@ METHODS: dict[str, str] = {
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
+    "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
 }

@@ -1,0 +1,115 @@
+"""One axis of a domain: the values that a column may take, in their public order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeAlias, cast
+
+from hedgerow.errors import DomainError
+
+__all__ = ["MOST_VALUES", "Axis", "Value", "is_text", "plain_values"]
+
+Value: TypeAlias = str | int
+
+#: the maximum number of values of a public domain: a receiver of a release keeps them in memory, some 300 bytes each,
+#: and a short file can declare a large range of whole numbers
+MOST_VALUES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values one column may take, in their public order; a value's position is its code.
+
+    `paths` may place each value in a public taxonomy: the groups that contain it, the widest first.
+    """
+
+    values: tuple[Value, ...]
+    paths: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.paths and len(self.paths) != len(self.values):
+            msg = f"an axis of {len(self.values)} values needs as many paths; got {len(self.paths)}"
+            raise DomainError(msg)
+        if not self.values:
+            msg = "an axis of the domain needs at least one value"
+            raise DomainError(msg)
+        if {type(value) for value in self.values} not in ({str}, {int}):
+            msg = "the values of an axis must be all text or all whole numbers"
+            raise DomainError(msg)
+        if "" in self.codes:
+            msg = "a value of an axis is an empty text, which files do not distinguish from a missing value; rename it"
+            raise DomainError(msg)
+        if any(isinstance(value, str) and not is_text(value) for value in self.values):
+            msg = "a value of an axis cannot be written as text: it has a zero byte or a lone surrogate"
+            raise DomainError(msg)
+        if len(self.codes) != len(self.values):
+            msg = "the values of an axis must be distinct"
+            raise DomainError(msg)
+
+    @cached_property
+    def codes(self) -> Mapping[Value, int]:
+        """The code of each value."""
+        return MappingProxyType({value: code for code, value in enumerate(self.values)})
+
+    @cached_property
+    def by_text(self) -> Mapping[str, int]:
+        """The code of each value by its text, since files do not distinguish numbers from texts."""
+        return MappingProxyType({str(value): code for code, value in enumerate(self.values)})
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def shown(self, name: str) -> str:
+        """Describe the axis of this name in a few words."""
+        return f"{len(self)} values of {name}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the axis as plain data; consecutive whole numbers as low and high."""
+        first, last = self.values[0], self.values[-1]
+        paths = {"paths": [list(path) for path in self.paths]} if self.paths else {}
+        if isinstance(first, int) and isinstance(last, int) and last - first == len(self) - 1:
+            consecutive = self.values == tuple(range(first, last + 1))
+        else:
+            consecutive = False
+        if consecutive:
+            return {"low": first, "high": last, **paths}
+        return {"values": list(self.values), **paths}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Axis:
+        """Read the plain data of `to_plain`."""
+        paths = plain.get("paths", [])
+        if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
+            msg = "the paths of an axis must be lists of texts"
+            raise DomainError(msg)
+        return cls(tuple(plain_values(plain)), tuple(map(tuple, cast("list[list[str]]", paths))))
+
+
+def plain_values(plain: Mapping[str, Any]) -> Sequence[Value]:
+    """Return the values of an axis given as plain data; consecutive numbers as a range, not yet expanded."""
+    names = set(plain) - {"paths"}
+    if plain.get("numbers") is True:
+        return ()  # a column of numbers has bounds at most, and no list of values
+    if names == {"values"} and isinstance(plain["values"], list):
+        return cast("list[Value]", plain["values"])
+    if names == {"low", "high"}:
+        low, high = plain["low"], plain["high"]
+        if type(low) is int and type(high) is int and 0 <= high - low < MOST_VALUES:
+            return range(low, high + 1)
+    msg = f"an axis needs either values, or low and high, with at most {MOST_VALUES:,} values"
+    raise DomainError(msg)
+
+
+def _is_path(plain: Any) -> bool:
+    return isinstance(plain, list) and all(isinstance(part, str) for part in cast("Any", plain))
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written to a file and read back: no zero byte, no lone surrogate."""
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,268 @@
+"""Numeric matrices: one row of numbers per record, over public columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.axis import is_text
+from hedgerow.data.dataset import Dataset
+from hedgerow.data.domain import Domain, Source
+from hedgerow.data.number_axis import NumberAxis, to_number_axis
+from hedgerow.data.row_order import order_rows
+from hedgerow.errors import DomainError, UndeclaredDomain
+
+__all__ = ["Matrix", "columns_domain"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: numbers that are looked at together, so that they stay in the cache of the processor
+_BLOCK = 2**17
+#: in how many ways a cell of a neighbour is changed: to either bound, and by one step
+_WAYS = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Matrix(Dataset):
+    """Rows of finite numbers over public columns; there is no missing cell.
+
+    Parameters
+    ----------
+    values
+        One row per record, one column per axis of the domain.
+    ids
+        The names of the rows, if they may be published; whole numbers if rows are numbered by their position.
+    labels
+        A class per row, if any. Like names, labels are published as they are, or not at all.
+
+    Examples
+    --------
+    >>> data = Matrix.from_rows([[1.5, 20], [2.5, 10]], columns=["age", "dose"])
+    >>> data, data.columns, data.values.sum(0).tolist()
+    (<Matrix: numbers age, numbers dose, inferred from the data>, ('age', 'dose'), [4.0, 30.0])
+    """
+
+    kind: ClassVar[str] = "matrices"
+    units: ClassVar[tuple[str, ...]] = ("row", "cell")
+
+    values: Floats
+    ids: NDArray[Any] | None = None
+    labels: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = self.columns
+        if self.values.ndim != 2 or self.values.dtype != np.float64 or self.values.shape[1] != len(names):  # noqa: PLR2004
+            msg = f"a matrix needs rows of {len(names)} numbers, one per column of its domain; use Matrix.from_rows"
+            raise DomainError(msg)
+        if not names or len(set(names)) < len(names) or not all(map(_is_name, names)):
+            msg = "a matrix needs at least one column, and names of columns that are distinct lines of text"
+            raise DomainError(msg)
+        if not all(isinstance(axis, NumberAxis) for _, axis in self.domain.axes):
+            msg = "the columns of a matrix are declared by NumberAxis; use Matrix.from_rows"
+            raise DomainError(msg)
+        for column in (self.ids, self.labels):
+            if column is not None and column.shape != (len(self),):
+                msg = f"names and labels of rows must be one per row; got {len(column)} for {len(self)} rows"
+                raise DomainError(msg)
+        if not all(np.isfinite(block).all() for block in row_blocks(self.values)):
+            msg = "a matrix needs finite numbers in all cells; fill in missing numbers, or leave the rows out"
+            raise DomainError(msg)
+        if any(np.any(np.signbit(block) & (block == 0)) for block in row_blocks(self.values)):
+            # otherwise two rows could be equal and written differently
+            object.__setattr__(self, "values", _frozen(self.values + 0.0))
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        domain: Domain | None = None,
+        ids: Sequence[Any] | None = None,
+        labels: Sequence[Any] | None = None,
+    ) -> Matrix:
+        """Make a matrix of an array, or of lists of numbers; over a domain, or columns that are known by name only."""
+        try:
+            values = np.array(rows, np.float64, order="C", ndmin=2)
+        except (TypeError, ValueError):
+            msg = "a matrix needs rows of numbers, all of one length"
+            raise DomainError(msg) from None
+        if domain is None:
+            names = [f"c{number}" for number in range(1, values.shape[1] + 1)] if columns is None else list(columns)
+            domain = columns_domain(names, Source.INFERRED)
+        axes = tuple((name, to_number_axis(name, axis)) for name, axis in domain.axes)
+        return cls(replace(domain, axes=axes), values, _texts(ids), _texts(labels))
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.values.shape[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in their public order."""
+        return tuple(name for name, _ in self.domain.axes)
+
+    @property
+    def bounds(self) -> tuple[NumberAxis, ...]:
+        """The declared bounds of each column, for a promise that needs them.
+
+        Raises
+        ------
+        UndeclaredDomain
+            If a column has none.
+        """
+        axes = tuple(cast("NumberAxis", axis) for _, axis in self.domain.axes)
+        missing = [name for name, axis in zip(self.columns, axes, strict=True) if not axis.bounded]
+        if missing:
+            msg = (
+                f"column {missing[0]!r} has no declared bounds, and bounds from the data are private; declare low, "
+                "high and step of every column (--domain FILE)"
+            )
+            raise UndeclaredDomain(msg)
+        return axes
+
+    @property
+    def numbered(self) -> bool:
+        """Whether rows are named by their position: 1, 2, ..."""
+        ids = self.ids
+        return ids is not None and ids.dtype.kind == "i" and np.array_equal(ids, np.arange(1, len(self) + 1))
+
+    def lattice(self) -> NDArray[np.int64]:
+        """Return how many steps each number is above the lower bound of its column; bounds and steps are declared.
+
+        A number between two steps is rounded, one outside the bounds is moved to the bound: each by itself.
+        """
+        codes = np.empty(self.values.shape, np.int64)
+        for number, axis in enumerate(self.bounds):
+            low, step = float(axis.low or 0), float(axis.step or 1)
+            codes[:, number] = np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps)
+        return codes
+
+    def distorted(
+        self,
+        values: Floats,
+        *,
+        ids: NDArray[Any] | None = None,
+        labels: NDArray[Any] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Matrix:
+        """Return other numbers over the same columns, no longer within their declared bounds.
+
+        With other columns, nothing that was declared is about these numbers.
+        """
+        if columns is None:
+            domain = replace(self.domain, axes=tuple((name, NumberAxis()) for name in self.columns))
+        else:
+            domain = columns_domain(columns, Source.INFERRED)
+        return replace(self, domain=domain, values=values, ids=ids, labels=labels)
+
+    def take(self, rows: NDArray[Any]) -> Matrix:
+        """Return these rows, by their positions or by flags."""
+        ids, labels = (None if column is None else column[rows] for column in (self.ids, self.labels))
+        return replace(self, values=self.values[rows], ids=ids, labels=labels)
+
+    def count_units(self, unit: str) -> int:
+        """Count the rows, or the cells."""
+        self.require_unit(unit)
+        return len(self) if unit == "row" else self.values.size
+
+    def count_neighbours(self, unit: str) -> int:
+        """Count the neighbours: one per row, or several per cell."""
+        return self.count_units(unit) * (1 if unit == "row" else _WAYS)
+
+    def neighbour(self, index: int, *, unit: str) -> Matrix:
+        """Return this matrix without one row, or with another number in one cell."""
+        self.require_unit(unit)
+        if unit == "row":
+            return self.take(np.delete(np.arange(len(self)), index))
+        (row, column), way = divmod(index // _WAYS, self.values.shape[1]), index % _WAYS
+        values = self.values.copy()
+        axis = cast("NumberAxis", self.domain.axes[column][1])
+        values[row, column] = _another(float(values[row, column]), axis, way)
+        return replace(self, values=values)
+
+    def bounded(self, unit: str) -> Matrix:
+        """Move numbers to the declared bounds and onto the lattice, each by itself."""
+        self.require_unit(unit)
+        codes = self.lattice()
+        values = np.empty(codes.shape)
+        for number, axis in enumerate(self.bounds):
+            values[:, number] = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
+        return replace(self, values=values)
+
+    def canonical(self) -> Matrix:
+        """Sort rows by their names, if they have any, else by their content."""
+        order = self.canonical_order()
+        return self if np.array_equal(order, np.arange(len(self))) else self.take(order)
+
+    def canonical_order(self) -> NDArray[np.intp]:
+        """Return the positions of the rows in canonical order."""
+        return order_rows(self._sort_keys(), len(self))
+
+    def _sort_keys(self) -> Iterator[NDArray[Any]]:
+        if self.ids is not None:
+            if self.ids.dtype.kind != "i":
+                yield np.strings.str_len(self.ids)  # so that 2 is before 10
+            yield self.ids
+        yield from self.values.T
+        if self.labels is not None:
+            yield self.labels
+
+    def without_attributes(self) -> Matrix:
+        """Drop names and labels of rows."""
+        return replace(self, ids=None, labels=None)
+
+    def narrowed(self) -> Matrix:
+        """Return the same: every column occurs."""
+        return self
+
+    def shuffled(self, order: np.random.Generator) -> Matrix:
+        """Return the same rows in another order."""
+        return self.take(order.permutation(len(self)))
+
+    def to_bytes(self) -> bytes:
+        """Return the whole content, in order."""
+        axes = [(name, axis.to_plain()) for name, axis in self.domain.axes]
+        names = [None if column is None else column.tolist() for column in (self.ids, self.labels)]
+        head = msgspec.json.encode([self.kind, axes, self.domain.source.value, names, len(self)])
+        return head + self.values.tobytes()
+
+
+def columns_domain(columns: Sequence[str], source: Source) -> Domain:
+    """Return a domain of columns without bounds."""
+    return Domain(tuple((name, NumberAxis()) for name in columns), source)
+
+
+def row_blocks(values: Floats) -> Iterator[Floats]:
+    """Yield the rows in blocks that fit into the cache of a processor."""
+    rows = max(1, _BLOCK // max(1, values.shape[1]))
+    return (values[start : start + rows] for start in range(0, len(values), rows))
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and is_text(name) and "\n" not in name and "\r" not in name
+
+
+def _frozen(values: Floats) -> Floats:
+    values.flags.writeable = False
+    return values
+
+
+def _texts(names: Sequence[Any] | None) -> NDArray[Any] | None:
+    return None if names is None else np.array([str(name) for name in names], np.str_)
+
+
+def _another(value: float, axis: NumberAxis, way: int) -> float:
+    """Return another number for a cell: a bound, or one step away."""
+    if axis.low is None or axis.high is None or axis.step is None:
+        return (value + 1.0, value - 1.0, value / 2 if value / 2 != value else 0.5)[way]
+    low, high = float(axis.low), float(axis.high)
+    near = value + float(axis.step) if value < high else value - float(axis.step)
+    target = (low, high, near)[way]
+    return target if target != value else (high, low, high)[way]

@@ -1,0 +1,258 @@
+"""How matrices are read and written: numeric CSV, Parquet, NumPy files, arrays and tables in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow import progress
+from hedgerow.data import Domain, Source
+from hedgerow.data.encoding import text_of
+from hedgerow.data.matrices import Matrix, columns_domain
+from hedgerow.data.number_axis import to_number_axis
+from hedgerow.errors import DomainError, ParameterError, ReadError
+from hedgerow.io.codec import Codec, Format
+from hedgerow.io.long_table import Flags
+from hedgerow.io.npy import array_table
+from hedgerow.io.number_table import (
+    Floats,
+    MatrixRequest,
+    NumberTable,
+    OutputRows,
+    number_cells,
+    python_columns,
+    text_cells,
+)
+from hedgerow.io.options import read_choice, read_whole_number
+from hedgerow.statement import File
+
+__all__ = ["CODEC"]
+
+_COLUMNS = {
+    "id": "the name of each row, if rows have names that may be published",
+    "label": "the class of each row, if there is one that may be published",
+}
+_OPTIONS = {
+    "names": "the names of all columns, separated by commas, if the file has no header",
+    "drop": "columns that are not read, separated by commas; every other column must hold numbers",
+    "rows": "sorted (the default): rows are published in the order of their content; numbered: they stay in the order "
+    "of the file, so that whoever knows that order knows whose row it is",
+    "carried": "in a release: which of id and label its file has",
+}
+_FORMATS = {
+    "csv": Format(
+        "hedgerow.io.number_csv", ("csv",), "a comma-separated table with a header: one row per line", has_columns=True
+    ),
+    "npy": Format("hedgerow.io.npy", ("npy",), "a NumPy array: one row per record, columns in the order of the domain"),
+    "parquet": Format("hedgerow.io.number_parquet", ("parquet",), "a Parquet table", has_columns=True),
+}
+_ROLES = ("id", "label")
+_CARRIED = {"", "id", "label", "id,label"}
+
+
+def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRequest:
+    roles = dict(columns)
+    if "carried" in options:
+        roles = {role: name for role, name in columns.items() if role in options["carried"].split(",")}
+    names = _listed(options["names"]) if "names" in options else None
+    if names is not None and (len(set(names)) < len(names) or not all(names)):
+        msg = "the names of columns must be distinct, and none may be empty; name each column"
+        raise ParameterError(msg)
+    numbered = read_choice(options, "rows", "sorted", "numbered") == "numbered"
+    if numbered and "id" in roles:
+        msg = "rows are named by a column or numbered, not both; omit rows=numbered, or the column id"
+        raise ParameterError(msg)
+    return MatrixRequest(
+        id_column=roles.get("id"),
+        label_column=roles.get("label"),
+        dropped=frozenset(_listed(options.get("drop", ""))),
+        names=names,
+        numbered=numbered,
+        drop_bad=read_choice(options, "on_bad", "error", "drop") == "drop",
+        skip_lines=read_whole_number(options, "skip_lines", "lines") or 0,
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+
+
+def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
+    """Take an array, a polars, pandas or Arrow table, or a list of rows."""
+    if isinstance(source, np.ndarray):
+        return array_table("the array", cast("NDArray[Any]", source), request)
+    if isinstance(source, (list, tuple)):
+        cells = python_columns(cast("list[Any]", source), request.names)
+        if cells is None:
+            msg = "a list of rows needs rows of numbers, all of one length"
+            raise ReadError(msg)
+        return NumberTable("the list", request, tuple(cells), cells)
+    try:
+        cells = _columns_of(source)
+    # messages of the libraries may quote a cell, and some damage makes their core panic
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
+        msg = "the table cannot be read; it is damaged, or it is not a table of numbers"
+        raise ReadError(msg) from None
+    return None if cells is None else NumberTable("the table", request, tuple(cells), cells)
+
+
+def _columns_of(source: Any) -> dict[str, pl.Series] | None:
+    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+        return {str(name): _pandas_column(source[name]) for name in source.columns}
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
+    if not isinstance(source, pl.DataFrame):
+        if not hasattr(source, "__arrow_c_stream__"):
+            return None
+        source = pl.DataFrame(source)
+    return dict(source.to_dict())
+
+
+def _pandas_column(column: Any) -> pl.Series:
+    """Take a column of numbers as it is, and any other cell by cell, so that no Arrow library is needed."""
+    if getattr(column.dtype, "kind", "O") in "fiu" and isinstance(column.dtype, np.dtype):
+        return pl.Series(column.to_numpy())
+    gaps: list[bool] = column.isna().tolist()
+    cells: list[Any] = column.tolist()
+    texts = [None if gap else text_of(cell, fractions=True) for gap, cell in zip(gaps, cells, strict=True)]
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _make(table: NumberTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Matrix:
+    """Make the matrix of the columns of the domain; without one, of all columns that are not dropped."""
+    del options
+    request = table.request
+    _require_columns(table, request.carried)
+    if domain is None:
+        own = [name for name in table.names if name not in request.dropped and name not in request.carried]
+        domain = columns_domain(own, source)
+    else:
+        domain = replace(domain, axes=tuple((name, to_number_axis(name, axis)) for name, axis in domain.axes))
+        table = _renamed(table, domain)
+    columns = [name for name, _ in domain.axes]
+    _require_columns(table, columns)
+    if not columns:
+        msg = f"{table.where} has no column of numbers"
+        raise ReadError(msg)
+    bad = np.zeros(len(table), np.bool_)
+    values = _values(table, columns, bad)
+    ids, labels = (None if name is None else _texts(table, name, bad) for name in _role_columns(request))
+    if request.numbered:
+        ids = np.arange(1, len(table) + 1 - int(bad.sum()))
+    if bad.any():
+        progress.count("rows dropped", int(bad.sum()))
+        values, labels = values[~bad], labels if labels is None else labels[~bad]
+        ids = ids if ids is None or request.numbered else ids[~bad]
+    return Matrix(domain, values, ids, labels)
+
+
+def _role_columns(request: MatrixRequest) -> tuple[str | None, str | None]:
+    return request.id_column, request.label_column
+
+
+def _renamed(table: NumberTable, domain: Domain) -> NumberTable:
+    """Give the columns of an array the names of the domain, by position."""
+    names = tuple(name for name, _ in domain.axes)
+    if not isinstance(table.cells, np.ndarray) or table.request.names is not None or table.request.carried:
+        return table
+    if len(names) != len(table.names):
+        msg = f"{table.where} has {len(table.names)} columns, and the domain {len(names)}; declare each column"
+        raise DomainError(msg)
+    return replace(table, names=names)
+
+
+def _require_columns(table: NumberTable, names: Any) -> None:
+    for name in names:
+        if name not in table.names:
+            msg = f"{table.where} has no column {name!r}; name the columns that it has"
+            raise ReadError(msg)
+        if table.names.count(name) > 1:
+            msg = f"{table.where} has two columns {name!r}; rename one"
+            raise ReadError(msg)
+
+
+def _values(table: NumberTable, columns: list[str], bad: Flags) -> Floats:
+    """Return the numbers, and mark rows with a cell that is not one."""
+    if isinstance(table.cells, np.ndarray) and tuple(columns) == table.names:
+        values = table.cells.astype(np.float64, copy=False)
+        _refuse(table, ~np.logical_and.reduce(np.isfinite(values), axis=1), "a cell", bad)
+        return values
+    values = np.empty((len(table), len(columns)))
+    for number, name in enumerate(columns):
+        values[:, number], wrong = number_cells(table.where, name, table.column(name))
+        _refuse(table, wrong, f"column {name!r}", bad, remedy=f"correct it, leave the column out with drop={name}")
+    return values
+
+
+def _texts(table: NumberTable, name: str, bad: Flags) -> NDArray[Any]:
+    texts, wrong = text_cells(table.where, name, table.column(name))
+    _refuse(table, wrong, f"column {name!r}", bad, what="is empty, or has several lines")
+    return texts
+
+
+def _refuse(
+    table: NumberTable,
+    wrong: Flags,
+    where: str,
+    bad: Flags,
+    *,
+    what: str = "is empty, or not a finite number",
+    remedy: str = "correct it",
+) -> None:
+    """Refuse the first of these rows, or mark all of them to be dropped."""
+    if not wrong.any():
+        return
+    if not table.request.drop_bad:
+        row = table.line_of(int(np.argmax(wrong)))
+        msg = f"{table.where}:{row}: {where} {what}; {remedy}, or drop such rows with on_bad=drop"
+        raise ReadError(msg)
+    bad |= wrong
+
+
+def _reread_options(data: Matrix) -> dict[str, str]:
+    carried = [role for role, cells in (("id", data.ids), ("label", data.labels)) if cells is not None]
+    if data.numbered:
+        carried.remove("id")
+    return {"carried": ",".join(carried)} | ({"rows": "numbered"} if data.numbered else {})
+
+
+def _accepts_reread(options: Mapping[str, str]) -> bool:
+    """Whether `_reread_options` can return these options."""
+    known = set(options) <= {"carried", "rows"} and options.get("carried", "") in _CARRIED
+    return known and options.get("rows", "numbered") == "numbered"
+
+
+def _explain(file: File) -> str:
+    """Describe the columns for a receiver."""
+    carried = [role for role in file.options.get("carried", "").split(",") if role]
+    meaning = {"id": "the name of the row", "label": "its class"}
+    named = [f"`{file.columns[role]}` is {meaning[role]}, as it was" for role in carried]
+    rows = "Row number k is row number k of the original" if "rows" in file.options else ""
+    numbers = "Every other column has numbers" if named else "Every column has numbers"
+    parts = [f"{_FORMATS[file.format].layout}", *named, numbers, rows]
+    return ". ".join(part for part in parts if part) + "."
+
+
+CODEC = Codec(
+    kind="matrices",
+    columns=_COLUMNS,
+    written=_ROLES,
+    options=_OPTIONS,
+    formats=_FORMATS,
+    request=_request,
+    from_memory=_from_memory,
+    make=_make,
+    lay_out=OutputRows,
+    explain=_explain,
+    order="Rows are in the order of their names or numbers, if they have any, and else sorted by their published "
+    "content.",
+    reread_options=_reread_options,
+    accepts_reread=_accepts_reread,
+)

@@ -1,0 +1,150 @@
+"""Tables of numbers, as formats read them: which columns are wanted, and how each cell becomes a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow.data.encoding import text_of
+from hedgerow.data.matrices import Matrix
+from hedgerow.errors import ParameterError, ReadError
+from hedgerow.io.long_table import Flags, Integers
+
+__all__ = ["Floats", "MatrixRequest", "NumberTable", "OutputRows", "number_cells", "python_columns", "text_cells"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class MatrixRequest(NamedTuple):
+    """What is read from a table of numbers.
+
+    Parameters
+    ----------
+    id_column, label_column
+        The columns with the names and the labels of rows, if there are such columns.
+    dropped
+        Columns that are not read.
+    names
+        The names of the columns, if the file does not have them.
+    numbered
+        Whether rows are named by their position.
+    drop_bad, skip_lines
+        Whether rows that cannot be read are dropped, and how many lines precede the first one.
+    """
+
+    id_column: str | None = None
+    label_column: str | None = None
+    dropped: frozenset[str] = frozenset()
+    names: tuple[str, ...] | None = None
+    numbered: bool = False
+    drop_bad: bool = False
+    skip_lines: int = 0
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns that are not numbers."""
+        return tuple(name for name in (self.id_column, self.label_column) if name is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTable:
+    """What a format reads: an array of numbers, or a column of cells per name; `line` is where each row was."""
+
+    where: str
+    request: MatrixRequest
+    names: tuple[str, ...]
+    cells: NDArray[Any] | Mapping[str, pl.Series]
+    line: Integers | None = None
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        if isinstance(self.cells, np.ndarray):
+            return len(self.cells)
+        return len(next(iter(self.cells.values()))) if self.cells else 0
+
+    def line_of(self, row: int) -> int:
+        """The number of a row in its source, counted from 1."""
+        return row + 1 if self.line is None else int(self.line[row])
+
+    def column(self, name: str) -> pl.Series:
+        """Return the cells of a column."""
+        if isinstance(self.cells, np.ndarray):
+            return pl.Series(self.cells[:, self.names.index(name)])
+        return self.cells[name]
+
+
+class OutputRows(NamedTuple):
+    """Published rows, to be written."""
+
+    data: Matrix
+
+    def to_frame(self, columns: Mapping[str, str]) -> pl.DataFrame:
+        """Return a table with the published columns; names and labels of rows come first."""
+        data = self.data
+        table: dict[str, pl.Series] = {}
+        carried = {"id": None if data.numbered else data.ids, "label": data.labels}
+        for role, cells in carried.items():
+            if cells is not None:
+                table[columns.get(role, role)] = pl.Series([str(cell) for cell in cells.tolist()], dtype=pl.String)
+        for number, name in enumerate(data.columns):
+            if name in table:
+                msg = f"a column of numbers is named {name!r}, and so is a column of names or labels; rename one"
+                raise ParameterError(msg)
+            table[name] = pl.Series(data.values[:, number])
+        return pl.DataFrame(table)
+
+
+def number_cells(where: str, name: str, column: pl.Series) -> tuple[Floats, Flags]:
+    """Turn cells into numbers, each by itself; return also which cells are not finite numbers.
+
+    A column of texts is parsed; the type that a table declares for a column must be text or a number.
+    """
+    dtype = column.dtype
+    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Null)):
+        column, dtype = column.cast(pl.String), pl.String()
+    if isinstance(dtype, pl.String):
+        column = column.str.strip_chars(" \t").cast(pl.Float64, strict=False)
+    elif dtype.is_numeric():
+        column = column.cast(pl.Float64, strict=False)
+    else:
+        msg = (
+            f"{where}: column {name!r} must hold numbers; its type is {dtype}; leave it out with the reading option "
+            f"drop={name}, or declare what it is with --columns id={name} or label={name}"
+        )
+        raise ReadError(msg)
+    numbers = column.fill_null(np.nan).to_numpy()
+    return numbers, ~np.isfinite(numbers)
+
+
+def text_cells(where: str, name: str, column: pl.Series) -> tuple[NDArray[Any], Flags]:
+    """Turn names or labels of rows into texts, each by itself; return also which cells are empty or unreadable."""
+    if isinstance(column.dtype, (pl.Categorical, pl.Enum, pl.Null)) or column.dtype.is_integer():
+        column = column.cast(pl.String)
+    elif column.dtype.is_float():
+        texts = [None if cell is None else text_of(cell, fractions=True) for cell in column.to_list()]
+        column = pl.Series(texts, dtype=pl.String)
+    elif not isinstance(column.dtype, pl.String):
+        msg = f"{where}: column {name!r} must hold text or numbers; its type is {column.dtype}"
+        raise ReadError(msg)
+    column = column.str.strip_chars(" \t")
+    bad = column.is_null() | (column == "") | column.str.contains("[\0\r\n]")
+    return np.array(column.fill_null("").to_list(), np.str_), bad.fill_null(value=True).to_numpy()
+
+
+def python_columns(rows: Sequence[Any], names: Sequence[str] | None) -> dict[str, pl.Series] | None:
+    """Turn lists of Python values, one per row, into columns; None if they are not rows of one length."""
+    try:
+        listed = [list(cast("Sequence[Any]", row)) for row in rows]
+    except TypeError:
+        return None
+    size = len(listed[0]) if names is None and listed else len(names or ())
+    if any(len(row) != size for row in listed):
+        return None
+    names = [f"c{number}" for number in range(1, size + 1)] if names is None else names
+    texts = [[text_of(cell, fractions=True) for cell in row] for row in listed]
+    return {name: pl.Series([row[at] for row in texts], dtype=pl.String) for at, name in enumerate(names)}

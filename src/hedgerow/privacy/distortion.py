@@ -1,0 +1,80 @@
+"""Distortion: no formal promise at all, stated so that nobody mistakes it for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hedgerow.data import Dataset, Domain
+from hedgerow.data.matrices import Matrix
+from hedgerow.errors import NotSatisfied
+from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
+
+__all__ = ["Distortion"]
+
+_LEAST_ROWS = 2
+
+
+@dataclass(frozen=True, repr=False)
+class Distortion(Guarantee):
+    """The numbers were changed, and nothing is promised about what can be concluded from them.
+
+    Examples
+    --------
+    >>> Distortion().sentence()[:20]
+    'Nothing is promised.'
+    """
+
+    name: ClassVar[str] = "Distortion"
+    kinds: ClassVar[tuple[type[Dataset], ...]] = (Matrix,)
+
+    def require_records(self, data: Dataset) -> None:
+        """Refuse fewer than two rows, which no method can distort."""
+        rows = data.count_units("row")
+        if rows < _LEAST_ROWS:
+            msg = f"a distorted release needs at least {_LEAST_ROWS} rows; got {rows}; nothing was released"
+            raise NotSatisfied(msg)
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Report no violation: nothing is promised that could be violated."""
+        del outputs
+        return Verdict("nothing is promised, so there was nothing to verify", {})
+
+    def sentence(self) -> str:
+        """State that there is no promise."""
+        return (
+            "Nothing is promised. The numbers were distorted, and there is no formal guarantee: neither differential "
+            "privacy nor k-anonymity. Methods of this family have been broken on public data, as listed below. Treat "
+            "the release as you would treat the original."
+        )
+
+    def fields(self) -> dict[str, Plain]:
+        """None: there is nothing to choose."""
+        return {}
+
+    def limits(self, domain: Domain) -> tuple[str, ...]:
+        """Name the attacks that are known, and what is published unchanged."""
+        del domain
+        return _ATTACKS
+
+
+#: what is known to undo each method, in words; what the attacks recover from the data at hand is for its owner only
+_ATTACKS = (
+    "Any row, cell, average or relation between columns: all of them may be recovered.",
+    (
+        "Spectral filtering: added noise is removed by keeping the large singular values. No knowledge of the original "
+        "is needed."
+    ),
+    (
+        "Known rows: whoever knows about as many rows as there are columns finds the rotation by an orthogonal "
+        "Procrustes fit, and with it all other rows."
+    ),
+    "Angles between rows: whoever knows one row finds the rows that are proportional to it.",
+    (
+        "Inversion of a wavelet release: the threshold that was subtracted from the detail coefficients is added back; "
+        "averages of blocks are published exactly."
+    ),
+    "Low-rank releases: a release of rank k keeps the k directions in which rows differ most, nearly unchanged.",
+    "Names and labels of rows, if there are any: they are published as they are.",
+)
