@@ -12,6 +12,7 @@ __all__ = ["METHODS", "find_method"]
 
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
+    "additive-noise": "matrices.additive_noise:AdditiveNoise",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing.publisher:ClusTreePacking",
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
@@ -33,6 +34,7 @@ METHODS: dict[str, str] = {
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
+    "wavelet": "matrices.wavelet.publisher:Wavelet",
 }
 
 

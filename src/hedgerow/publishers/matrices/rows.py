@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.matrices import Matrix
-from hedgerow.data.row_order import order_rows
 from hedgerow.errors import NotSatisfied
 
 __all__ = ["BLOCK", "finish", "refuse_unchanged", "start"]
@@ -16,51 +16,55 @@ __all__ = ["BLOCK", "finish", "refuse_unchanged", "start"]
 Floats: TypeAlias = NDArray[np.float64]
 
 #: rows of a block
-BLOCK = 8192
+BLOCK = 4096
 #: significant digits of what is published, counted from the largest number of a column: the digits after these depend
 #: on the order in which a processor adds, and can tell which number a result was computed from
 _DIGITS = 12
+_LARGEST_EXPONENT = 290
 #: columns that are moved together: as many as a line of the cache has
 _COLUMNS = 8
 _UNCHANGED = 1e-12
 
 
-def start(data: Matrix) -> tuple[Matrix, Floats]:
-    """Return the rows in canonical order, so that their order in the input does not matter, and a copy to work on."""
-    order = data.canonical_order()
-    if np.array_equal(order, np.arange(len(data))):
+def start(data: Matrix, order: np.random.Generator | None = None) -> tuple[Matrix, Floats]:
+    """Return the rows in canonical or in random order, and a copy of their numbers to work on.
+
+    Their order in the input does not matter: a random order is a permutation of the canonical one.
+    """
+    places = data.canonical_order()
+    if order is not None:
+        places = places[order.permutation(len(data))]
+    if np.array_equal(places, np.arange(len(data))):
         return data, np.array(data.values, order="C")
-    ordered = data.take(order)
-    return ordered, _own(ordered)
-
-
-def _own(ordered: Matrix) -> Floats:
-    """Make the numbers of a matrix that nobody else has writable, instead of copying them."""
+    ordered = data.take(places)
     values = ordered.values
     if values.base is not None or not values.flags.c_contiguous:
-        return np.array(values, order="C")
+        return ordered, np.array(values, order="C")
+    # nobody else has these numbers, so that they need not be copied again
     values.flags.writeable = True
-    return values
+    return ordered, values
 
 
-def finish(ordered: Matrix, values: Floats, columns: list[str] | None = None) -> Matrix:
-    """Round the numbers, and sort the rows in place where they have no names."""
+def finish(ordered: Matrix, values: Floats, columns: Sequence[str] | None = None) -> Matrix:
+    """Round the numbers and sort the rows, both in place."""
     largest = np.maximum(values.max(0, initial=0.0), -values.min(0, initial=0.0))
-    decimals = _DIGITS - 1 - np.floor(np.log10(np.where(largest > 0, largest, 1.0))).astype(int)
-    scale = 10.0 ** np.clip(decimals, -300, 300)
+    exponents = np.floor(np.log10(np.where(largest > 0, largest, 1.0)))
+    scale = 10.0 ** np.clip(_DIGITS - 1 - exponents, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
     for begin in range(0, len(values), BLOCK):
         block = values[begin : begin + BLOCK]
         np.multiply(block, scale, out=block)
         np.rint(block, out=block)
         np.divide(block, scale, out=block)
-        np.add(block, 0.0, out=block)  # no negative zeros
-    labels = ordered.labels
-    if ordered.ids is None:
-        order = order_rows([*values.T, *([] if labels is None else [labels])], len(values))
-        for begin in range(0, values.shape[1], _COLUMNS):
-            values[:, begin : begin + _COLUMNS] = values[order, begin : begin + _COLUMNS]
-        labels = None if labels is None else labels[order]
-    return ordered.distorted(values, ids=ordered.ids, labels=labels, columns=columns)
+        np.add(block, 0.0, out=block)  # there are no negative zeros in a matrix
+    released = ordered.distorted(values, ids=ordered.ids, labels=ordered.labels, columns=columns)
+    order = released.canonical_order()
+    if np.array_equal(order, np.arange(len(values))):
+        return released
+    values.flags.writeable = True
+    for begin in range(0, values.shape[1], _COLUMNS):
+        values[:, begin : begin + _COLUMNS] = values[order, begin : begin + _COLUMNS]
+    ids, labels = (None if column is None else column[order] for column in (ordered.ids, ordered.labels))
+    return ordered.distorted(values, ids=ids, labels=labels, columns=columns)
 
 
 def refuse_unchanged(changed: float) -> None:

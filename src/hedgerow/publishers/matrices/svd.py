@@ -39,7 +39,7 @@ class SVD(Publisher[Matrix]):
     --------
     >>> data = Matrix.from_rows([[1, 2], [2, 4.1], [3, 5.9]])
     >>> SVD(rank=1).publish(data, Distortion(), seed=1).data.values.round(2).tolist()
-    [[1.0, 2.0], [2.03, 4.09], [2.98, 5.91]]
+    [[1.0, 2.0], [2.05, 4.08], [2.97, 5.92]]
 
     References
     ----------

@@ -1,0 +1,1 @@
+"""Wavelet perturbation: detail coefficients of a matrix are shrunk."""
