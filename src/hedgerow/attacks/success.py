@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FAILS_AT", "Success", "fails", "guess_means", "judge"]
+__all__ = ["FAILS_AT", "Success", "fails", "judge"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -57,12 +57,6 @@ def judge(guess: Floats, truth: Floats, deviations: Floats) -> Success:
     rows = np.linalg.norm(error, axis=1)[sizes > 0] / sizes[sizes > 0]
     quantiles = np.quantile(rows, (0.5, 0.05, 0.95)).tolist() if len(rows) else [np.nan] * 3
     return Success(*shares, float((error <= _TOLERANCE * deviations + slack).mean()), *quantiles)
-
-
-def guess_means(known: Floats, released: Floats) -> Floats:
-    """Guess every row as the means of the columns: of the known rows, or of the release if none are known."""
-    means = (known if len(known) else released).mean(0)
-    return np.broadcast_to(means, (len(released), len(means)))
 
 
 def fails(attack: Success, *baselines: Success) -> bool:

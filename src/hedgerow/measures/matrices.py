@@ -14,7 +14,7 @@ import numpy as np
 from hedgerow.data import Dataset
 from hedgerow.data.matrices import Matrix
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.measures.matrix_rows import pair_rows
+from hedgerow.data.row_pairs import pair_rows
 from hedgerow.measures.scoring import compared_score, exact_score
 from hedgerow.score import Score
 

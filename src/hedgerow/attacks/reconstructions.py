@@ -1,0 +1,128 @@
+"""The attacks that return a reconstruction, by name; each says by None that it does not apply to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.attacks.knowledge import Knowledge
+from hedgerow.attacks.known_rows import solve_inner_products, undo_rotation
+from hedgerow.attacks.secret_order import recover_order
+from hedgerow.attacks.spectral_filtering import estimate_noise, filter_noise, shrink_noise
+from hedgerow.attacks.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
+from hedgerow.attacks.wavelet_inversion import invert
+
+__all__ = ["RECONSTRUCTIONS", "open_order", "reconstruct_all"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Reconstruction: TypeAlias = Callable[[Knowledge], Floats | None]
+
+#: rows whose secret order is recovered: all pairs of them are compared; columns whose equations are solved
+_MOST_ROWS, _MOST_COLUMNS = 3000, 40
+#: steps are powers of ten, which are not exact
+_DECIMALS = 9
+
+
+def _filter(knowledge: Knowledge) -> Floats | None:
+    """Remove noise by truncation."""
+    if not _is_noisy(knowledge):
+        return None
+    return filter_noise(knowledge.released, beta=knowledge.beta).values
+
+
+def _shrink(knowledge: Knowledge) -> Floats | None:
+    """Remove noise by shrinkage."""
+    if not _is_noisy(knowledge):
+        return None
+    beta = knowledge.beta
+    if beta is None:
+        singular = np.linalg.svd(knowledge.released, compute_uv=False)
+        beta = estimate_noise(singular, *knowledge.released.shape)
+    return shrink_noise(knowledge.released, beta=beta)
+
+
+def _is_noisy(knowledge: Knowledge) -> bool:
+    noisy = knowledge.method not in {"svd", "wavelet"}
+    return noisy and knowledge.same_columns and knowledge.parameters.get("rotation", "none") == "none"
+
+
+def _rotate(knowledge: Knowledge) -> Floats | None:
+    """Find the rotation by known rows."""
+    if knowledge.released.shape[1] > knowledge.truth.shape[1]:
+        return None
+    return undo_rotation(knowledge.originals, knowledge.published, knowledge.released)
+
+
+def _solve(knowledge: Knowledge) -> Floats | None:
+    """Solve inner products with known rows."""
+    if knowledge.released.shape[1] > knowledge.truth.shape[1]:
+        return None
+    return solve_inner_products(knowledge.originals, knowledge.published, knowledge.released)
+
+
+def _invert(knowledge: Knowledge) -> Floats | None:
+    """Add the threshold of a wavelet back, in the order that rows had or are likely to have had."""
+    order = open_order(knowledge)
+    if order is None:
+        return None
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    level = int(knowledge.parameters.get("level", 0))
+    wavelet = str(knowledge.parameters.get("wavelet", "haar"))
+    back = invert(
+        knowledge.released[order], place[knowledge.known_at], knowledge.originals, wavelets=(wavelet,), level=level
+    )
+    return back.values[place]
+
+
+def open_order(knowledge: Knowledge) -> Integers | None:
+    """Return the order of rows in which a wavelet release was made: known, or recovered; None if it was not one."""
+    said = knowledge.parameters
+    if knowledge.method != "wavelet" or not knowledge.same_columns or said.get("partition", "none") != "none":
+        return None
+    if said.get("order", "random") == "names":
+        return np.arange(len(knowledge.released))
+    return recover_order(knowledge.released) if len(knowledge.released) <= _MOST_ROWS else None
+
+
+def _complete(knowledge: Knowledge) -> Floats | None:
+    """Solve the equations of a release of low rank, in numbers with as many decimals as the known rows have."""
+    steps = guess_steps(knowledge.originals)
+    projected = knowledge.method not in {"wavelet", "additive-noise"} and knowledge.same_columns
+    if steps is None or not projected or len(steps) > _MOST_COLUMNS:
+        return None
+    known = (knowledge.originals, knowledge.published) if knowledge.parameters.get("normalise") else ()
+    equations = learn_equations(knowledge.released, *known)
+    if equations is None:
+        return None
+    spread = np.sqrt(np.mean((knowledge.originals - knowledge.published) ** 2, axis=0))
+    return solve_on_grid(knowledge.released, equations, steps, spread).values
+
+
+def reconstruct_all(knowledge: Knowledge) -> dict[str, Floats]:
+    """Return the reconstructions of all attacks that apply, and the best of them in numbers with as few decimals."""
+    guesses = {name: guess for name, make in RECONSTRUCTIONS.items() if (guess := make(knowledge)) is not None}
+    steps = guess_steps(knowledge.originals)
+    if steps is not None and knowledge.same_columns:
+        candidates = [knowledge.released, *(guess for name, guess in guesses.items() if name not in _FITTED)]
+        best = min(candidates, key=lambda guess: float(np.linalg.norm(guess[knowledge.known_at] - knowledge.originals)))
+        guesses[_ROUNDED] = (np.rint(best / steps) * steps).round(_DECIMALS)
+    return guesses
+
+
+#: in the order of the thesis
+RECONSTRUCTIONS: dict[str, Reconstruction] = {
+    "spectral filtering": _filter,
+    "shrinkage of noise": _shrink,
+    "Procrustes, known rows": _rotate,
+    "inner products, known rows": _solve,
+    "wavelet inversion": _invert,
+    "SVD reconstruction": _complete,
+}
+#: those that fit the known rows by construction, whatever the others are
+_FITTED = {"Procrustes, known rows", "inner products, known rows"}
+_ROUNDED = "rounding to known decimals"
