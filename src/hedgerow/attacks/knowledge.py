@@ -35,6 +35,8 @@ class Knowledge:
         What the release says about itself.
     same_columns
         Whether its columns are those of the original.
+    linked
+        Whether rows have no names, so that the truth of a row is the one that is most like it.
     """
 
     released: Floats
@@ -44,6 +46,7 @@ class Knowledge:
     method: str
     parameters: Mapping[str, Any]
     same_columns: bool
+    linked: bool
 
     @classmethod
     def draw(
@@ -56,6 +59,7 @@ class Knowledge:
         parameters: Mapping[str, Any],
         rng: np.random.Generator,
         same_columns: bool = True,
+        linked: bool = False,
         known: int | None = None,
     ) -> Knowledge:
         """Draw the rows that the attacker knows."""
@@ -66,7 +70,7 @@ class Knowledge:
             msg = f"an attacker can know between 1 and {most} of {rows} rows; got {number}"
             raise ParameterError(msg)
         drawn = rng.permutation(rows)[:number]
-        return cls(released, positions, truth, drawn, method, parameters, same_columns)
+        return cls(released, positions, truth, drawn, method, parameters, same_columns, linked)
 
     @property
     def originals(self) -> Floats:

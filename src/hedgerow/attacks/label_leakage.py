@@ -57,7 +57,7 @@ def guess_by_numbers(values: Floats, labels: NDArray[Any], known: Integers) -> f
     rows = np.hstack((scaled, np.ones((len(scaled), 1))))
     wanted = (labels[known][:, None] == names).astype(np.float64)
     gram = rows[known].T @ rows[known] + np.eye(rows.shape[1])  # a small ridge, since few rows may be known
-    fitted = np.linalg.solve(gram, rows[known].T @ wanted)
+    fitted = np.linalg.inv(gram) @ rows[known].T @ wanted
     guessed = names[np.argmax(rows[others] @ fitted, axis=1)]
     return float((guessed == labels[others]).mean()) if len(others) else 0.0
 

@@ -55,8 +55,8 @@ def reduce_lattice(equations: Floats, weight: float, scales: Floats) -> ReducedL
     (2, 2)
     """
     # large whole numbers cancel in the equations, so that products are exact
-    exact = np.frompyfunc(int, 1, 1)(np.rint(equations * _FIXED))
-    basis: NDArray[Any] = np.frompyfunc(int, 1, 1)(np.eye(len(equations)))
+    exact = _to_integers(equations * _FIXED)
+    basis = _to_integers(np.eye(len(equations)))
     current = 1.0 / float(np.abs(equations).max())
     while current < weight:
         current = min(weight, current * _STAGE)
@@ -93,6 +93,11 @@ def nearest_points(lattice: ReducedLattice, wanted: Floats, expected: Floats) ->
     return points, np.linalg.norm(rest, axis=1)
 
 
+def _to_integers(values: Floats) -> NDArray[Any]:
+    """Return integers of any size, as Python has them."""
+    return np.array([[round(value) for value in row] for row in values.tolist()], np.object_)
+
+
 def _embed(basis: NDArray[Any], exact: NDArray[Any], weight: float, scales: Floats) -> Floats:
     weighted = (basis @ exact).astype(np.float64) * (weight / _FIXED)
     return np.hstack((weighted, basis.astype(np.float64) / scales))
@@ -106,7 +111,7 @@ def _reduce(basis: NDArray[Any], exact: NDArray[Any], weight: float, scales: Flo
     for _ in range(_MOST_SWAPS):
         if at >= len(basis):
             break
-        lengths = np.linalg.qr(vectors[: at + 1].T, mode="r")
+        lengths = np.linalg.qr(vectors[: at + 1].T)[1]
         for number in range(at - 1, -1, -1):
             steps = int(np.rint(lengths[number, at] / lengths[number, number]))
             if steps:

@@ -6,7 +6,7 @@ reconstructed row should be.
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,10 @@ def link_rows(original: Floats, released: Floats, rng: np.random.Generator) -> t
     scale = np.where(spread > 0, spread, 1.0)
     before, after = original / scale, released / scale
     if max(len(original), len(released)) <= _MOST:
-        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
+        from scipy import optimize  # noqa: PLC0415 - slow to import
 
         distances = (after**2).sum(1)[:, None] - 2 * after @ before.T + (before**2).sum(1)
-        theirs, mine = cast("tuple[Integers, Integers]", linear_sum_assignment(distances))
+        theirs, mine = cast("Any", optimize).linear_sum_assignment(distances)
         return mine.astype(np.int64), theirs.astype(np.int64)
     theirs = np.sort(rng.permutation(len(released))[:_MOST])
     return _nearest(before, after[theirs]), theirs

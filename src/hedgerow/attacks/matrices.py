@@ -23,7 +23,7 @@ from hedgerow.attacks.wavelet_inversion import block_means
 from hedgerow.data.matrices import Matrix
 from hedgerow.data.row_pairs import match_rows
 from hedgerow.errors import ParameterError
-from hedgerow.score import Score
+from hedgerow.score import ATTACK, Score
 
 __all__ = ["RECOVERED", "attack", "attack_arrays"]
 
@@ -71,6 +71,7 @@ def attack(
         How many original rows the attacker knows; twice the number of columns if None, but at most a quarter.
     """
     matched = match_rows(original, released)
+    linked = matched is None
     if matched is None:
         if original.columns != released.columns or len(original) != len(released):
             msg = (
@@ -87,6 +88,7 @@ def attack(
         method=method,
         parameters=parameters,
         same_columns=original.columns == released.columns,
+        linked=linked,
         known=known,
         rng=rng,
     )
@@ -96,7 +98,7 @@ def attack(
     if original.labels is not None:
         scores += _score_labels(original.labels[mine], theirs, knowledge, rng)
     count = float(sum(outcome.fails for outcome in outcomes.values()))
-    name = "attacks with at most half the error of a guess and of the release"
+    name = f"{ATTACK}all: attacks that err at most half as much as a guess and as the release"
     return [_score(name, count, {"attacks": float(len(outcomes))}, better="lower"), *scores]
 
 
@@ -114,13 +116,25 @@ def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, O
     True
     """
     control = knowledge.shuffled(rng)
-    at = knowledge.unknown_at
-    by_chance = reconstruct_all(control)
+    guesses, by_chance = (
+        {name: _align(knowledge, guess[knowledge.unknown_at], rng) for name, guess in reconstruct_all(each).items()}
+        for each in (knowledge, control)
+    )
     outcomes = {
-        name: _compare(knowledge, knowledge.unknown, guess[at], by_chance[name][at] if name in by_chance else None)
-        for name, guess in reconstruct_all(knowledge).items()
+        name: _compare(knowledge, knowledge.unknown, guess, by_chance.get(name)) for name, guess in guesses.items()
     }
     return outcomes | _attack_angles(knowledge, control)
+
+
+def _align(knowledge: Knowledge, guess: Floats, rng: np.random.Generator) -> Floats:
+    """Put guesses of rows without names into the order of the rows that they are most like."""
+    if not knowledge.linked:
+        return guess
+    truth = knowledge.truth[knowledge.unknown]
+    mine, theirs = link_rows(truth, guess, rng)
+    aligned = guess.copy()
+    aligned[mine] = guess[theirs]
+    return aligned
 
 
 def _compare(knowledge: Knowledge, rows: Integers, guess: Floats, chance: Floats | None) -> Outcome:
@@ -170,7 +184,7 @@ def _scores(name: str, outcome: Outcome) -> list[Score]:
         others = {control: value_of(success) for control, success in outcome.baselines.items()}
         charted = RECOVERED if measure.endswith("5 %") else ""
         better = "higher" if measure.startswith("median") else "lower"
-        title = f"attack, {name}: {measure}"
+        title = f"{ATTACK}{name}: {measure}"
         scores.append(_score(title, value_of(outcome.attack), others, better=better, chart=charted, at=name))
     return scores
 
@@ -189,7 +203,7 @@ def _score_averages(knowledge: Knowledge, rng: np.random.Generator) -> list[Scor
     shuffled = block_means(knowledge.released[rng.permutation(len(order))], level)
     unit = _EXACT * float(np.abs(exact).max())
     shares = [float((np.abs(means - exact) <= unit).mean()) for means in (published, shuffled)]
-    name = f"attack, wavelet averages: blocks of {2**level} rows and columns whose mean is published exactly"
+    name = f"{ATTACK}wavelet averages: blocks of {2**level} rows and columns whose mean is published exactly"
     return [_score(name, shares[0], {_SHUFFLED: shares[1]}, better="lower")]
 
 
@@ -206,7 +220,7 @@ def _score_labels(
     mixed = guess_by_position(labels[rng.permutation(len(labels))], known)
     place = guess_by_position(labels, known)
     first = _score(
-        "attack, labels by the order of rows: labels guessed",
+        f"{ATTACK}labels by the order of rows: labels guessed",
         place,
         {"commonest label": commonest, "shuffled rows (control)": mixed},
         better="lower",
@@ -214,7 +228,7 @@ def _score_labels(
     numbers = guess_by_numbers(knowledge.released[positions], labels, known)
     original = guess_by_numbers(knowledge.truth[order], labels, known)
     second = _score(
-        "attack, labels by released numbers: labels guessed",
+        f"{ATTACK}labels by released numbers: labels guessed",
         numbers,
         {"commonest label": commonest, "by original numbers": original},
         better="lower",

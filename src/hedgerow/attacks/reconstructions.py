@@ -40,8 +40,8 @@ def _shrink(knowledge: Knowledge) -> Floats | None:
         return None
     beta = knowledge.beta
     if beta is None:
-        singular = np.linalg.svd(knowledge.released, compute_uv=False)
-        beta = estimate_noise(singular, *knowledge.released.shape)
+        rows, columns = knowledge.released.shape
+        beta = estimate_noise(np.linalg.svd(knowledge.released, full_matrices=False)[1], rows, columns)
     return shrink_noise(knowledge.released, beta=beta)
 
 

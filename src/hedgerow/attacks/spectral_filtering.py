@@ -111,8 +111,9 @@ def filter_noise(released: Floats, *, beta: float | None = None, rule: Rule = "e
     """
     squares, vectors = np.linalg.eigh(released.T @ released)
     singular = np.sqrt(np.maximum(squares[::-1], 0.0))
-    size = estimate_noise(singular, *released.shape) if beta is None else beta
-    rank = choose_rank(singular, noise_edge(*released.shape, size), rule)
+    rows, columns = released.shape
+    size = estimate_noise(singular, rows, columns) if beta is None else beta
+    rank = choose_rank(singular, noise_edge(rows, columns, size), rule)
     if not rank:
         return Filtered(np.broadcast_to(released.mean(0), released.shape), 0)
     kept = vectors[:, ::-1][:, :rank]
@@ -148,4 +149,4 @@ def _marchenko_pastur_median(ratio: float) -> float:
     at = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
     total = np.cumsum(weight)
-    return float(np.interp(total[-1] / 2, total, at))
+    return float(at[np.searchsorted(total, total[-1] / 2)])

@@ -52,11 +52,17 @@ def judge(guess: Floats, truth: Floats, deviations: Floats) -> Success:
     scale = np.where(truth == 0, deviations, np.abs(truth))
     # rounding must not decide whether an exact number is recovered
     slack = 1e-12 * np.abs(truth)
-    shares = [float((error <= share * scale + slack).mean()) for share in (_ONE, _FIVE)]
     sizes = np.linalg.norm(truth, axis=1)
     rows = np.linalg.norm(error, axis=1)[sizes > 0] / sizes[sizes > 0]
-    quantiles = np.quantile(rows, (0.5, 0.05, 0.95)).tolist() if len(rows) else [np.nan] * 3
-    return Success(*shares, float((error <= _TOLERANCE * deviations + slack).mean()), *quantiles)
+    median, low, high = (float(np.quantile(rows, level)) if len(rows) else np.nan for level in (0.5, 0.05, 0.95))
+    return Success(
+        within_1=float((error <= _ONE * scale + slack).mean()),
+        within_5=float((error <= _FIVE * scale + slack).mean()),
+        within_tolerance=float((error <= _TOLERANCE * deviations + slack).mean()),
+        median_error=median,
+        low_error=low,
+        high_error=high,
+    )
 
 
 def fails(attack: Success, *baselines: Success) -> bool:

@@ -25,8 +25,8 @@ _ROUNDING = 1e-9
 #: how far a solution may be from what is expected, in standard deviations per dimension, and how far other points are
 _NEAR, _UNIQUE = 3.0, 6.0
 _MOST_DECIMALS = 9
-#: decimals that rows are written with: more are no grid
-_SMALLEST = 1e-9
+#: steps that rows are written with: smaller ones are no grid; and how far a number may be from a multiple of its step
+_SMALLEST, _OFF_GRID = 1e-9, 1e-6
 #: singular values of equations that were learned, and whole numbers that floating-point numbers tell apart
 _LEARNED, _PRECISE = 1e-6, 1e14
 
@@ -60,7 +60,7 @@ def guess_steps(known: Floats) -> Floats | None:
     """
     steps = np.ones(known.shape[1])
     for number, column in enumerate(known.T):
-        while np.any(np.abs(column / steps[number] - np.rint(column / steps[number])) > 1e-6):
+        while np.any(np.abs(column / steps[number] - np.rint(column / steps[number])) > _OFF_GRID):
             steps[number] /= 10
             if steps[number] < _SMALLEST:
                 return None
@@ -139,10 +139,10 @@ def solve_on_grid(released: Floats, equations: Equations, steps: Floats, spread:
     """
     left = equations.left * steps[:, None]
     expected = released / steps
-    spread = released.std(0) if spread is None else spread
-    scales = np.maximum(spread / steps, 0.5)
+    around: Floats = released.std(0) if spread is None else spread
+    scales = np.maximum(around / steps, 0.5)
     # the directions are off as well, by as much as rounding of the release turns them
-    errors = np.sqrt(equations.errors**2 + spread**2 @ equations.turns**2)
+    errors = np.sqrt(equations.errors**2 + around**2 @ equations.turns**2)
     lattice = reduce_lattice(left / errors, 1.0, scales)
     points, off = nearest_points(lattice, equations.right / errors, expected)
     # a wrong point would be about half a length away in every direction: then a near one is no chance

@@ -52,8 +52,8 @@ def add_threshold(released: Floats, delta: float, *, wavelet: str = "haar", leve
     pyramid = _decompose(released, wavelet, level)
     largest = max(float(np.abs(band).max(initial=0.0)) for bands in pyramid[1:] for band in bands)
     for bands in pyramid[1:]:
-        for band in bands:
-            band += np.where(np.abs(band) > _ZERO * largest, np.sign(band) * delta, 0.0)
+        for at, band in enumerate(bands):
+            bands[at] = band + np.where(np.abs(band) > _ZERO * largest, np.sign(band) * delta, 0.0)
     return _reconstruct(pyramid, wavelet, released.shape)
 
 
@@ -80,13 +80,12 @@ def invert(
     >>> back.delta, bool(np.abs(back.values - data).max() < 1e-9)
     (0.5, True)
     """
-    if deltas is None:
-        size = float(np.std(released))
-        deltas = np.geomspace(_SMALLEST * size, _LARGEST * size, _TRIED).tolist()
+    size = float(np.std(released))
+    tried = np.geomspace(_SMALLEST * size, _LARGEST * size, _TRIED).tolist() if deltas is None else deltas
     best = Inversion(released, 0.0)
     error = float(np.linalg.norm(released[known] - originals))
     for wavelet in wavelets:
-        for delta in deltas:
+        for delta in tried:
             values = add_threshold(released, delta, wavelet=wavelet, level=level)
             off = float(np.linalg.norm(values[known] - originals))
             if off < error:

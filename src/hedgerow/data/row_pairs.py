@@ -31,11 +31,12 @@ def match_rows(original: Matrix, released: Matrix) -> tuple[Integers, Integers] 
     >>> match_rows(data, data.take(np.array([1, 0])))
     (array([0, 1]), array([1, 0]))
     """
-    if original.ids is None or released.ids is None:
-        return None
-    if original.numbered and released.numbered and len(original) == len(released):
+    if released.numbered and len(original) == len(released) and (original.ids is None or original.numbered):
+        # rows that were numbered when they were published are in the order of the data
         positions = np.arange(len(original))
         return positions, positions
+    if original.ids is None or released.ids is None:
+        return None
     first, second = _names(original.ids), _names(released.ids)
     if len({*first}) < len(first) or len({*second}) < len(second):
         return None

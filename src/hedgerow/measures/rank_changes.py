@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +73,9 @@ def expect_of_shuffled(rows: int, columns: int) -> RankChanges:
 def _rank(values: Floats, ties: Ties, *, argsort: bool) -> NDArray[np.float64] | NDArray[np.int64]:
     rounded = values.round(_DECIMALS)
     if ties == "average" and not argsort:
-        from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+        from scipy import stats  # noqa: PLC0415 - slow to import
 
-        return cast("Floats", rankdata(rounded))
+        return cast("Any", stats).rankdata(rounded)
     order = np.argsort(rounded, kind="stable")
     if argsort:
         return order
