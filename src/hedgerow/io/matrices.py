@@ -40,7 +40,7 @@ _COLUMNS = {
 _OPTIONS = {
     "names": "the names of all columns, separated by commas, if the file has no header",
     "drop": "columns that are not read, separated by commas; every other column must hold numbers",
-    "rows": "sorted (the default): rows are published in the order of their content; numbered: they stay in the order "
+    "rows": "hashed (the default): rows are published in an order computed from their content; numbered: in the order "
     "of the file, so that whoever knows that order knows whose row it is",
     "carried": "in a release: which of id and label its file has",
 }
@@ -63,7 +63,7 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
     if names is not None and (len(set(names)) < len(names) or not all(names)):
         msg = "the names of columns must be distinct, and none may be empty; name each column"
         raise ParameterError(msg)
-    numbered = read_choice(options, "rows", "sorted", "numbered") == "numbered"
+    numbered = read_choice(options, "rows", "hashed", "numbered") == "numbered"
     if numbered and "id" in roles:
         msg = "rows are named by a column or numbered, not both; omit rows=numbered, or the column id"
         raise ParameterError(msg)
@@ -251,8 +251,8 @@ CODEC = Codec(
     make=_make,
     lay_out=OutputRows,
     explain=_explain,
-    order="Rows are in the order of their names or numbers, if they have any, and else sorted by their published "
-    "content.",
+    order="Rows are in the order of their names or numbers, if they have any, and else in an order that is computed "
+    "from their published content.",
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
 )

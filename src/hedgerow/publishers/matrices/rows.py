@@ -8,15 +8,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.matrices import Matrix
+from hedgerow.data.matrices import Matrix, canonical_order
 from hedgerow.errors import NotSatisfied
 
-__all__ = ["BLOCK", "finish", "refuse_unchanged", "start"]
+__all__ = ["BLOCK", "finish", "product_rows", "refuse_unchanged", "start"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 #: rows of a block
 BLOCK = 4096
+#: cells of a block that is multiplied: threads wait for each other after each product, so that there should be few
+_PRODUCT = 2**21
 #: significant digits of what is published, counted from the largest number of a column: the digits after these depend
 #: on the order in which a processor adds, and can tell which number a result was computed from
 _DIGITS = 12
@@ -24,6 +26,11 @@ _LARGEST_EXPONENT = 290
 #: columns that are moved together: as many as a line of the cache has
 _COLUMNS = 8
 _UNCHANGED = 1e-12
+
+
+def product_rows(columns: int) -> int:
+    """Return how many rows are multiplied at a time."""
+    return max(BLOCK, _PRODUCT // max(1, columns))
 
 
 def start(data: Matrix, order: np.random.Generator | None = None) -> tuple[Matrix, Floats]:
@@ -56,15 +63,30 @@ def finish(ordered: Matrix, values: Floats, columns: Sequence[str] | None = None
         np.rint(block, out=block)
         np.divide(block, scale, out=block)
         np.add(block, 0.0, out=block)  # there are no negative zeros in a matrix
-    released = ordered.distorted(values, ids=ordered.ids, labels=ordered.labels, columns=columns)
-    order = released.canonical_order()
-    if np.array_equal(order, np.arange(len(values))):
-        return released
-    values.flags.writeable = True
-    for begin in range(0, values.shape[1], _COLUMNS):
-        values[:, begin : begin + _COLUMNS] = values[order, begin : begin + _COLUMNS]
-    ids, labels = (None if column is None else column[order] for column in (ordered.ids, ordered.labels))
+    ids, labels = ordered.ids, ordered.labels
+    order = canonical_order(values, ids, labels)
+    if not np.array_equal(order, np.arange(len(values))):
+        _reorder(values, order)
+        ids, labels = (None if column is None else column[order] for column in (ids, labels))
     return ordered.distorted(values, ids=ids, labels=labels, columns=columns)
+
+
+def _reorder(values: Floats, order: NDArray[np.intp]) -> None:
+    """Put rows into another order, in place, some columns at a time."""
+    for width, begins in _spans(values.shape[1]):
+        # memory that is used again is much faster than fresh memory
+        before, after = np.empty((len(values), width)), np.empty((len(values), width))
+        for begin in begins:
+            before[:] = values[:, begin : begin + width]
+            np.take(before, order, axis=0, out=after, mode="clip")
+            values[:, begin : begin + width] = after
+
+
+def _spans(columns: int) -> list[tuple[int, range]]:
+    """Return widths, and where spans of columns of that width begin."""
+    full = columns - columns % _COLUMNS
+    spans = [(_COLUMNS, range(0, full, _COLUMNS)), (columns - full, range(full, columns, _COLUMNS))]
+    return [(width, begins) for width, begins in spans if width and len(begins)]
 
 
 def refuse_unchanged(changed: float) -> None:

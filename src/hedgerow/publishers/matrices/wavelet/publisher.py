@@ -83,7 +83,8 @@ class Wavelet(Publisher[Matrix]):
             _require_unsorted(ordered)
         kept = ColumnStatistics.of(values) if self.normalise else None
         taken = standardise(values) if self.standardise else None
-        refuse_unchanged(self.distort(values) / max(float(np.abs(values).max()), np.finfo(float).tiny))
+        size = max(float(values.max()), -float(values.min()), np.finfo(float).tiny)
+        refuse_unchanged(self.distort(values) / size)
         if taken is not None:
             unstandardise(values, taken)
         if kept is not None:
@@ -105,7 +106,7 @@ class Wavelet(Publisher[Matrix]):
 def _require_unsorted(ordered: Matrix) -> None:
     """Refuse rows in the order of their names or numbers if these are sorted by label, or if they have none.
 
-    Rows without names would be in the order of their content, and their first column would hardly change.
+    Without names, rows have no order of their own.
     """
     if ordered.ids is None:
         msg = "order=names needs rows with names or numbers (--columns id=NAME, or rows=numbered); nothing was released"
