@@ -14,6 +14,7 @@ from hedgerow.score import Score
 __all__ = [
     "COLUMN_DEVIATIONS",
     "COLUMN_MEANS",
+    "DRAWN",
     "HEAT_MAP",
     "average_rows",
     "measure_columns",
