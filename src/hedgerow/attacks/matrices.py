@@ -25,13 +25,14 @@ from hedgerow.data.row_pairs import match_rows
 from hedgerow.errors import ParameterError
 from hedgerow.score import ATTACK, Score
 
-__all__ = ["RECOVERED", "attack", "attack_arrays"]
+__all__ = ["ERRORS", "RECOVERED_1", "RECOVERED_5", "attack", "attack_arrays"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-#: the chart of shares of cells
-RECOVERED = "cells that attacks recover within 5 %"
+#: charts: shares of cells, and figures that are listed only
+RECOVERED_1, RECOVERED_5 = "cells that attacks recover within 1 %", "cells that attacks recover within 5 %"
+ERRORS = "errors of attacks"
 _GUESS, _READ, _SHUFFLED = "guess of column means", "release as it is", "rows of others (control)"
 #: known rows whose neighbours are guessed, and how many neighbours
 _STARTS, _NEAREST = 20, 5
@@ -173,19 +174,17 @@ def _attack_angles(knowledge: Knowledge, control: Knowledge) -> dict[str, Outcom
 
 def _scores(name: str, outcome: Outcome) -> list[Score]:
     """Make the scores of an attack: shares of cells, and the error of a row."""
-    measures: dict[str, Callable[[Success], float]] = {
-        "cells within 1 %": lambda success: success.within_1,
-        "cells within 5 %": lambda success: success.within_5,
-        "cells within a tenth of a standard deviation": lambda success: success.within_tolerance,
-        "median relative error of a row": lambda success: success.median_error,
+    measures: dict[str, tuple[Callable[[Success], float], str, str]] = {
+        "cells within 1 %": (lambda success: success.within_1, "lower", RECOVERED_1),
+        "cells within 5 %": (lambda success: success.within_5, "lower", RECOVERED_5),
+        "cells within a tenth of a standard deviation": (lambda success: success.within_tolerance, "lower", ERRORS),
+        "median relative error of a row": (lambda success: success.median_error, "higher", ERRORS),
     }
     scores: list[Score] = []
-    for measure, value_of in measures.items():
+    for measure, (value_of, better, chart) in measures.items():
         others = {control: value_of(success) for control, success in outcome.baselines.items()}
-        charted = RECOVERED if measure.endswith("5 %") else ""
-        better = "higher" if measure.startswith("median") else "lower"
         title = f"{ATTACK}{name}: {measure}"
-        scores.append(_score(title, value_of(outcome.attack), others, better=better, chart=charted, at=name))
+        scores.append(_score(title, value_of(outcome.attack), others, better=better, chart=chart, at=name))
     return scores
 
 

@@ -20,8 +20,8 @@ __all__ = ["Solved", "guess_steps", "learn_equations", "solve_on_grid"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: singular values below this share of the largest are rounding
-_ROUNDING = 1e-9
+#: singular values above so much of what rounding has at most are signal
+_ABOVE = 1.5
 #: how far a solution may be from what is expected, in standard deviations per dimension, and how far other points are
 _NEAR, _UNIQUE = 3.0, 6.0
 _MOST_DECIMALS = 9
@@ -29,6 +29,8 @@ _MOST_DECIMALS = 9
 _SMALLEST, _OFF_GRID = 1e-9, 1e-6
 #: singular values of equations that were learned, and whole numbers that floating-point numbers tell apart
 _LEARNED, _PRECISE = 1e-6, 1e14
+#: the share of the largest number that is lost by rounding in products of rows and columns
+_LOST = 1e-14
 
 
 class Solved(NamedTuple):
@@ -39,14 +41,14 @@ class Solved(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """Rows times `left` are `right`, up to errors of these standard deviations, one per equation.
+    """Rows times `left` are `right`, up to errors with this covariance.
 
     The equations themselves are off by `turns`, per unit that a row is away from the released one.
     """
 
     left: Floats
     right: Floats
-    errors: Floats
+    covariance: Floats
     turns: Floats
 
 
@@ -75,20 +77,21 @@ def learn_equations(released: Floats, known: Floats | None = None, published: Fl
     Examples
     --------
     >>> rows = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
-    >>> learn_equations(rows).left.round(3).tolist() in ([[0.447], [0.894]], [[-0.447], [-0.894]])
-    True
+    >>> (learn_equations(rows).left / learn_equations(rows).left[0]).tolist()
+    [[1.0], [2.0]]
     >>> learn_equations(rows + np.eye(3, 2)) is None
     True
     """
     units = _rounding_units(released)
     if known is None or published is None:
-        _, singular, right = np.linalg.svd(released, full_matrices=False)
-        rank = int((singular > _ROUNDING * singular[0]).sum())
+        # in units of their rounding, all cells have the same error, and singular values above it are signal
+        _, singular, right = np.linalg.svd(released / units, full_matrices=False)
+        rank = int((singular > _ABOVE * (np.sqrt(released.shape[0]) + np.sqrt(released.shape[1]))).sum())
         if not 0 < rank < released.shape[1]:
             return None
-        left = right[:rank].T
+        left = right[:rank].T * units[:, None]
         turns = units[:, None] / singular[:rank]
-        return Equations(left, released @ left, np.sqrt(units**2 @ left**2), turns)
+        return Equations(left, released @ left, left.T @ (left * units[:, None] ** 2), turns)
     rows = np.hstack((known, np.ones((len(known), 1))))
     if len(known) <= rows.shape[1]:
         return None
@@ -98,10 +101,11 @@ def learn_equations(released: Floats, known: Floats | None = None, published: Fl
     if not 0 < rank < known.shape[1] or np.any(np.std(rows @ solution - published, axis=0) > 10 * units):
         return None
     values = (released - solution[-1]) @ right[:rank].T / singular[:rank]
-    errors = np.sqrt(units**2 @ right[:rank].T ** 2) / singular[:rank]
+    directions = right[:rank].T / singular[:rank]
     # known rows tell the equations up to the rounding of what was published of them
-    errors *= 1.0 + 3.0 * np.sqrt(rows.shape[1] / len(known))
-    return Equations(left[:, :rank], values, errors, np.zeros((len(units), rank)))
+    more = 1.0 + 3.0 * np.sqrt(rows.shape[1] / len(known))
+    covariance = more**2 * directions.T @ (directions * units[:, None] ** 2)
+    return Equations(left[:, :rank], values, covariance, np.zeros((len(units), rank)))
 
 
 def _rounding_units(released: Floats) -> Floats:
@@ -116,7 +120,8 @@ def _rounding_units(released: Floats) -> Floats:
                 break
             decimals += 1
         units[number] = 10.0**-decimals / np.sqrt(12)
-    return units
+    # products of numbers lose as much as this, whatever the decimals are
+    return np.maximum(units, _LOST * float(np.abs(released).max(initial=0.0)))
 
 
 def solve_on_grid(released: Floats, equations: Equations, steps: Floats, spread: Floats | None = None) -> Solved:
@@ -142,9 +147,12 @@ def solve_on_grid(released: Floats, equations: Equations, steps: Floats, spread:
     around: Floats = released.std(0) if spread is None else spread
     scales = np.maximum(around / steps, 0.5)
     # the directions are off as well, by as much as rounding of the release turns them
-    errors = np.sqrt(equations.errors**2 + around**2 @ equations.turns**2)
-    lattice = reduce_lattice(left / errors, 1.0, scales)
-    points, off = nearest_points(lattice, equations.right / errors, expected)
+    covariance = equations.covariance + np.diag(around**2 @ equations.turns**2)
+    sizes = np.sqrt(np.diag(covariance))
+    whiten = np.linalg.inv(np.linalg.cholesky(covariance / np.outer(sizes, sizes) + 1e-14 * np.eye(len(sizes)))).T
+    whiten = whiten / sizes[:, None]
+    lattice = reduce_lattice(left @ whiten, 1.0, scales)
+    points, off = nearest_points(lattice, equations.right @ whiten, expected)
     # a wrong point would be about half a length away in every direction: then a near one is no chance
     sure = (off <= _NEAR * np.sqrt(lattice.vectors.shape[1])) & (lattice.shortest >= _UNIQUE)
     values = np.where(sure[:, None], points * steps, np.rint(expected) * steps)
