@@ -23,9 +23,9 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: coefficients below this share of the largest are zero
 _ZERO = 1e-9
-#: thresholds that are tried, and their range in standard deviations of the numbers
-_TRIED = 48
-_SMALLEST, _LARGEST = 1e-3, 2.0
+#: thresholds that are tried, their range in standard deviations of the numbers, and how often they are refined
+_TRIED, _REFINED, _ROUNDS = 40, 15, 6
+_SMALLEST, _LARGEST = 1e-6, 2.0
 
 
 class Inversion(NamedTuple):
@@ -80,16 +80,19 @@ def invert(
     >>> back.delta, bool(np.abs(back.values - data).max() < 1e-9)
     (0.5, True)
     """
+    best, error = Inversion(released, 0.0), float(np.linalg.norm(released[known] - originals))
     size = float(np.std(released))
-    tried = np.geomspace(_SMALLEST * size, _LARGEST * size, _TRIED).tolist() if deltas is None else deltas
-    best = Inversion(released, 0.0)
-    error = float(np.linalg.norm(released[known] - originals))
     for wavelet in wavelets:
-        for delta in tried:
-            values = add_threshold(released, delta, wavelet=wavelet, level=level)
-            off = float(np.linalg.norm(values[known] - originals))
-            if off < error:
-                best, error = Inversion(values, float(delta)), off
+        tried = np.geomspace(_SMALLEST * size, _LARGEST * size, _TRIED).tolist() if deltas is None else deltas
+        for _ in range(_ROUNDS if deltas is None else 1):
+            errors: list[float] = []
+            for delta in tried:
+                values = add_threshold(released, delta, wavelet=wavelet, level=level)
+                errors.append(float(np.linalg.norm(values[known] - originals)))
+                if errors[-1] < error:
+                    best, error = Inversion(values, float(delta)), errors[-1]
+            at = int(np.argmin(errors))
+            tried = np.linspace(tried[max(0, at - 1)], tried[min(len(tried) - 1, at + 1)], _REFINED).tolist()
     return best
 
 
