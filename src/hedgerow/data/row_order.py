@@ -88,7 +88,7 @@ class _Ties:
         cells = cells[moved]
         starts = np.ones(len(cells) + 1, np.bool_)
         starts[1:-1] = (cells[1:] != cells[:-1]) | (self.group[1:] != self.group[:-1])
-        self.keep(~(starts[:-1] & starts[1:]), np.cumsum(starts[:-1]))
+        self.keep(~(starts[:-1] & starts[1:]), np.cumsum(starts[:-1], dtype=np.intp))
 
     def keep(self, which: NDArray[np.bool_], group: Positions) -> None:
         """Go on with some of the tied rows, in these groups."""

@@ -25,7 +25,6 @@ from hedgerow.io.number_table import (
     NumberTable,
     OutputRows,
     number_cells,
-    python_columns,
     text_cells,
 )
 from hedgerow.io.options import read_choice, read_whole_number
@@ -83,15 +82,12 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
-    """Take an array, a polars, pandas or Arrow table, or a list of rows."""
+    """Take an array, or a polars, pandas or Arrow table."""
     if isinstance(source, np.ndarray):
         return array_table("the array", cast("NDArray[Any]", source), request)
     if isinstance(source, (list, tuple)):
-        cells = python_columns(cast("list[Any]", source), request.names)
-        if cells is None:
-            msg = "a list of rows needs rows of numbers, all of one length"
-            raise ReadError(msg)
-        return NumberTable("the list", request, tuple(cells), cells)
+        msg = "a matrix is read from a file, an array or a table; make one of lists with Matrix.from_rows"
+        raise ReadError(msg)
     try:
         cells = _columns_of(source)
     # messages of the libraries may quote a cell, and some damage makes their core panic
