@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from matrix_data import Table, has_table, read_table
+from matrix_tables import Table, has_table, read_table
 from numpy.typing import NDArray
 from plans import run_plans
 
