@@ -76,8 +76,9 @@ def attack(
     if matched is None:
         if original.columns != released.columns or len(original) != len(released):
             msg = (
-                "the rows of this release cannot be matched with those of the data: they have no names and other "
-                "columns; publish with names of rows (--columns id=NAME) or with --read rows=numbered to attack it"
+                "the rows of this release cannot be matched with those of the data: rows have no names in both, "
+                "and columns or numbers of rows differ; give the data it was made from, read in the same way, and "
+                "publish rows with names (--columns id=NAME) or numbers (--read rows=numbered)"
             )
             raise ParameterError(msg)
         matched = link_rows(original.values, released.values, rng)

@@ -30,6 +30,8 @@ HEAT_MAP = "numbers in standard deviations from the original mean"
 #: columns and groups of rows that are drawn
 DRAWN = 24
 _ORIGINAL = "original"
+#: changes below this share of a standard deviation are rounding
+_ROUNDING = 1e-12
 
 
 def measure_columns(original: Floats, released: Mapping[str, Floats], names: tuple[str, ...]) -> list[Score]:
@@ -39,7 +41,7 @@ def measure_columns(original: Floats, released: Mapping[str, Floats], names: tup
     scores: list[Score] = []
     for chart, start in ((COLUMN_MEANS, 0.0), (COLUMN_DEVIATIONS, 1.0)):
         moved = {
-            key: (values.mean(0) - mean if chart == COLUMN_MEANS else values.std(0)) / scale
+            key: _without_rounding((values.mean(0) - mean if chart == COLUMN_MEANS else values.std(0)) / scale)
             for key, values in released.items()
         }
         for number, name in enumerate(names[:DRAWN]):
@@ -50,6 +52,10 @@ def measure_columns(original: Floats, released: Mapping[str, Floats], names: tup
         others = {key: float(np.abs(each - start).max()) for key, each in moved.items() if key}
         scores.append(exact_score(f"largest change of {chart}", worst, others, better="lower"))
     return scores
+
+
+def _without_rounding(values: Floats) -> Floats:
+    return np.where(np.abs(values) < _ROUNDING, 0.0, values)
 
 
 def measure_correlations(original: Floats, released: Floats) -> list[Score]:
