@@ -37,7 +37,7 @@ class SVD(Publisher[Matrix]):
 
     Examples
     --------
-    >>> data = Matrix.from_rows([[1, 2], [2, 4.1], [3, 5.9]])
+    >>> data = Matrix.from_rows([[1, 2], [2, 4.1], [3, 5.9]], ids=["a", "b", "c"])
     >>> SVD(rank=1).publish(data, Distortion(), seed=1).data.values.round(2).tolist()
     [[1.0, 2.0], [2.05, 4.08], [2.97, 5.92]]
 
