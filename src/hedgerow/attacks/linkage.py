@@ -22,14 +22,7 @@ _BLOCK = 65536
 
 
 def link_rows(original: Floats, released: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Return positions of original rows and of the released rows that are most like them, in units of the columns.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 5.0], [9.0, 2.0], [4.0, 4.0]])
-    >>> [part.tolist() for part in link_rows(rows, rows[[2, 0, 1]] + 0.1, np.random.default_rng(1))]
-    [[2, 0, 1], [0, 1, 2]]
-    """
+    """Return positions of original rows and of the released rows that are most like them, in units of the columns."""
     spread = original.std(0)
     scale = np.where(spread > 0, spread, 1.0)
     before, after = original / scale, released / scale

@@ -105,18 +105,7 @@ def attack(
 
 
 def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, Outcome]:
-    """Run all attacks that apply, and judge them on the rows that are not known.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> data = np.outer(rng.normal(9, 2, 300), [1.0, 2, 3, 4])
-    >>> noisy = data + rng.normal(size=data.shape)
-    >>> knows = Knowledge.draw(noisy, np.arange(300), data, method="additive-noise", parameters={"beta": 1}, rng=rng)
-    >>> outcome = attack_arrays(knows, rng)["spectral filtering"]
-    >>> outcome.attack.median_error < 0.6 * outcome.baselines["release as it is"].median_error
-    True
-    """
+    """Run all attacks that apply, and judge them on the rows that are not known."""
     control = knowledge.shuffled(rng)
     guesses, by_chance = (
         {name: _align(knowledge, guess[knowledge.unknown_at], rng) for name, guess in reconstruct_all(each).items()}

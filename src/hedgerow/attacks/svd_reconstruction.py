@@ -135,7 +135,7 @@ def solve_on_grid(released: Floats, equations: Equations, steps: Floats, spread:
 
     Examples
     --------
-    >>> rows = np.random.default_rng(3).integers(1, 11, (40, 6)).astype(float)
+    >>> rows = np.array([[(7 * i * i + 5 * i * j + 3 * j * j + i) % 11 for j in range(6)] for i in range(40)], float)
     >>> left, sizes, right = np.linalg.svd(rows, full_matrices=False)
     >>> released = (left[:, :3] * sizes[:3]) @ right[:3]
     >>> solved = solve_on_grid(released, learn_equations(released), np.ones(6))
