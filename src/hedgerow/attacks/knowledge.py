@@ -105,9 +105,22 @@ class Knowledge:
     @property
     def beta(self) -> float | None:
         """The standard deviation of the noise, if the release tells that it is the same in all columns."""
+        noise = self.noise
+        return float(noise[0]) if noise is not None and np.ptp(noise) == 0 else None
+
+    @cached_property
+    def noise(self) -> Floats | None:
+        """The standard deviation of the noise of each column, if the release tells."""
         said = self.parameters
-        plain = said.get("scale", "numbers") == "numbers" and not said.get("betas")
-        return float(said["beta"]) if self.method == "additive-noise" and plain and "beta" in said else None
+        if self.method != "additive-noise" or "beta" not in said:
+            return None
+        columns = self.released.shape[1]
+        text = str(said.get("betas", ""))
+        noise = np.array(text.split(","), np.float64) if text else np.full(columns, float(said["beta"]))
+        if said.get("scale", "numbers") == "deviations":
+            # noise of beta deviations makes the variance of a column 1 + beta^2 times as large
+            noise = noise * self.released.std(0, ddof=1) / np.sqrt(1.0 + noise**2)
+        return noise if len(noise) == columns else None
 
     @cached_property
     def scores(self) -> Floats:

@@ -25,24 +25,38 @@ Reconstruction: TypeAlias = Callable[[Knowledge], Floats | None]
 _MOST_ROWS, _MOST_COLUMNS = 3000, 40
 #: steps are powers of ten, which are not exact
 _DECIMALS = 9
+#: a column without noise is taken to have so much of it, in its standard deviations
+_NO_NOISE = 1e-6
 
 
 def _filter(knowledge: Knowledge) -> Floats | None:
     """Remove noise by truncation."""
     if not _is_noisy(knowledge):
         return None
-    return filter_noise(knowledge.released, beta=knowledge.beta).values
+    units = _noise_units(knowledge)
+    if units is None:
+        return filter_noise(knowledge.released).values
+    return filter_noise(knowledge.released / units, beta=1.0).values * units
 
 
 def _shrink(knowledge: Knowledge) -> Floats | None:
     """Remove noise by shrinkage."""
     if not _is_noisy(knowledge):
         return None
-    beta = knowledge.beta
-    if beta is None:
+    units = _noise_units(knowledge)
+    if units is None:
         rows, columns = knowledge.released.shape
         beta = estimate_noise(np.linalg.svd(knowledge.released, full_matrices=False)[1], rows, columns)
-    return shrink_noise(knowledge.released, beta=beta)
+        return shrink_noise(knowledge.released, beta=beta)
+    return shrink_noise(knowledge.released / units, beta=1.0) * units
+
+
+def _noise_units(knowledge: Knowledge) -> Floats | None:
+    """Return units of columns in which the noise of all of them is 1, if the release tells its size."""
+    noise = knowledge.noise
+    if noise is None or not noise.any():
+        return None
+    return np.maximum(noise, _NO_NOISE * np.maximum(knowledge.released.std(0), noise.max()))
 
 
 def _is_noisy(knowledge: Knowledge) -> bool:
@@ -55,6 +69,15 @@ def _rotate(knowledge: Knowledge) -> Floats | None:
     if knowledge.released.shape[1] > knowledge.truth.shape[1]:
         return None
     return undo_rotation(knowledge.originals, knowledge.published, knowledge.released)
+
+
+def _rotate_and_shrink(knowledge: Knowledge) -> Floats | None:
+    """Find the rotation by known rows, and then remove noise: a rotation leaves its size as it is."""
+    turned = _rotate(knowledge)
+    beta = knowledge.beta
+    if turned is None or not beta or knowledge.released.shape[1] < knowledge.truth.shape[1]:
+        return None
+    return shrink_noise(turned, beta=beta)
 
 
 def _solve(knowledge: Knowledge) -> Floats | None:
@@ -119,10 +142,11 @@ RECONSTRUCTIONS: dict[str, Reconstruction] = {
     "spectral filtering": _filter,
     "shrinkage of noise": _shrink,
     "Procrustes, known rows": _rotate,
+    "Procrustes and shrinkage of noise": _rotate_and_shrink,
     "inner products, known rows": _solve,
     "wavelet inversion": _invert,
     "SVD reconstruction": _complete,
 }
 #: those that fit the known rows by construction, whatever the others are
-_FITTED = {"Procrustes, known rows", "inner products, known rows"}
+_FITTED = {"Procrustes, known rows", "Procrustes and shrinkage of noise", "inner products, known rows"}
 _ROUNDED = "rounding to known decimals"
