@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
 import msgspec
@@ -200,12 +201,18 @@ class Matrix(Dataset):
 
     def canonical(self) -> Matrix:
         """Put rows into the order of their names, or else into one that depends on their content alone."""
-        order = self.canonical_order()
+        order = self.order
         return self if np.array_equal(order, np.arange(len(self))) else self.take(order)
 
-    def canonical_order(self) -> NDArray[np.intp]:
-        """Return the positions of the rows in canonical order."""
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The positions of the rows in canonical order."""
         return canonical_order(self.values, self.ids, self.labels)
+
+    def in_order(self) -> Matrix:
+        """Return the same, by a method that has put its rows into canonical order: they are not sorted again."""
+        vars(self)["order"] = np.arange(len(self))
+        return self
 
     def without_attributes(self) -> Matrix:
         """Drop names and labels of rows."""

@@ -35,7 +35,7 @@ def product_rows(columns: int) -> int:
 
 def start(data: Matrix) -> tuple[Matrix, Floats]:
     """Return the rows in canonical order, so that their order in the input does not matter, and numbers to work on."""
-    places = data.canonical_order()
+    places = data.order
     if np.array_equal(places, np.arange(len(data))):
         return data, np.array(data.values, order="C")
     ordered = data.take(places)
@@ -63,7 +63,7 @@ def finish(data: Matrix, values: Floats, columns: Sequence[str] | None = None) -
     if not np.array_equal(order, np.arange(len(values))):
         _reorder(values, order)
         ids, labels = (None if column is None else column[order] for column in (ids, labels))
-    return data.distorted(values, ids=ids, labels=labels, columns=columns)
+    return data.distorted(values, ids=ids, labels=labels, columns=columns).in_order()
 
 
 def _reorder(values: Floats, order: NDArray[np.intp]) -> None:

@@ -80,7 +80,7 @@ class Wavelet(Publisher[Matrix]):
         if min(data.values.shape) < _SMALLEST:
             msg = f"a wavelet needs at least {_SMALLEST} rows and columns; nothing was released"
             raise NotSatisfied(msg)
-        order = data.canonical_order()
+        order = data.order
         if self.order == "random":
             order = order[coins.permutation(len(order))]
         else:
