@@ -111,8 +111,11 @@ def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, O
         {name: _align(knowledge, guess[knowledge.unknown_at], rng) for name, guess in reconstruct_all(each).items()}
         for each in (knowledge, control)
     )
+    # an attack that finds nothing in rows of others leaves them as they are
+    nothing = _align(knowledge, control.released[knowledge.unknown_at], rng) if knowledge.same_columns else None
     outcomes = {
-        name: _compare(knowledge, knowledge.unknown, guess, by_chance.get(name)) for name, guess in guesses.items()
+        name: _compare(knowledge, knowledge.unknown, guess, by_chance.get(name, nothing))
+        for name, guess in guesses.items()
     }
     return outcomes | _attack_angles(knowledge, control)
 
