@@ -280,6 +280,14 @@ def test_noise_rotation_and_wavelet_are_attacked_in_their_own_ways():
     assert dict(smooth[averages].controls)["rows of others (control)"] < 0.1
 
 
+@pytest.mark.parametrize("partition", ["columns", "rows", "columns:2", "rows:40"])
+def test_a_wavelet_of_several_blocks_is_inverted_block_by_block(partition):
+    data = Matrix.from_rows(rng(3).normal(50, 9, (96, 8)).round(1), ids=range(1, 97))
+    scores = attacked("wavelet", data, order="names", level=1, p=0.1, wavelet="haar,db2", partition=partition)
+    error = scores["attack, wavelet inversion: median relative error of a row"]
+    assert error.value < 0.5 * dict(error.controls)["release as it is"]
+
+
 def test_a_number_of_known_rows_that_cannot_be_is_refused():
     for known in (0, 120):
         with pytest.raises(ParameterError, match="between 1 and 119"):

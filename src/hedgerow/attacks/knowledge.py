@@ -115,8 +115,11 @@ class Knowledge:
         if self.method != "additive-noise" or "beta" not in said:
             return None
         columns = self.released.shape[1]
-        text = str(said.get("betas", ""))
-        noise = np.array(text.split(","), np.float64) if text else np.full(columns, float(said["beta"]))
+        try:
+            text = str(said.get("betas", ""))
+            noise = np.array(text.split(","), np.float64) if text else np.full(columns, float(said["beta"]))
+        except ValueError:  # it was not made by this method
+            return None
         if said.get("scale", "numbers") == "deviations":
             # noise of beta deviations makes the variance of a column 1 + beta^2 times as large
             noise = noise * self.released.std(0, ddof=1) / np.sqrt(1.0 + noise**2)

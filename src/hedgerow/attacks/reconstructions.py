@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from hedgerow.attacks.secret_order import recover_order
 from hedgerow.attacks.spectral_filtering import estimate_noise, filter_noise, shrink_noise
 from hedgerow.attacks.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
 from hedgerow.attacks.wavelet_inversion import invert
+from hedgerow.errors import ParameterError
 
 __all__ = ["RECONSTRUCTIONS", "open_order", "reconstruct_all"]
 
@@ -94,22 +96,44 @@ def _invert(knowledge: Knowledge) -> Floats | None:
         return None
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
+    known_at, ordered = place[knowledge.known_at], knowledge.released[order]
     level = int(knowledge.parameters.get("level", 0))
-    wavelet = str(knowledge.parameters.get("wavelet", "haar"))
-    back = invert(
-        knowledge.released[order], place[knowledge.known_at], knowledge.originals, wavelets=(wavelet,), level=level
-    )
-    return back.values[place]
+    values = ordered.copy()
+    for rows, columns, wavelet in _blocks(knowledge):
+        inside = (rows.start <= known_at) & (known_at < rows.stop)
+        known, originals = known_at[inside] - rows.start, knowledge.originals[inside][:, columns]
+        back = invert(ordered[rows, columns], known, originals, wavelets=(wavelet,), level=level)
+        values[rows, columns] = back.values
+    return values[place]
+
+
+def _blocks(knowledge: Knowledge) -> list[tuple[slice, slice, str]]:
+    """Return the blocks that have a wavelet each, as the release says: the whole matrix, or parts of equal size."""
+    along, _, text = str(knowledge.parameters.get("partition", "none")).partition(":")
+    wavelets = [name.strip() for name in str(knowledge.parameters.get("wavelet", "haar")).split(",")]
+    rows, columns = knowledge.released.shape
+    size = columns if along == "columns" else rows
+    cuts = [size * part // len(wavelets) for part in range(1, len(wavelets))]
+    if text:
+        cuts = [int(part) for part in text.split(",") if part.strip().isdecimal()]
+    if len(cuts) != len(wavelets) - 1 or any(second <= first for first, second in pairwise([0, *cuts, size])):
+        msg = "the release says that it was cut into blocks which cannot be; it was not made by this method"
+        raise ParameterError(msg)
+    spans = [slice(*ends) for ends in pairwise([0, *cuts, size])]
+    if along == "columns":
+        return [(slice(0, rows), span, name) for span, name in zip(spans, wavelets, strict=True)]
+    return [(span, slice(0, columns), name) for span, name in zip(spans, wavelets, strict=True)]
 
 
 def open_order(knowledge: Knowledge) -> Integers | None:
     """Return the order of rows in which a wavelet release was made: known, or recovered; None if it was not one."""
     said = knowledge.parameters
-    if knowledge.method != "wavelet" or not knowledge.same_columns or said.get("partition", "none") != "none":
+    if knowledge.method != "wavelet" or not knowledge.same_columns:
         return None
     if said.get("order", "random") == "names":
         return np.arange(len(knowledge.released))
-    return recover_order(knowledge.released) if len(knowledge.released) <= _MOST_ROWS else None
+    recoverable = said.get("partition", "none") == "none" and len(knowledge.released) <= _MOST_ROWS
+    return recover_order(knowledge.released) if recoverable else None
 
 
 def _complete(knowledge: Knowledge) -> Floats | None:
