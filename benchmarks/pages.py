@@ -8,6 +8,7 @@ from pathlib import Path
 from pages_clustree import clustree_pages
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
+from pages_matrices import matrix_pages
 from pages_ngram import ngram_pages
 from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
@@ -29,6 +30,7 @@ def pages() -> dict[str, str]:
         **clustree_pages(results["clustree"]),
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
+        **matrix_pages(results["matrix-distortion"]),
         **ngram_pages(results["ngram"]),
         "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),

@@ -1,4 +1,4 @@
-"""Measure a release against the original, together with the controls that every figure is compared with."""
+"""Measure a release against the original, or attack it, together with the controls that figures are compared with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hedgerow.publishers.settings import configure
 from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
 
-__all__ = ["evaluate"]
+__all__ = ["attack", "evaluate"]
 
 
 def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = None) -> list[Score]:
@@ -41,14 +41,57 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     >>> size.name, round(size.value, 2), size.scope
     ('ratio of released to original records', 1.0, 'owner')
     """
-    if release.kind != original.kind:
-        msg = f"a release of {release.kind} cannot be compared with {original.kind}"
-        raise ParameterError(msg)
+    _require_kind(release, original)
     measures = find_kind(release.kind).module("measures")
     comparison = Comparison(original, release.data, release.guarantee, _workload(release.recipe))
     requested: dict[str, Dataset | Control] = measures.controls(comparison)
     controls = {name: _run_control(control, comparison, seed) for name, control in requested.items()}
     return measures.measure(comparison, controls, np.random.default_rng(seed))
+
+
+def attack(
+    release: Release[Any], original: Dataset, *, seed: int | None = None, known: int | None = None
+) -> list[Score]:
+    """Attack a release in the ways that are known for its kind; the scores are for the owner only.
+
+    Parameters
+    ----------
+    seed
+        Makes the choice of what attackers know repeatable.
+    known
+        How many original rows an attacker knows.
+
+    Examples
+    --------
+    >>> from hedgerow import SVD, Matrix
+    >>> from hedgerow.privacy.distortion import Distortion
+    >>> rows = [[age, age % 7, 3 * age % 11, age % 5] for age in range(20, 60)]
+    >>> data = Matrix.from_rows(rows, ids=range(40))
+    >>> release = SVD(rank=2).publish(data, Distortion())
+    >>> scores = {score.name: score.value for score in attack(release, data, seed=1)}
+    >>> scores["attack, SVD reconstruction: cells within 1 %"]
+    1.0
+    """
+    _require_kind(release, original)
+    kind = find_kind(release.kind)
+    if not kind.has("attacks"):
+        msg = f"there are no attacks on {release.kind} yet; hedgerow evaluate measures what is known of such releases"
+        raise ParameterError(msg)
+    recipe = release.recipe
+    return kind.module("attacks").attack(
+        original,
+        release.data,
+        method=recipe.method,
+        parameters=dict(recipe.parameters),
+        rng=np.random.default_rng(seed),
+        known=known,
+    )
+
+
+def _require_kind(release: Release[Any], original: Dataset) -> None:
+    if release.kind != original.kind:
+        msg = f"a release of {release.kind} cannot be compared with {original.kind}"
+        raise ParameterError(msg)
 
 
 def _workload(recipe: Recipe) -> Mapping[str, int]:

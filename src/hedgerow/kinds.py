@@ -2,19 +2,21 @@
 
 Rows are texts, so that lists and help texts import nothing. What a layer knows about a kind is imported on demand: its
 class from `hedgerow.data`, how it is read and written from `hedgerow.io`, what is measured of it from
-`hedgerow.measures`, its charts from `hedgerow.report` and its test cases from `hedgerow.testing`.
+`hedgerow.measures`, its charts from `hedgerow.report` and its test cases from `hedgerow.testing`. A kind may also have
+attacks, in `hedgerow.attacks`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
 __all__ = ["KINDS", "OUTPUT_ONLY_KINDS", "Kind", "Layer", "differs_by_change", "find_kind", "find_output_kind"]
 
-Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing"]
+Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing", "attacks"]
 
 
 class Kind(NamedTuple):
@@ -38,6 +40,16 @@ class Kind(NamedTuple):
         'hedgerow.data.sets'
         """
         return import_module(f"hedgerow.{layer}.{self.name}")
+
+    def has(self, layer: Layer) -> bool:
+        """Whether a layer has a module of this kind; every kind has all but `attacks`.
+
+        Examples
+        --------
+        >>> find_kind("matrices").has("attacks"), find_kind("sets").has("attacks")
+        (True, False)
+        """
+        return find_spec(f"hedgerow.{layer}.{self.name}") is not None
 
     @property
     def type(self) -> Any:

@@ -8,8 +8,10 @@ from typing import Literal
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["Score"]
+__all__ = ["ATTACK", "Score"]
 
+#: the names of scores of attacks begin so
+ATTACK = "attack, "
 #: whole numbers below this are written in full
 _COUNTS = 10**15
 

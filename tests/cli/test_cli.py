@@ -64,6 +64,23 @@ SESSIONS = {
         "report R R --scores scores.json --html owner.html",
         "publish --recipe recipe.toml --overwrite --json",
     ],
+    "attack": [
+        "publish n.csv --kind matrices --method svd --set rank=2 --out R --seed 3 --read rows=numbered",
+        "evaluate R --against n.csv --scores scores.json --seed 1",
+        "attack R --against n.csv --scores scores.json --seed 1 --known 9",
+        "attack R --against n.csv --scores R/scores.json",
+        "attack R --against n.csv --scores n.csv",
+        "attack R --against n.csv --scores other.json --known 60",
+        "attack R --against n.csv --scores other.json --known 0",
+        "attack R --against none.csv --scores other.json",
+        "attack R --against short.csv --scores other.json",
+        "attack R --against missing.csv --scores other.json",
+        "attack none --against n.csv --scores other.json --json",
+        "attack R --against n.csv --kind sets --scores other.json",
+        "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out S --domain d.toml --seed 3",
+        "attack S --against a.dat --scores other.json",
+        "attack S --against a.dat --scores scores.json",
+    ],
     "persons": [
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1 --even-if-useless",
@@ -122,6 +139,10 @@ def desk(tmp_path):
     (tmp_path / "a.dat").write_text("tea milk\n" * 70 + "bread\n" * 40)
     (tmp_path / "b.csv").write_text("basket,customer,item\n1,x,tea\n1,x,milk\n2,x,tea\n3,y,tea\n")
     (tmp_path / "d.toml").write_text('[item]\nvalues = ["bread", "milk", "tea"]\n')
+    rows = (f"{age},{age % 7},{3 * age % 11},{age % 5}" for age in range(20, 60))
+    (tmp_path / "n.csv").write_text("\n".join(["age,visits,dose,score", *rows]) + "\n")
+    (tmp_path / "short.csv").write_text("age,visits,dose,score\n1,2,3,4\n")
+    (tmp_path / "missing.csv").write_text("age,visits,dose,score\n1,,3,4\n")
     (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')
     (tmp_path / "unknown.dat").write_text("tea\nSECRET tea\n")
     (tmp_path / "empty.jsonl").write_text('["tea"]\n[]\n["tea"]\n')

@@ -33,6 +33,7 @@ COMMANDS = {
     "schema": "Draft the schema file of nested records, for you to complete; for the owner only.",
     "publish": "Turn private data into a release.",
     "evaluate": "Measure what a release kept and lost; for the owner only.",
+    "attack": "Recover the original from a release, as an attacker would; for the owner only.",
     "report": "Make one self-contained page about one or more releases.",
     "verify": "Check the promise of a release or file; exit code 0 if satisfied, 3 if not.",
     "account": "List the epsilon spent on a data set, or create an account; for the owner only.",

@@ -1,21 +1,23 @@
-"""Evaluate a release: the release and its private data in, scores for the owner out."""
+"""Evaluate or attack a release: the release and its private data in, scores for the owner out."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hedgerow import progress
-from hedgerow.data import Source
+from hedgerow.data import Dataset, Source
 from hedgerow.errors import ParameterError
-from hedgerow.evaluate import evaluate
+from hedgerow.evaluate import attack, evaluate
 from hedgerow.io.read import read
 from hedgerow.io.release_writer import open_folder
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.jobs.reading import options_of
 from hedgerow.jobs.recipe import Reading
-from hedgerow.score import Score
+from hedgerow.release import Release
+from hedgerow.score import ATTACK, Score
 
-__all__ = ["run_evaluation"]
+__all__ = ["run_attack", "run_evaluation"]
 
 
 def run_evaluation(
@@ -27,6 +29,40 @@ def run_evaluation(
     trusted: bool = False,
 ) -> list[Score]:
     """Compare a release with the data it was made from, and write the scores."""
+    release, original, document = _open(folder, reading, scores, trusted=trusted)
+    progress.tell("measuring")
+    measured = evaluate(release, original, seed=seed)
+    write_scores(scores, measured, kind=document.kind, method=document.method, guarantee=document.guarantee)
+    return measured
+
+
+def run_attack(
+    folder: Path,
+    reading: Reading,
+    scores: Path,
+    *,
+    seed: int | None = None,
+    known: int | None = None,
+    trusted: bool = False,
+) -> list[Score]:
+    """Attack a release, and write how much was recovered; what was measured of the same release before is kept."""
+    release, original, document = _open(folder, reading, scores, trusted=trusted)
+    progress.tell("attacking")
+    recovered = attack(release, original, seed=seed, known=known)
+    kept: list[Score] = []
+    if scores.exists():
+        before = read_scores(scores)
+        if (before.kind, before.method, before.guarantee) != (document.kind, document.method, document.guarantee):
+            msg = f"{scores} belongs to another release; write to another file"
+            raise ParameterError(msg)
+        kept = [score for score in before.scores if not score.name.startswith(ATTACK)]
+    every = [*kept, *recovered]
+    write_scores(scores, every, kind=document.kind, method=document.method, guarantee=document.guarantee)
+    return recovered
+
+
+def _open(folder: Path, reading: Reading, scores: Path, *, trusted: bool) -> tuple[Release[Any], Dataset, Any]:
+    """Read a release, and the data it was made from; refuse a file for scores that must not be written."""
     check_owners_file(scores, [Path(reading.data)], read_scores)
     progress.tell("reading the release")
     release, document = open_folder(folder, trusted=trusted)
@@ -42,7 +78,4 @@ def run_evaluation(
         columns=reading.columns,
         options=options_of(reading, release.guarantee.columns),
     )
-    progress.tell("measuring")
-    measured = evaluate(release, original, seed=seed)
-    write_scores(scores, measured, kind=document.kind, method=document.method, guarantee=document.guarantee)
-    return measured
+    return release, original, document

@@ -13,16 +13,20 @@ import numpy as np
 
 from hedgerow.data import Dataset
 from hedgerow.data.matrices import Matrix
+from hedgerow.data.row_pairs import match_rows
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.measures.matrix_rows import pair_rows
-from hedgerow.measures.scoring import compared_score, exact_score
+from hedgerow.measures.matrix_columns import measure_columns, measure_correlations, measure_heat_map
+from hedgerow.measures.matrix_rows import (
+    measure_angles,
+    measure_classification,
+    measure_least_difference,
+    measure_ranks,
+    measure_values,
+)
+from hedgerow.measures.scoring import exact_score
 from hedgerow.score import Score
 
-__all__ = ["COLUMN_DEVIATIONS", "COLUMN_MEANS", "controls", "describe", "measure"]
-
-COLUMN_MEANS, COLUMN_DEVIATIONS = "means of columns", "standard deviations of columns"
-#: columns that are charted
-_CHARTED = 24
+__all__ = ["controls", "describe", "measure"]
 
 
 def describe(data: Matrix) -> dict[str, Any]:
@@ -55,39 +59,32 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
 
 
 def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random.Generator) -> list[Score]:
-    """Compare numbers where rows can be paired, and the statistics of columns that are still there."""
-    del rng
+    """Compare row by row where rows can be paired, and the columns that are still there."""
     original: Matrix = compared.original
-    released: dict[str, Matrix] = {"": compared.released, **controls}
-    scores = _compare_values(original, released)
-    for chart, summary in ((COLUMN_MEANS, np.mean), (COLUMN_DEVIATIONS, np.std)):
-        for number, name in enumerate(original.columns[:_CHARTED]):
-            if compared.released.columns != original.columns or not len(original):
-                break
-            values = {key: float(summary(data.values[:, number])) for key, data in released.items()}
-            values["original"] = float(summary(original.values[:, number]))
-            scores.append(compared_score(f"{chart}: {name}", values, chart=chart, at=name))
-    rows = {key: len(data) / max(1, len(original)) for key, data in released.items()}
-    return [*scores, exact_score("ratio of released to original rows", rows.pop(""), rows)]
-
-
-def _compare_values(original: Matrix, released: Mapping[str, Matrix]) -> list[Score]:
-    """Measure the relative difference of the numbers (VD); without names of rows, how small it can be."""
-    pairs = {key: pair_rows(original, data) for key, data in released.items()}
-    size = max(float(np.linalg.norm(original.values)), np.finfo(float).tiny)
-    if pairs[""] is None:
-        # of all ways to pair two columns, sorting both gives the smallest difference
-        before = np.sort(original.values, axis=0)
-        least = {
-            key: float(np.linalg.norm(np.sort(data.values, axis=0) - before)) / size
-            for key, data in released.items()
-            if data.values.shape == before.shape
-        }
-        name = "least relative difference of the numbers, whichever rows belong together"
-        return [exact_score(name, least.pop(""), least)] if "" in least else []
-    differences = {
-        key: float(np.linalg.norm(pair.original - pair.released)) / size
-        for key, pair in pairs.items()
-        if pair is not None
-    }
-    return [exact_score("relative difference of the numbers (VD)", differences.pop(""), differences)]
+    released: Matrix = compared.released
+    rows = {key: len(data) / max(1, len(original)) for key, data in {"": released, **controls}.items()}
+    size = exact_score("ratio of released to original rows", rows.pop(""), rows)
+    if not len(original) or not len(released):
+        return [size]
+    scores: list[Score] = []
+    same = original.columns == released.columns
+    matched = match_rows(original, released)
+    if matched is not None:
+        mine, theirs = matched
+        before, after = original.values[mine], released.values[theirs]
+        if same:
+            others = {key: data.values[mine] for key, data in controls.items()}
+            scores += measure_values(before, {"": after, **others})
+            scores += measure_ranks(before, after, rng)
+        scores += measure_angles(before, after, rng)
+        labels = None if original.labels is None else original.labels[mine]
+        scores += measure_classification(before, after, labels, rng, same_columns=same)
+        scores += measure_heat_map(before, after, original.columns) if same else []
+    elif same and len(original) == len(released):
+        others = {key: data.values for key, data in controls.items()}
+        scores += measure_least_difference(original.values, {"": released.values, **others})
+    if same:
+        every = {"": released.values, **{key: data.values for key, data in controls.items()}}
+        scores += measure_columns(original.values, every, original.columns)
+        scores += measure_correlations(original.values, released.values)
+    return [*scores, size]

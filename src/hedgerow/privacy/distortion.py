@@ -64,22 +64,36 @@ class Distortion(Guarantee):
         return _ATTACKS
 
 
-#: what is known to undo each method, in words; what the attacks recover from the data at hand is for its owner only
+#: what is known to undo each method, with its success on public tables, as docs/results/matrix-distortion.json has it;
+#: what the attacks recover from the data at hand is for its owner only
 _ATTACKS = (
-    "Any row, cell, average or relation between columns: all of them may be recovered.",
     (
-        "Spectral filtering: added noise is removed by keeping the large singular values. No knowledge of the original "
-        "is needed."
+        "Any row, cell, average or relation between columns: all of them may be recovered. The figures below are of "
+        "public tables (WBC, WDBC, Wine, Pima), and of attackers who know twice as many rows as there are columns."
+    ),
+    (
+        "Spectral filtering: added noise is removed by keeping the large singular values. No knowledge of the "
+        "original is needed. With noise of standard deviation 1, the median error of a row of WDBC falls from 0.60 % "
+        "to 0.29 %."
     ),
     (
         "Known rows: whoever knows about as many rows as there are columns finds the rotation by an orthogonal "
-        "Procrustes fit, and with it all other rows."
+        "Procrustes fit, and with it all other rows. Without noise, 100 % of the cells of all four tables are "
+        "recovered."
     ),
-    "Angles between rows: whoever knows one row finds the rows that are proportional to it.",
     (
-        "Inversion of a wavelet release: the threshold that was subtracted from the detail coefficients is added back; "
-        "averages of blocks are published exactly."
+        "Angles between rows: whoever knows one row finds the rows that are proportional to it. Of the five rows "
+        "nearest to it in a rotated WBC, 41 % of the cells are recovered within 1 %."
     ),
-    "Low-rank releases: a release of rank k keeps the k directions in which rows differ most, nearly unchanged.",
-    "Names and labels of rows, if there are any: they are published as they are.",
+    (
+        "Inversion of a wavelet release: the threshold that was subtracted from the detail coefficients is added "
+        "back; averages of blocks are published exactly. In the order of the rows, with p = 0.1, 75 % of the cells of "
+        "WBC are recovered within 1 %, and with p = 0.5 35 % of those of WDBC."
+    ),
+    (
+        "Low-rank releases: a release of rank k has k exact equations per row, which numbers with few decimals solve. "
+        "With about half of the ranks, 98.0 % of the cells of WDBC and 99.9 % of those of WBC are recovered within 1 "
+        "%."
+    ),
+    ("Names and labels of rows, if there are any: they are published as they are. The order of rows tells labels too."),
 )
