@@ -74,17 +74,19 @@ def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
     with charge or nullcontext():
         progress.tell("publishing")
         release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)
+        layout, key = plan.layout, plan.key
+        del plan  # the data is not needed any more, and writing takes memory of its own
         if not job.even_if_useless:
             _require_use(release)
         progress.tell("writing and verifying")
         write_folder(
             release,
             folder,
-            plan.layout,
+            layout,
             overwrite=job.overwrite,
             placement=placement,
             before_renaming=charge and charge.record_fingerprint,
-            key=plan.key,
+            key=key,
         )
     return release, folder
 
