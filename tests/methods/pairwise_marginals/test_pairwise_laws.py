@@ -16,7 +16,13 @@ from hedgerow import Domain, PairwiseMarginals, PureDP, Sets
 from hedgerow.audit import Recorder
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sets.pairwise_marginals import item_bound, item_estimates, pair_selection, publisher
+from hedgerow.publishers.sets.pairwise_marginals import (
+    item_bound,
+    item_estimates,
+    pair_selection,
+    publisher,
+    size_bands,
+)
 from hedgerow.publishers.sets.pairwise_marginals import record_weights as weights_module
 from hedgerow.publishers.sets.pairwise_marginals.posterior_means import posterior_means
 from hedgerow.publishers.sets.pairwise_marginals.record_weights import weigh_by_pairs, weigh_by_size
@@ -147,7 +153,7 @@ def test_the_whole_budget_can_be_lost():
 @pytest.mark.parametrize("branch", ["off", "again"])
 def test_the_exact_loss_on_one_item(monkeypatch, branch):
     """Everything that can be published is enumerated, with weights in whole records rather than in thousandths."""
-    for module in (weights_module, publisher, item_estimates):
+    for module in (weights_module, publisher, item_estimates, size_bands):
         monkeypatch.setattr(module, "UNIT", 1)
     with forced(branch) as method:
         assert 0.05 < worst(method, sets_of([[0], [0]], 1), unit="record", low=-1, high=3) <= 1 + 1e-9
@@ -156,7 +162,7 @@ def test_the_exact_loss_on_one_item(monkeypatch, branch):
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["off", "pairs"])
 def test_the_exact_loss_on_two_items(monkeypatch, branch):
-    for module in (weights_module, publisher, item_estimates):
+    for module in (weights_module, publisher, item_estimates, size_bands):
         monkeypatch.setattr(module, "UNIT", 1)
     high = 3 if branch == "off" else 2
     with forced(branch) as method:
