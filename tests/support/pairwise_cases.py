@@ -27,7 +27,7 @@ UNIT = 1_000
 @contextmanager
 def banded() -> Iterator[None]:
     """Bands of sizes wherever records are not all of one size, however large the noise is."""
-    rules = {"_LEAST_BOUND": 1, "_PAIRS_BEYOND": 1e-9, "_ITEMS_WITHIN": 1e-9, "_NEXT": 2}
+    rules = {"_LEAST_BOUND": 1, "_MOST_NOISE": 1e9, "_PAIRS_BEYOND": 1e-9, "_ITEMS_WITHIN": 1e-9, "_NEXT": 2}
     before = {name: getattr(size_bands, name) for name in rules}
     for name, value in rules.items():
         setattr(size_bands, name, value)
