@@ -54,7 +54,8 @@ def deal_by_band(
 ) -> tuple[Integers, Integers]:
     """Deal within each band of records, with a row of expected numbers per band; `starts` are those of the bands."""
     ends = [*starts[1:], len(sizes)]
-    rows, items = [], []
+    rows: list[Integers] = []
+    items: list[Integers] = []
     for each, start, end in zip(expected, starts, ends, strict=True):
         row, item = deal(each, sizes[start:end], coins)
         rows.append(row + start)

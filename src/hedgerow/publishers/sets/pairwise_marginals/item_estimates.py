@@ -63,11 +63,11 @@ class ItemEstimates:
         rates = np.array(spends)[:, None] / bounds
         items = answers.shape[-1]
         by_size = bands.shares(items)
-        fitted = []
+        weights, odds, expected = np.zeros((3, len(bands.bounds), items))
         for number, part in enumerate(sizes.split(bands.cuts)):
             means, variances = shrink(answers[:, number], rates[:, number])
             share = by_size[: len(part.by_size)]
             total = float(part.by_size @ (np.arange(len(share)) * share))
-            weights = adjust_total(means, variances, total, float(part.by_size @ share))
-            fitted.append((weights, *fit_independent_items(weights, *part.representatives(by_size))))
-        return cls(bands, noisy, spends, *(np.array(each) for each in zip(*fitted, strict=True)))
+            weights[number] = adjust_total(means, variances, total, float(part.by_size @ share))
+            odds[number], expected[number] = fit_independent_items(weights[number], *part.representatives(by_size))
+        return cls(bands, noisy, spends, weights, odds, expected)

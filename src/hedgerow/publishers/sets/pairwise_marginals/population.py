@@ -86,7 +86,7 @@ class Population:
             first, last = np.searchsorted(row, [start, end]).tolist()
             heads = np.full((end - start, min(int(sizes[end - 1]), head)), head, np.int64)
             heads[row[first:last] - start, column[first:last]] = ranks[first:last]
-            band = int(np.searchsorted(np.array(cuts, np.int64), sizes[end - 1]))
+            band = sum(int(sizes[end - 1]) > cut for cut in cuts)
             classes.append(SizeClass(sizes[start:end], heads, counts[start:end], np.zeros(end - start), band))
         return cls(classes, head, len(cuts) + 1)
 

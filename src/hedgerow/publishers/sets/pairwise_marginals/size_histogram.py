@@ -81,7 +81,8 @@ class SizeHistogram:
 
     def split(self, cuts: tuple[int, ...]) -> list[SizeHistogram]:
         """The same in bands of sizes, each without the others; a cut is the upper edge of a bin."""
-        size, parts = np.arange(len(self.by_size)), []
+        size = np.arange(len(self.by_size))
+        parts: list[SizeHistogram] = []
         for low, high in zip((0, *cuts), (*cuts, int(self.edges[-1])), strict=True):
             bins = np.where((self.edges > low) & (self.edges <= high), self.bins, 0.0)
             by_size = np.where((size > low) & (size <= high), self.by_size, 0.0)

@@ -46,7 +46,7 @@ def draw_from_model(
         for _ in range(_LAST_MOVES):
             move_all(population, models, proposals, coins)
     counts = population.counts
-    tail = np.delete(np.arange(items.expected.shape[1]), head)
+    tail = np.delete(np.arange(len(items.expected[0])), head)
     # an item that could not be dealt may be missing from the head of a record: the tail cannot always make up for it
     others = np.minimum(population.sizes - counts, len(tail))
     row, at = deal_by_band(items.expected[:, tail], others, items.bands.starts(population.sizes), coins)
