@@ -121,7 +121,7 @@ PAIRED = st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=5), min_size=6
 def test_the_replay_law_holds_on_every_branch(branch, unit):
     seen = Counter()
 
-    @settings(max_examples=12 if unit == "record" else 5)
+    @settings(max_examples=10 if unit == "record" else 4)
     @given(
         data=PAIRED,
         index=st.integers(0, 50),

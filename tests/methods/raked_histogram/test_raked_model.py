@@ -1,6 +1,7 @@
 """The raked histogram from 11 items on, beside a model of sizes, items and pairs: its laws, and planted bugs."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ ELEVEN = st.lists(st.sets(st.integers(0, 10), min_size=1, max_size=5), min_size=
 )
 
 
+#: more rounds of the model repeat the same steps
+SHORT = partial(PairwiseMarginals, steps=20)
 #: what the noisy number of records, times epsilon, must reach so that itemsets are counted: anything does, or nothing
 ENOUGH = {"itemsets": -(10**9), "model": 10**9}
 
@@ -31,6 +34,7 @@ ENOUGH = {"itemsets": -(10**9), "model": 10**9}
 def always_with_model(monkeypatch):
     monkeypatch.setattr(publisher, "_FEW_ITEMS", 0)
     monkeypatch.setattr(publisher, "_ENOUGH", ENOUGH["itemsets"])
+    monkeypatch.setattr(publisher, "PairwiseMarginals", SHORT)
 
 
 @pytest.fixture
@@ -44,6 +48,7 @@ def always_with_itemsets(monkeypatch):
 @pytest.mark.parametrize(("unit", "path"), [("record", "itemsets"), ("record", "model"), ("person", "itemsets")])
 def test_the_replay_law_holds_with_a_model(unit, path, monkeypatch):
     monkeypatch.setattr(publisher, "_ENOUGH", ENOUGH[path])
+    monkeypatch.setattr(publisher, "PairwiseMarginals", SHORT)
     moved = []
 
     @settings(max_examples=8)
@@ -120,7 +125,7 @@ def test_the_shipped_class_passes_the_call_of_the_mutants():
 )
 def test_mutants_with_a_model_are_caught(old, new, message):
     enough = ENOUGH["itemsets"] + 3 if "10**9" in new else ENOUGH["itemsets"]
-    broken = mutant(RakedHistogram, old, new, Fraction=Fraction, _FEW_ITEMS=0, _ENOUGH=enough)
+    broken = mutant(RakedHistogram, old, new, Fraction=Fraction, _FEW_ITEMS=0, _ENOUGH=enough, PairwiseMarginals=SHORT)
     with pytest.raises(GuaranteeError, match=message):
         check_publisher(broken(), RECORD, repeats=1)
 
