@@ -41,12 +41,12 @@ def banded() -> Iterator[None]:
 @contextmanager
 def forced(branch: str, cls: type = PairwiseMarginals, **settings: Any) -> Iterator[PairwiseMarginals]:
     """The method on one branch, whatever the worth of pairs is; without a pair it asks for items again."""
-    worth = pair_selection._WORTH
-    pair_selection._WORTH = {"pairs": -1.0, "again": 2.0}.get(branch, worth)
+    rules = pair_selection._WORTH, pair_selection._IMPORTANCE
+    pair_selection._WORTH, pair_selection._IMPORTANCE = {"pairs": (-1.0, -1.0), "again": (2.0, 2.0)}.get(branch, rules)
     try:
         yield cls(pairs="off" if branch == "off" else "auto", **{"steps": 20, **settings})
     finally:
-        pair_selection._WORTH = worth
+        pair_selection._WORTH, pair_selection._IMPORTANCE = rules
 
 
 def labels(release: Any) -> list[str]:

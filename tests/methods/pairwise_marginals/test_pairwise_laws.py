@@ -241,6 +241,7 @@ def awkward():
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
 def test_awkward_data_are_published(name, worth, epsilon, monkeypatch):
     monkeypatch.setattr(pair_selection, "_WORTH", worth)
+    monkeypatch.setattr(pair_selection, "_IMPORTANCE", worth)
     data, promise = awkward()[name], PureDP(epsilon=epsilon, unit="record")
     release = PairwiseMarginals(steps=20, most=5_000).publish(data, promise, seed=2)
     assert len(release.data) >= 1

@@ -77,9 +77,28 @@ def test_the_selection_of_pairs():
     assert selection.head.tolist() == vector["order"]
     assert (len(selection.head), selection.bound) == (vector["head"], vector["bound"])
     assert selection.worth == pytest.approx(vector["worth"], abs=1e-5)
+    assert selection.importance == pytest.approx(17 / 18)  # 17 pairs and 18 items, none of them rare
+    assert selection.pays
     assert selection.ranks(np.array([0, 1, 2, 3])).tolist() == [1, 0, 3, 2]
     for bound, share in vector["share of pairs seen"].items():
         assert share_seen(np.array([0, 3, 2, 1, 2]), int(bound)) == pytest.approx(float(Fraction(share)))
+
+
+def test_pairs_do_not_pay_where_hardly_any_is_frequent():
+    """Records of two of 500 equally frequent items, and of two of five."""
+    draw = np.random.default_rng(4)
+    for items, pays in ((500, False), (5, True)):
+        item = np.concatenate([draw.choice(items, 2, replace=False) for _ in range(20_000)])
+        selection = select_pairs(
+            np.bincount(item).astype(float),
+            np.repeat(np.arange(20_000), 2),
+            item,
+            sampled=20_000,
+            records=20_000,
+            spend=50.0,
+        )
+        assert selection.worth > 0.08
+        assert selection.pays == pays
 
 
 # ---- moves (law 6)
