@@ -85,8 +85,10 @@ class PairwiseMarginals(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/pairwise-marginals.md, which also says where a rival is better: rare and larger queries of kosarak
-    recommended: ClassVar[str] = "more than 20 items, from about 5,000 / epsilon records on"
+    # docs/results/pairwise-marginals.md, which also says where a rival is better, and why
+    recommended: ClassVar[str] = (
+        "more than 20 items, from about 5,000 / epsilon records on; 11 to 20 items, with fewer than 50,000 / epsilon"
+    )
 
     pairs: str = param("auto", "count pairs of items where they are expected to pay, or never", choices=("auto", "off"))
     longest: int = param(256, "largest size of a record that is told apart; larger ones count as this", ge=1)
