@@ -73,10 +73,12 @@ def test_pairs_weighted_by_the_size_of_the_record_are_caught():
 
 
 def neighbours(method, data=PAIRED, promise=LOUD, seeds=range(3)):
-    """The replay law with every record left out in turn."""
+    """The replay law with every record left out in turn; of neighbours with equal content, one tells all."""
+    every = (data.neighbour(index, unit="record") for index in range(data.count_neighbours("record")))
+    different = {tuple(neighbour.itemsets()): neighbour for neighbour in every}
     for seed in seeds:
-        for index in range(data.count_neighbours("record")):
-            check_replay(method, data, data.neighbour(index, unit="record"), promise, seed)
+        for neighbour in different.values():
+            check_replay(method, data, neighbour, promise, seed)
 
 
 def test_the_shipped_class_passes_the_calls_of_the_mutants():
