@@ -130,6 +130,22 @@ def test_mutants_with_a_model_are_caught(old, new, message):
         check_publisher(broken(), RECORD, repeats=1)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("l1", "private"), [("1", True), ("Fraction(1, 20)", False)], ids=["shipped", "loud"])
+def test_seen_from_outside_one_record_changes_little(l1, private):
+    """A black box: in how many runs two records or more are published, if there is one record, or none.
+
+    With 800 runs the standard error of the logarithm of the ratio is 0.07 for the shipped class.
+    """
+    names = {"_FEW_ITEMS": 0, "_ENOUGH": ENOUGH["itemsets"], "PairwiseMarginals": SHORT, "Fraction": Fraction}
+    method = mutant(RakedHistogram, "exact[1:], Laplace(l1=1)", f"exact[1:], Laplace(l1={l1} * 1)", **names)()
+    shares = [
+        np.mean([len(method.publish(sets_of([[0]] * number, 1), RECORD, seed=seed).data) > 1 for seed in range(800)])
+        for number in (1, 0)
+    ]
+    assert (abs(np.log((shares[0] + 0.001) / (shares[1] + 0.001))) < 1.2) == private
+
+
 # ---- utility
 
 
