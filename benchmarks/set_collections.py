@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from floor import data_folder, read_numbers
+from numpy.typing import NDArray
 
 from hedgerow import Domain, Sets
 
@@ -30,17 +31,29 @@ _NUMBERS = {
     "msnbc": "msnbc/msnbc990928.seq.gz",
     "retail": "retail/retail.dat.gz",
 }
+#: so many records are drawn, always the same: all of them take too long, and few records are the harder case
+_DRAWN = {"msnbc": 100_000}
 
 
 def collect(name: str) -> Sets:
     """Read a data set by name."""
     if name in _NUMBERS:
         line, number = read_numbers(data_folder() / _NUMBERS[name])
+        if name in _DRAWN:
+            line, number = _draw_lines(line, number, _DRAWN[name])
         values, item = np.unique(number, return_inverse=True)
         domain = Domain.declare(item=values.tolist())
         return Sets.from_columns(row=line, item=item.astype(np.int64), domain=domain)
     records = {"groceries": _groceries, "foodmart": _foodmart, "completejourney": _completejourney}[name]()
     return Sets.from_records(records, domain=Domain.declare(item=sorted({item for one in records for item in one})))
+
+
+def _draw_lines(
+    line: NDArray[np.int64], number: NDArray[np.int64], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    chosen = np.zeros(int(line.max()) + 1, np.bool_)
+    chosen[np.random.default_rng(20_113).choice(len(chosen), most, replace=False)] = True
+    return line[chosen[line]], number[chosen[line]]
 
 
 def _groceries() -> list[list[str]]:

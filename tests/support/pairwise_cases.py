@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow import PairwiseMarginals
-from hedgerow.publishers.sets.pairwise_marginals import pair_selection
+from hedgerow.publishers.sets.pairwise_marginals import pair_selection, size_bands
 from hedgerow.publishers.sets.pairwise_marginals.item_bound import _CANDIDATES
 from hedgerow.publishers.sets.pairwise_marginals.pair_selection import _BOUNDS
 
-__all__ = ["BRANCHES", "forced", "labels", "require_item_sensitivity", "require_pair_sensitivity"]
+__all__ = ["BRANCHES", "UNIT", "banded", "forced", "labels", "require_item_sensitivity", "require_pair_sensitivity"]
 
 #: the questions of each branch
 BRANCHES = {
@@ -25,14 +25,28 @@ UNIT = 1_000
 
 
 @contextmanager
+def banded() -> Iterator[None]:
+    """Bands of sizes wherever records are not all of one size, however large the noise is."""
+    rules = {"_LEAST_BOUND": 1, "_MOST_NOISE": 1e9, "_PAIRS_BEYOND": 1e-9, "_ITEMS_WITHIN": 1e-9, "_NEXT": 2}
+    before = {name: getattr(size_bands, name) for name in rules}
+    for name, value in rules.items():
+        setattr(size_bands, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(size_bands, name, value)
+
+
+@contextmanager
 def forced(branch: str, cls: type = PairwiseMarginals, **settings: Any) -> Iterator[PairwiseMarginals]:
     """The method on one branch, whatever the worth of pairs is; without a pair it asks for items again."""
-    worth = pair_selection._WORTH
-    pair_selection._WORTH = {"pairs": -1.0, "again": 2.0}.get(branch, worth)
+    rules = pair_selection._WORTH, pair_selection._IMPORTANCE
+    pair_selection._WORTH, pair_selection._IMPORTANCE = {"pairs": (-1.0, -1.0), "again": (2.0, 2.0)}.get(branch, rules)
     try:
         yield cls(pairs="off" if branch == "off" else "auto", **{"steps": 20, **settings})
     finally:
-        pair_selection._WORTH = worth
+        pair_selection._WORTH, pair_selection._IMPORTANCE = rules
 
 
 def labels(release: Any) -> list[str]:

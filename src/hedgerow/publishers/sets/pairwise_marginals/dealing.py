@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import concatenate_ranges, sort_distinct
 from hedgerow.steps.distinct_numbers import sample_distinct
 
-__all__ = ["deal"]
+__all__ = ["deal", "deal_by_band"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -47,6 +47,20 @@ def deal(expected: Floats, sizes: Integers, coins: np.random.Generator) -> tuple
         item[surplus] = coins.choice(covered, len(surplus))
         surplus = tokens.find_surplus_near(surplus)
     return np.delete(owner, surplus), np.delete(item, surplus)
+
+
+def deal_by_band(
+    expected: Floats, sizes: Integers, starts: list[int], coins: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Deal within each band of records, with a row of expected numbers per band; `starts` are those of the bands."""
+    ends = [*starts[1:], len(sizes)]
+    rows: list[Integers] = []
+    items: list[Integers] = []
+    for each, start, end in zip(expected, starts, ends, strict=True):
+        row, item = deal(each, sizes[start:end], coins)
+        rows.append(row + start)
+        items.append(item)
+    return np.concatenate(rows), np.concatenate(items)
 
 
 def _draw_systematically(expected: Floats, tokens: int, coins: np.random.Generator) -> Integers:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["choose_item_bound"]
+__all__ = ["ATTENTION", "choose_item_bound"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ _CANDIDATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 #: groceries, bms-webview-2 and kosarak-subset
 _BIAS = 0.75
 #: the frequency of items whose error is minimised; of 0.005 and 0.02, chosen on the same data
-_ATTENTION = 0.005
+ATTENTION = 0.005
 
 
 def choose_item_bound(by_size: Floats, spend: float, largest: int) -> int:
@@ -34,5 +34,5 @@ def choose_item_bound(by_size: Floats, spend: float, largest: int) -> int:
     costs: dict[int, float] = {}
     for most in (candidate for candidate in _CANDIDATES if candidate <= largest):
         seen = float(by_size @ np.minimum(size, most)) / tokens
-        costs[most] = _BIAS * (1 - seen) * _ATTENTION * records + math.sqrt(2) * most / (spend * seen)
+        costs[most] = _BIAS * (1 - seen) * ATTENTION * records + math.sqrt(2) * most / (spend * seen)
     return min(costs, key=costs.__getitem__)

@@ -8,46 +8,66 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.sets.pairwise_marginals.dealing import deal_by_band
 from hedgerow.publishers.sets.pairwise_marginals.independent_items import fit_independent_items
 from hedgerow.publishers.sets.pairwise_marginals.posterior_means import adjust_total, shrink
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT, weigh_by_size
+from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT
+from hedgerow.publishers.sets.pairwise_marginals.size_bands import SizeBands
 from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram
 
 __all__ = ["ItemEstimates"]
 
+Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class ItemEstimates:
-    """For every item its weight over all records, its odds, and the expected number of records with it.
+    """For every band of sizes and every item: its weight over all records, its odds, and the expected records with it.
 
     Weighted counts are biased for plain ones, and are never inverted: the odds are those with which records, weighted
     in the same way, have these weights.
+
+    Attributes
+    ----------
+    noisy, spends
+        The noisy answers, a table per question, in it a row per band; and what each question has spent.
+    weights, odds, expected
+        A row per band.
     """
 
-    bound: int
-    answers: Floats
-    rates: Floats
+    bands: SizeBands
+    noisy: list[Integers]
+    spends: list[float]
     weights: Floats
     odds: Floats
     expected: Floats
 
+    def deal(self, sizes: Integers, coins: np.random.Generator) -> tuple[Integers, Integers]:
+        """Deal items to records of these sizes, which ascend: the record and the item of each token."""
+        return deal_by_band(self.expected, sizes, self.bands.starts(sizes), coins)
+
     @classmethod
-    def fit(cls, bound: int, answers: Floats, rates: Floats, sizes: SizeHistogram) -> ItemEstimates:
-        """Shrink the noisy weights, adjust them to the total of the sizes, and fit the odds.
+    def fit(cls, bands: SizeBands, noisy: list[Integers], spends: list[float], sizes: SizeHistogram) -> ItemEstimates:
+        """Shrink the noisy weights, adjust them to the total of the sizes, and fit the odds, band by band.
 
         Parameters
         ----------
-        bound
-            How many items of a record count in full.
-        answers, rates
-            The noisy weights of all items, a row per question, and the rate of the noise of each question.
+        bands
+            The bands, and how many items of a record count in full in each.
+        noisy, spends
+            The noisy weights of all items, a table per question, and what each question has spent.
         """
-        means, variances = shrink(answers, rates)
-        by_size = weigh_by_size(bound, len(means)) / UNIT
-        share = by_size[: len(sizes.by_size)]
-        total = float(sizes.by_size @ (np.arange(len(share)) * share))
-        weights = adjust_total(means, variances, total, float(sizes.by_size @ share))
-        odds, expected = fit_independent_items(weights, *sizes.representatives(by_size))
-        return cls(bound, answers, rates, weights, odds, expected)
+        bounds = np.array(bands.bounds, np.float64)
+        answers = np.array(noisy) * (bounds / bands.most)[:, None] / UNIT
+        rates = np.array(spends)[:, None] / bounds
+        items = answers.shape[-1]
+        by_size = bands.shares(items)
+        weights, odds, expected = np.zeros((3, len(bands.bounds), items))
+        for number, part in enumerate(sizes.split(bands.cuts)):
+            means, variances = shrink(answers[:, number], rates[:, number])
+            share = by_size[: len(part.by_size)]
+            total = float(part.by_size @ (np.arange(len(share)) * share))
+            weights[number] = adjust_total(means, variances, total, float(part.by_size @ share))
+            odds[number], expected[number] = fit_independent_items(weights[number], *part.representatives(by_size))
+        return cls(bands, noisy, spends, weights, odds, expected)

@@ -42,9 +42,10 @@ class PairTargets:
     Attributes
     ----------
     items, by_size
-        The weight of each head item over all records, and the weight of an item in a record of each size.
+        The weight of each head item over all records of a band, a row per band; and the weight of an item in a record
+        of each size.
     least
-        The weight below which an item's ratio to its target says little.
+        The weight below which an item's ratio to its target says little, a row per band.
     pairs, by_count
         The noisy weight of each pair, and the weight of a pair in a record with each number of head items.
     noise
@@ -53,38 +54,41 @@ class PairTargets:
 
     items: Floats
     by_size: Floats
-    least: float
+    least: Floats
     pairs: Floats
     by_count: Floats
     noise: float
 
 
 def fit_pairs(
-    population: Population, model: PairModel, targets: PairTargets, steps: int, coins: np.random.Generator
+    population: Population, models: list[PairModel], targets: PairTargets, steps: int, coins: np.random.Generator
 ) -> PairFit:
-    """Fit the model; population and model are changed in place."""
-    fit = PairFit(population, model, targets)
-    proposals = Proposals.from_model(model)
+    """Fit the models of all bands; population and models are changed in place."""
+    fit = PairFit(population, models, targets)
+    proposals: list[Proposals] = []
     for number in range(1, steps + 1):
         if number % _NEW_PROPOSALS == 1:
-            proposals = Proposals.from_model(model)
+            proposals = [Proposals.from_model(model) for model in models]
         for _ in range(2 if number <= _DOUBLE_MOVES else 1):
-            move_all(population, model, proposals, coins)
+            move_all(population, models, proposals, coins)
         fit.update(number, _LAST_STEP if number > (1 - _LAST) * steps else _STEP, coins)
     return fit
 
 
-def move_all(population: Population, model: PairModel, proposals: Proposals, coins: np.random.Generator) -> None:
+def move_all(
+    population: Population, models: list[PairModel], proposals: list[Proposals], coins: np.random.Generator
+) -> None:
     """Move every record once."""
     for part in population.classes:
-        move(part, model, proposals, coins)
+        move(part, models[part.band], proposals[part.band], coins)
 
 
 class PairFit:
     """The state of the fit: smoothed counts of pairs, and the prior of the interactions."""
 
-    def __init__(self, population: Population, model: PairModel, targets: PairTargets) -> None:
-        self._population, self._model, self._targets = population, model, targets
+    def __init__(self, population: Population, models: list[PairModel], targets: PairTargets) -> None:
+        self._population, self._models, self._targets = population, models, targets
+        self._interactions = models[0].interactions  # those of all bands
         self._pairs = np.triu_indices(population.head, 1)
         self._smoothed = np.zeros(len(targets.pairs))
         self._obvious = np.zeros(len(targets.pairs), np.bool_)
@@ -92,16 +96,17 @@ class PairFit:
 
     def update(self, number: int, step: float, coins: np.random.Generator) -> None:
         """Count, change weights and interactions, and resample."""
-        weights = np.append(self._change_weights(step), 0.0)
+        weights = np.pad(self._change_weights(step), ((0, 0), (0, 1)))
         now = self._population.weigh_pairs(self._targets.by_count)
         self._smoothed = now if number == 1 else _MEMORY * self._smoothed + (1 - _MEMORY) * now
-        self._model.log_weights += weights
+        for model, change in zip(self._models, weights, strict=True):
+            model.log_weights += change
         interactions = None
         if number >= _FIRST_PAIRS:
             if number == _FIRST_PAIRS:
                 self._estimate_prior()
             interactions = self._change_interactions(step)
-            self._model.interactions += interactions
+            self._interactions += interactions
         self._resample(weights, interactions, coins)
 
     def _change_weights(self, step: float) -> Floats:
@@ -122,7 +127,7 @@ class PairFit:
 
     def _change_interactions(self, step: float) -> Floats:
         """A damped Newton step of each interaction, with a normal prior."""
-        targets, now, theta = self._targets, self._smoothed, self._model.interactions[self._pairs]
+        targets, now, theta = self._targets, self._smoothed, self._interactions[self._pairs]
         slope = np.maximum(now, 1 / 2)
         variance = targets.noise**2 + slope
         prior = np.where(self._obvious, 1 / _OBVIOUS_VARIANCE, 1 / self.variance)
@@ -131,16 +136,16 @@ class PairFit:
         far = self._obvious & (now < 0.3 * targets.pairs)
         change[far] = np.minimum(1, np.log(targets.pairs[far] / slope[far]) / 2)
         change = np.clip(theta + change, -_LARGEST, _LARGEST) - theta
-        table = np.zeros_like(self._model.interactions)
+        table = np.zeros_like(self._interactions)
         table[self._pairs] = change
         return table + table.T
 
     def _resample(self, weights: Floats, interactions: Floats | None, coins: np.random.Generator) -> None:
         """Resample by how much more likely each record has become: parameters act at once on whole groups of items."""
         for at, part in enumerate(self._population.classes):
-            gain = weights[part.heads].sum(axis=1)
+            gain = weights[part.band][part.heads].sum(axis=1)
             if interactions is not None:
                 inside = part.sum_inside(interactions)
                 part.inner += inside
-                gain += self._model.damping[part.counts] * inside
+                gain += self._models[0].damping[part.counts] * inside
             self._population.classes[at] = part.take(resample_by_size(part.sizes, gain, coins))

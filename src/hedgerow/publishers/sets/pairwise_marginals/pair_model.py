@@ -8,7 +8,7 @@ weight of all other items together (the *tail*).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -44,6 +44,12 @@ class PairModel:
     tail_items: int
     log_tail: float
     damping: Floats
+
+    @classmethod
+    def by_band(cls, odds: Floats, head: Integers) -> list[PairModel]:
+        """Start without interactions, which all bands of sizes share; a row of odds per band."""
+        models = [cls.independent(each, head) for each in odds]
+        return [replace(model, interactions=models[0].interactions) for model in models]
 
     @classmethod
     def independent(cls, odds: Floats, head: Integers, exponent: float = _DAMPING) -> PairModel:

@@ -33,16 +33,19 @@ class SizeClass:
         How many items of the head it has.
     inner
         The sum of the interactions inside its head part.
+    band
+        The number of the band of sizes they are in.
     """
 
     sizes: Integers
     heads: Integers
     counts: Integers
     inner: Floats
+    band: int = 0
 
     def take(self, chosen: Integers) -> SizeClass:
         """Keep these records, in this order."""
-        return SizeClass(self.sizes[chosen], self.heads[chosen], self.counts[chosen], self.inner[chosen])
+        return SizeClass(self.sizes[chosen], self.heads[chosen], self.counts[chosen], self.inner[chosen], self.band)
 
     def sum_inside(self, table: Floats) -> Floats:
         """For every record, add up the entries of a symmetric table over all pairs of its head items."""
@@ -63,10 +66,16 @@ class Population:
 
     classes: list[SizeClass]
     head: int
+    bands: int = 1
 
     @classmethod
-    def from_tokens(cls, sizes: Integers, row: Integers, ranks: Integers, head: int) -> Population:
-        """Make a population of records in ascending order of size; items beyond the head are left out."""
+    def from_tokens(
+        cls, sizes: Integers, row: Integers, ranks: Integers, head: int, cuts: tuple[int, ...] = ()
+    ) -> Population:
+        """Make a population of records in ascending order of size; items beyond the head are left out.
+
+        `cuts` are the largest sizes of all bands but the last: powers of two, so that a class is in one band.
+        """
         kept = ranks < head
         row, ranks = row[kept], ranks[kept]
         column, counts = number_within_groups(row), np.bincount(row, minlength=len(sizes))
@@ -77,8 +86,9 @@ class Population:
             first, last = np.searchsorted(row, [start, end]).tolist()
             heads = np.full((end - start, min(int(sizes[end - 1]), head)), head, np.int64)
             heads[row[first:last] - start, column[first:last]] = ranks[first:last]
-            classes.append(SizeClass(sizes[start:end], heads, counts[start:end], np.zeros(end - start)))
-        return cls(classes, head)
+            band = sum(int(sizes[end - 1]) > cut for cut in cuts)
+            classes.append(SizeClass(sizes[start:end], heads, counts[start:end], np.zeros(end - start), band))
+        return cls(classes, head, len(cuts) + 1)
 
     def __len__(self) -> int:
         """Count the records."""
@@ -100,12 +110,12 @@ class Population:
         return np.concatenate([part.heads[part.heads < self.head] for part in self.classes])
 
     def weigh_items(self, by_size: Floats) -> Floats:
-        """For every item of the head, add up the weights of the records that have it."""
-        sums = np.zeros(self.head + 1)
+        """For every band and every item of the head, add up the weights of the records that have it."""
+        sums = np.zeros((self.bands, self.head + 1))
         for part in self.classes:
             weights = np.repeat(by_size[part.sizes], part.heads.shape[1])
-            sums += np.bincount(part.heads.ravel(), weights, self.head + 1)
-        return sums[: self.head]
+            sums[part.band] += np.bincount(part.heads.ravel(), weights, self.head + 1)
+        return sums[:, : self.head]
 
     def weigh_pairs(self, by_count: Floats) -> Floats:
         """For every pair of the head, add up the weights of the records that have both."""
@@ -121,4 +131,4 @@ class Population:
             part.take(chosen[first:last] - start)
             for part, start, first, last in zip(self.classes, starts, [0, *cuts], cuts, strict=False)
         ]
-        return Population(classes, self.head)
+        return Population(classes, self.head, self.bands)

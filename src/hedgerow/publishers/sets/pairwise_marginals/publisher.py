@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from hedgerow.data import Sets
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.sets.pairwise_marginals.dealing import deal
-from hedgerow.publishers.sets.pairwise_marginals.item_bound import choose_item_bound
 from hedgerow.publishers.sets.pairwise_marginals.item_estimates import ItemEstimates
 from hedgerow.publishers.sets.pairwise_marginals.model_fit import PairTargets, fit_pairs
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
 from hedgerow.publishers.sets.pairwise_marginals.pair_selection import PairSelection, select_pairs
 from hedgerow.publishers.sets.pairwise_marginals.population import Population
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT, weigh_by_pairs, weigh_by_size
+from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT, weigh_by_pairs
+from hedgerow.publishers.sets.pairwise_marginals.size_bands import SizeBands
 from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram, size_bins, upper_edges
 from hedgerow.publishers.sets.pairwise_marginals.synthesis import draw_from_items, draw_from_model
 
@@ -42,18 +41,21 @@ class PairwiseMarginals(Publisher[Sets]):
     r"""Publish sets drawn from a model that has the noisy marginals of sizes, items and pairs.
 
     The number of records of each size is counted first: that some records are large explains most of why items occur
-    together, and it costs one unit of sensitivity. Then items are counted, and pairs of the frequent ones (the
-    *head*), as many as noise and budget allow [2]_. A record with many items gives each of them a fraction of its
-    weight, rather than being cut [1]_. Weighted counts are not inverted: records are drawn from a model of weights
-    and pairwise interactions (a maximum-entropy model [3]_), weighted in the same way, and the model is fitted until
-    they have the noisy counts. Noisy counts are shrunk, not thresholded: those of items by empirical Bayes, those of
-    pairs by a normal prior. If pairs are not expected to be told from noise, items are counted again instead.
+    together, and it costs one unit of sensitivity. Then items are counted, those of long records apart from those of
+    short ones if noise allows it, and pairs of the frequent ones (the *head*), as many as noise and budget allow [2]_.
+    A record with many items gives each of them a fraction of its weight, rather than being cut [1]_. Weighted counts
+    are not inverted: records are drawn from a model of weights and pairwise interactions (a maximum-entropy model
+    [3]_), weighted in the same way, and the model is fitted until they have the noisy counts. Noisy counts are shrunk,
+    not thresholded: those of items by empirical Bayes, those of pairs by a normal prior. If pairs are not expected to
+    be told from noise, items are counted again instead.
 
     Privacy
     -------
     sizes: L1 = 1, since a record has one size; a tenth of the budget.
     item weights: a record of $k$ items gives each of them $\min(1, m / k)$, rounded down to thousandths, so
-    L1 = $m$; four tenths. $m$ depends on the noisy sizes only.
+    L1 = $m$; four tenths. $m$ depends on the noisy sizes only. If records are counted in bands of sizes, each has an
+    $m$ of its own, and weights of a band are multiplied by the largest $m$ over its own: a record is in one band, so L1
+    is the largest $m$. Bands depend on the noisy sizes only, and a record is in the band of its true size.
     pair weights: a record with $s$ items of the head gives each of its $c = s (s - 1) / 2$ pairs $\min(1, P / c)$,
     rounded down likewise, so L1 = $P$; all pairs of the head are asked for. The head and $P$ depend on noisy answers
     and coins only. Five tenths, or, instead, *item weights again* with the same share; which of the two, depends on
@@ -83,8 +85,10 @@ class PairwiseMarginals(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/pairwise-marginals.md, which also says where a rival is better: rare and larger queries of kosarak
-    recommended: ClassVar[str] = "more than 20 items, from about 5,000 / epsilon records on"
+    # docs/results/pairwise-marginals.md, which also says where a rival is better, and why
+    recommended: ClassVar[str] = (
+        "more than 20 items, from about 5,000 / epsilon records on; 11 to 20 items, with fewer than 50,000 / epsilon"
+    )
 
     pairs: str = param("auto", "count pairs of items where they are expected to pay, or never", choices=("auto", "off"))
     longest: int = param(256, "largest size of a record that is told apart; larger ones count as this", ge=1)
@@ -99,22 +103,27 @@ class PairwiseMarginals(Publisher[Sets]):
         records = min(sizes.records, self.most)
         items = self._ask_items(data, shares[1], sizes)
         if self.pairs == "off":
-            return draw_from_items(items.expected, sizes.whole_sizes(records), data.domain, coins)
+            return draw_from_items(items, sizes.whole_sizes(records), data.domain, coins)
         sampled = sizes.whole_sizes(min(records, _FITTED))
-        row, item = deal(items.expected, sampled, coins)
+        row, item = items.deal(sampled, coins)
         selection = select_pairs(
-            items.weights, row, item, sampled=len(sampled), records=sizes.records, spend=float(shares[2].budget)
+            items.weights.sum(axis=0),
+            row,
+            item,
+            sampled=len(sampled),
+            records=sizes.records,
+            spend=float(shares[2].budget),
         )
         if selection is None or not selection.pays:
             items = self._ask_items_again(data, shares[2], sizes, items)
-            return draw_from_items(items.expected, sizes.whole_sizes(records), data.domain, coins)
+            return draw_from_items(items, sizes.whole_sizes(records), data.domain, coins)
         pairs = self._ask_pairs(data, shares[2], selection)
         targets = _targets(items, pairs, selection, len(sampled) / sizes.records, float(shares[2].budget))
-        population = Population.from_tokens(sampled, row, selection.ranks(item), len(selection.head))
-        model = PairModel.independent(items.odds, selection.head)
-        fit_pairs(population, model, targets, self.steps, coins)
+        population = Population.from_tokens(sampled, row, selection.ranks(item), len(selection.head), items.bands.cuts)
+        models = PairModel.by_band(items.odds, selection.head)
+        fit_pairs(population, models, targets, self.steps, coins)
         return draw_from_model(
-            population, model, selection.head, items.expected, records=records, domain=data.domain, coins=coins
+            population, models, selection.head, items, records=records, domain=data.domain, coins=coins
         )
 
     def _largest_size(self, data: Sets) -> int:
@@ -127,19 +136,20 @@ class PairwiseMarginals(Publisher[Sets]):
         return SizeHistogram.estimate(noisy, edges, float(ledger.budget))
 
     def _ask_items(self, data: Sets, ledger: Ledger, sizes: SizeHistogram) -> ItemEstimates:
-        bound = choose_item_bound(sizes.by_size, float(ledger.budget), self._largest_size(data))
-        ledger.note("items of a record that count in full", bound)
-        exact = data.weigh_items(weigh_by_size(bound, data.domain.size("item")))
-        noisy = ledger.ask(exact, Laplace(l1=UNIT * bound), spend=ledger.budget, label="item weights")
-        rate = float(ledger.budget) / bound
-        return ItemEstimates.fit(bound, noisy[None] / UNIT, np.array([rate]), sizes)
+        bands = SizeBands.choose(sizes.by_size, float(ledger.budget), self._largest_size(data))
+        ledger.note("items of a record that count in full", bands.bounds[-1])
+        if bands.cuts:
+            ledger.note("size beyond which items were counted apart", bands.cuts[-1])
+        exact = _weigh_items(data, bands)
+        noisy = ledger.ask(exact.ravel(), Laplace(l1=UNIT * bands.most), spend=ledger.budget, label="item weights")
+        return ItemEstimates.fit(bands, [noisy.reshape(exact.shape)], [float(ledger.budget)], sizes)
 
     def _ask_items_again(self, data: Sets, ledger: Ledger, sizes: SizeHistogram, items: ItemEstimates) -> ItemEstimates:
-        bound = items.bound
-        exact = data.weigh_items(weigh_by_size(bound, data.domain.size("item")))
-        noisy = ledger.ask(exact, Laplace(l1=UNIT * bound), spend=ledger.budget, label="item weights again")
-        rate = float(ledger.budget) / bound
-        return ItemEstimates.fit(bound, np.vstack((items.answers, noisy / UNIT)), np.append(items.rates, rate), sizes)
+        bands, exact = items.bands, _weigh_items(data, items.bands)
+        mechanism = Laplace(l1=UNIT * bands.most)
+        noisy = ledger.ask(exact.ravel(), mechanism, spend=ledger.budget, label="item weights again")
+        answers, spends = [*items.noisy, noisy.reshape(exact.shape)], [*items.spends, float(ledger.budget)]
+        return ItemEstimates.fit(bands, answers, spends, sizes)
 
     def _ask_pairs(self, data: Sets, ledger: Ledger, selection: PairSelection) -> Floats:
         ledger.note("items whose pairs were counted", len(selection.head))
@@ -149,13 +159,18 @@ class PairwiseMarginals(Publisher[Sets]):
         return noisy / UNIT
 
 
+def _weigh_items(data: Sets, bands: SizeBands) -> Integers:
+    """The weight of every item over the records of each band, a row per band."""
+    return np.array([data.weigh_items(weights) for weights in bands.weigh(data.domain.size("item"))])
+
+
 def _targets(items: ItemEstimates, pairs: Floats, selection: PairSelection, scale: float, spend: float) -> PairTargets:
     """What a population of `scale` times the records should have."""
-    item_noise = math.sqrt(2) * scale / float(items.rates[0])
+    item_noise = math.sqrt(2) * scale * np.array(items.bands.bounds) / items.spends[0]
     return PairTargets(
-        items=scale * items.weights[selection.head],
-        by_size=weigh_by_size(items.bound, len(items.weights)) / UNIT,
-        least=_LEAST_NOISE * item_noise + _LEAST_RECORDS,
+        items=scale * items.weights[:, selection.head],
+        by_size=items.bands.shares(items.weights.shape[1]),
+        least=(_LEAST_NOISE * item_noise + _LEAST_RECORDS)[:, None],
         pairs=scale * pairs,
         by_count=weigh_by_pairs(selection.bound, len(selection.head)) / UNIT,
         noise=math.sqrt(2) * scale * selection.bound / spend,

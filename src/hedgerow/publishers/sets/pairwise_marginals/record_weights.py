@@ -19,15 +19,19 @@ Integers: TypeAlias = NDArray[np.int64]
 UNIT = 1_000
 
 
-def weigh_by_size(most: int, items: int) -> Integers:
+def weigh_by_size(most: int, items: int, full: Integers | None = None) -> Integers:
     """The weight of each item in a record of 0, 1, ... `items` items: at most `most` units per record.
+
+    Where only `full[k]` items of a record of `k` items count in full, and not `most`, each of them has more weight.
 
     Examples
     --------
     >>> weigh_by_size(2, 5).tolist()
     [1000, 1000, 1000, 666, 500, 400]
+    >>> weigh_by_size(4, 5, np.array([2, 2, 2, 4, 4, 4])).tolist()
+    [2000, 2000, 2000, 1000, 1000, 800]
     """
-    return UNIT * most // np.maximum(np.arange(items + 1), most)
+    return UNIT * most // np.maximum(np.arange(items + 1), most if full is None else full)
 
 
 def weigh_by_pairs(most: int, items: int) -> Integers:

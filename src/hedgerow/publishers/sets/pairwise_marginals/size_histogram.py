@@ -79,6 +79,16 @@ class SizeHistogram:
         bins = project_to_simplex(counts[None], np.array([float(records)]))[0]
         return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(bins / width, width))))
 
+    def split(self, cuts: tuple[int, ...]) -> list[SizeHistogram]:
+        """The same in bands of sizes, each without the others; a cut is the upper edge of a bin."""
+        size = np.arange(len(self.by_size))
+        parts: list[SizeHistogram] = []
+        for low, high in zip((0, *cuts), (*cuts, int(self.edges[-1])), strict=True):
+            bins = np.where((self.edges > low) & (self.edges <= high), self.bins, 0.0)
+            by_size = np.where((size > low) & (size <= high), self.by_size, 0.0)
+            parts.append(SizeHistogram(self.records, self.edges, bins, by_size))
+        return parts
+
     def representatives(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
         """Return a size, a number of records and a weight for each bin that has records.
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Domain, Sets
-from hedgerow.publishers.sets.pairwise_marginals.dealing import deal
+from hedgerow.publishers.sets.pairwise_marginals.dealing import deal_by_band
+from hedgerow.publishers.sets.pairwise_marginals.item_estimates import ItemEstimates
 from hedgerow.publishers.sets.pairwise_marginals.metropolis_moves import Proposals
 from hedgerow.publishers.sets.pairwise_marginals.model_fit import move_all
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
@@ -17,23 +18,22 @@ from hedgerow.publishers.sets.pairwise_marginals.population import Population
 __all__ = ["draw_from_items", "draw_from_model"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 #: moves of every record after the fitted ones were repeated
 _LAST_MOVES = 3
 
 
-def draw_from_items(expected: Floats, sizes: Integers, domain: Domain, coins: np.random.Generator) -> Sets:
+def draw_from_items(items: ItemEstimates, sizes: Integers, domain: Domain, coins: np.random.Generator) -> Sets:
     """Deal items to records of these sizes, as often as expected."""
-    row, item = deal(expected, sizes, coins)
+    row, item = items.deal(sizes, coins)
     return Sets.from_columns(row=row, item=item, domain=domain)
 
 
 def draw_from_model(
     population: Population,
-    model: PairModel,
+    models: list[PairModel],
     head: Integers,
-    expected: Floats,
+    items: ItemEstimates,
     *,
     records: int,
     domain: Domain,
@@ -42,14 +42,14 @@ def draw_from_model(
     """Repeat the fitted population until there are so many records, and deal the items of the tail to it."""
     if records > len(population):
         population = population.repeated(records)
-        proposals = Proposals.from_model(model)
+        proposals = [Proposals.from_model(model) for model in models]
         for _ in range(_LAST_MOVES):
-            move_all(population, model, proposals, coins)
+            move_all(population, models, proposals, coins)
     counts = population.counts
-    tail = np.delete(np.arange(len(expected)), head)
+    tail = np.delete(np.arange(len(items.expected[0])), head)
     # an item that could not be dealt may be missing from the head of a record: the tail cannot always make up for it
     others = np.minimum(population.sizes - counts, len(tail))
-    row, at = deal(expected[tail], others, coins)
+    row, at = deal_by_band(items.expected[:, tail], others, items.bands.starts(population.sizes), coins)
     return Sets.from_columns(
         row=np.concatenate((np.repeat(np.arange(len(counts)), counts), row)),
         item=np.concatenate((head[population.members], tail[at])),

@@ -28,7 +28,13 @@ Floats: TypeAlias = NDArray[np.float64]
 _MOST_ITEMS = 20
 #: up to this many items sums of all noisy counts are as good as direct ones; of 10 and 15, chosen on kosarak-subset
 _FEW_ITEMS = 10
-#: of the budget, for the model and for all itemsets; of 1:4, 1:3, 1:2, 1:1 and 3:1, chosen on groceries, bms-webview-2
+#: from 11 items on, itemsets are counted if there are this many records divided by the budget; with fewer, noise drowns
+#: them. On the 15 most frequent items of kosarak-subset they pay from 30,000 on, of groceries and bms-webview-2 not yet
+#: at 60,000
+_ENOUGH = 50_000
+#: of the budget, for the number of records and for everything else
+_RECORD_SHARES = (1, 49)
+#: of the rest, for the model and for all itemsets; of 1:4, 1:3, 1:2, 1:1 and 3:1, chosen on groceries, bms-webview-2
 #: and kosarak-subset
 _SHARES = (1, 1)
 
@@ -45,13 +51,17 @@ class RakedHistogram(Publisher[Sets]):
     Each item more doubles the variance of such a sum. From 11 items on (and up to 20), half of the budget therefore
     goes into a model of sizes, items and pairs (`pairwise-marginals`). Each noisy count is shrunk towards that of the
     model, by as much as noise explains their difference. The result is raked to items, pairs and triples, each a mean
-    of the model's count and of the sum of all noisy counts, weighted by their variances.
+    of the model's count and of the sum of all noisy counts, weighted by their variances. With fewer than about
+    $50{,}000 / \varepsilon$ records, a noisy count of an itemset tells little: then the model has all of the budget,
+    and its records are published.
 
     Privacy
     -------
-    itemset counts: L1 = 1, since a record is exactly one itemset; asked once, for every itemset of the declared items,
-    with the whole budget up to 10 items and else with half of it.
-    sizes, item weights, pair weights: from 11 items on, as in `pairwise-marginals`, with the other half.
+    itemset counts: L1 = 1, since a record is exactly one itemset; asked at most once, for every itemset of the declared
+    items, with the whole budget up to 10 items and else with half of what the number of records leaves.
+    records: L1 = 1; from 11 items on, with a fiftieth of the budget.
+    sizes, item weights, pair weights: from 11 items on, as in `pairwise-marginals`, with the rest. Whether itemsets are
+    counted depends on the noisy number of records only.
     Threshold, means and raking depend on noisy answers only.
 
     Examples
@@ -74,8 +84,8 @@ class RakedHistogram(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is better
-    recommended: ClassVar[str] = "up to 20 items, from about 50,000 / epsilon records on"
+    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is as good or better
+    recommended: ClassVar[str] = "up to 10 items; 11 to 20 items from about 50,000 / epsilon records on"
 
     longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
     threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
@@ -105,9 +115,16 @@ class RakedHistogram(Publisher[Sets]):
         return rake(noisy, cells, self._cutoff(noisy, cells, spend), spend)
 
     def _rake_with_model(self, data: Sets, ledger: Ledger) -> tuple[Integers, Floats]:
-        """Improve the records of a model by noisy counts of all itemsets."""
-        for_model, for_itemsets = ledger.split(*_SHARES)
-        masks, counts = PairwiseMarginals(longest=self.longest).run(data, for_model).histogram()
+        """Improve the records of a model by noisy counts of all itemsets, if there are enough records for these."""
+        for_records, others = ledger.split(*_RECORD_SHARES)
+        exact = np.array([len(data)])
+        records = for_records.ask(exact, Laplace(l1=1), spend=for_records.budget, label="records")
+        method = PairwiseMarginals(longest=self.longest)
+        if int(records[0]) * ledger.budget < _ENOUGH:
+            masks, counts = method.run(data, others).histogram()
+            return masks, counts.astype(np.float64)
+        for_model, for_itemsets = others.split(*_SHARES)
+        masks, counts = method.run(data, for_model).histogram()
         noisy, cells, spend = self._ask_itemsets(data, for_itemsets)
         model = np.zeros_like(noisy)
         model[masks] = counts
