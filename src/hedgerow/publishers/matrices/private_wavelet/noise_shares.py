@@ -1,0 +1,268 @@
+r"""Which sums of blocks are asked for, and with which shares of the budget; from public sizes only.
+
+A *grid* is the array of the sums of all blocks of one size per axis. One unit is in one block of every grid, so shares
+$a_t$ of the grids add up to one. In the Haar basis the noise of a grid is uncorrelated: a coefficient of a node of $s$
+numbers is determined by a grid of blocks of $B \le s / 2$ with variance $(s / B) \cdot 2 / (a_t \varepsilon)^2$ (along
+each axis). Weighted by precision, all grids together leave the variance $2 / (\varepsilon^2 P_c)$ with
+$P_c = \sum_t a_t^2 M_{tc}$, $M_{tc} = B / s$; that is the least-squares estimate.
+
+A query weighs every coefficient, so its variance is $\sum_c W_c \cdot 2 / (\varepsilon^2 P_c)$. Shares minimise the
+mean, over kinds of queries, of this variance relative to that of noise on every cell ($a = 1$ for blocks of one cell),
+which is 1 if nothing better is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import combinations, product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.publishers.matrices.private_wavelet.haar import node_sizes
+
+__all__ = ["Grid", "choose_grids", "pad", "precisions", "query_weights", "variance_ratio"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+#: combinations of block sizes that are tried, how many all are starts of the search, and positions of a range that are averaged over
+_TRIED, _STARTS, _POSITIONS = 1024, 32, 4096
+_MOST_GRIDS, _EXCHANGES = 12, 3
+#: a table of so many grids times classes of coefficients makes the search slow
+_LARGE = 1 << 16
+#: one more grid has to make the variance smaller by this factor
+_WORTH = 0.99
+_ROUNDS = 60
+#: while shares are refined, none becomes 0, since cells tell about coefficients that no other grid tells about
+_LEAST = 1e-6
+#: shares are whole multiples of the reciprocal of about this, so that they are exact fractions
+_PARTS = 10_000
+_LEAST_SHARE = 0.002
+_FIRST_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The sums of all blocks of these sizes, asked for with `weight` of the sum of all weights."""
+
+    sizes: tuple[int, ...]
+    weight: int
+
+
+def pad(length: int) -> int:
+    """Return the power of two that an axis is padded to.
+
+    Examples
+    --------
+    >>> [pad(length) for length in (1, 2, 5, 8)]
+    [1, 2, 8, 8]
+    """
+    return 1 << max(0, length - 1).bit_length()
+
+
+@lru_cache(maxsize=64)
+def choose_grids(lengths: tuple[int, ...], range_share: float) -> tuple[Grid, ...]:
+    """Choose the grids for axes of these lengths, and queries over ranges of this share of an axis.
+
+    Examples
+    --------
+    >>> choose_grids((64,), 0.125)
+    (Grid(sizes=(1,), weight=1),)
+    >>> choose_grids((1024,), 0.125)
+    (Grid(sizes=(1,), weight=302), Grid(sizes=(16,), weight=323))
+    """
+    sizes = [_block_sizes(pad(length), len(lengths)) for length in lengths]
+    grids = list(product(*sizes))
+    informs = reduce(np.kron, [_informs(options, pad(n)) for options, n in zip(sizes, lengths, strict=True)])
+    families = _families(grids, lengths)
+    # k grids with a share of a / k each
+    together = np.array([informs[family].sum(0) / len(family) ** 2 for family in families])
+    best = _Search(query_weights(lengths, range_share).ravel(), together).run()
+    chosen = [
+        Grid(grids[grid], max(1, round(share * _PARTS / len(families[family]))))
+        for family, share in zip(best.grids.tolist(), best.shares.tolist(), strict=True)
+        for grid in families[family]
+    ]
+    common = math.gcd(*(grid.weight for grid in chosen))
+    reduced = [Grid(grid.sizes, grid.weight // common) for grid in chosen]
+    return tuple(sorted(reduced, key=lambda grid: grid.sizes))
+
+
+def _families(grids: list[tuple[int, ...]], lengths: tuple[int, ...]) -> list[list[int]]:
+    """Return the numbers of grids that differ by the order of axes of equal length only: they get equal shares."""
+    families: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for number, grid in enumerate(grids):
+        families.setdefault(tuple(sorted(zip(lengths, grid, strict=True))), []).append(number)
+    return list(families.values())
+
+
+def variance_ratio(weights: Floats, grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> float:
+    """Return the variance of queries with these weights, relative to noise on every cell.
+
+    Examples
+    --------
+    >>> round(variance_ratio(query_weights((1024,), 0.125), choose_grids((1024,), 0.125), (1024,)), 2)
+    0.39
+    """
+    return _spread(weights, precisions(grids, lengths))
+
+
+def precisions(grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> Floats:
+    """Return the precision of each class of coefficients, in multiples of epsilon squared over two."""
+    total = sum(grid.weight for grid in grids)
+    return sum(
+        ((grid.weight / total) ** 2 * class_precisions(grid.sizes, lengths) for grid in grids),
+        np.zeros([len(node_sizes(pad(length))) for length in lengths]),
+    )
+
+
+def class_precisions(sizes: tuple[int, ...], lengths: tuple[int, ...]) -> Floats:
+    """Return what a grid with the whole budget tells about each class of coefficients: B / s, or 0 for nothing."""
+    axes = [_informs([size], pad(length))[0] for size, length in zip(sizes, lengths, strict=True)]
+    return reduce(np.multiply.outer, axes)
+
+
+def query_weights(lengths: tuple[int, ...], range_share: float) -> Floats:
+    """Return the weight of each class of coefficients in the mean relative variance of queries.
+
+    A query is a range of this share along one axis, along two, or along all of them, which count alike; other axes are
+    whole. With a share of 0 it is a single cell.
+    """
+    ranges = [_range_weights(length, max(1, round(range_share * length))) for length in lengths]
+    if range_share == 0:
+        return reduce(np.multiply.outer, ranges)
+    wholes = [_range_weights(length, length) for length in lengths]
+    axes = range(len(lengths))
+
+    def weigh(query: tuple[int, ...]) -> Floats:
+        return reduce(np.multiply.outer, [(ranges if axis in query else wholes)[axis] for axis in axes])
+
+    numbers = sorted({number for number in (1, 2, len(lengths)) if number <= len(lengths)})
+    return np.mean([np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers], axis=0)
+
+
+def _range_weights(length: int, cells: int) -> Floats:
+    """Return the mean squared weight of coefficients of each class in the sum of a range, per cell of the range.
+
+    Only nodes with an end of the range in them have a weight: (left - right) / size, by how many cells are in it.
+    """
+    sizes = node_sizes(pad(length))
+    places = length - cells + 1
+    start = np.arange(places) if places <= _POSITIONS else np.linspace(0, places - 1, _POSITIONS).round()
+    weights = [(cells / sizes[0]) ** 2]
+    for size in sizes[1:].tolist():
+        nodes = (start // size, (start + cells) // size)
+        squares = [_node_weight(start, start + cells, node * size, size) for node in nodes]
+        squares[1] = np.where(nodes[0] == nodes[1], 0.0, squares[1])
+        weights.append(float(np.mean(squares[0] + squares[1])))
+    return np.array(weights) / cells
+
+
+def _node_weight(start: Floats, end: Floats, node: Floats, size: int) -> Floats:
+    middle, last = node + size // 2, node + size
+    left = np.maximum(0, np.minimum(end, middle) - np.maximum(start, node))
+    right = np.maximum(0, np.minimum(end, last) - np.maximum(start, middle))
+    return ((left - right) / size) ** 2
+
+
+def _block_sizes(length: int, axes: int) -> list[int]:
+    """Return the block sizes that are tried along an axis: all powers of two, or some if there are many axes."""
+    bits = length.bit_length() - 1
+    most = max(2, math.floor(_TRIED ** (1 / axes) + 1e-9))
+    tried = np.linspace(0, bits, min(bits + 1, most)).round().astype(np.int64)
+    return [1 << bit for bit in dict.fromkeys(tried.tolist())]
+
+
+def _informs(blocks: list[int], length: int) -> Floats:
+    """Return B / s per block size and class of nodes, 0 where blocks are too large to tell about the halves."""
+    nodes = node_sizes(length)
+    ratio = np.array(blocks)[:, None] / nodes
+    ratio[:, 1:][2 * np.array(blocks)[:, None] > nodes[1:]] = 0.0
+    return ratio
+
+
+def _spread(weights: Floats, precision: Floats) -> float:
+    return float((weights / precision).sum())
+
+
+class _Choice(NamedTuple):
+    """Grids, by their number, their shares, and the mean relative variance."""
+
+    grids: Integers
+    shares: Floats
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search for the best grids: `informs` has what each grid tells about each class of coefficients."""
+
+    weights: Floats
+    informs: Floats
+
+    def run(self) -> _Choice:
+        """Search from the cells alone, and if that is fast, from every pair of grids, and by exchanging grids."""
+        if self.informs.size > _LARGE:
+            return self.extend(self.cells())
+        starts = [self.cells()] if len(self.informs) > _STARTS else self.pairs()
+        return min((self.exchange(self.extend(start)) for start in starts), key=lambda choice: choice.variance)
+
+    def cells(self) -> _Choice:
+        """Return the grid of all cells alone, which every choice has: it tells about every coefficient."""
+        return _Choice(np.zeros(1, np.int64), np.ones(1), _spread(self.weights, self.informs[0]))
+
+    def pairs(self) -> list[_Choice]:
+        """Return all choices of the cells and at most one more grid."""
+        return [self.cells(), *(self.refine(np.array([0, more]), np.full(2, 0.5)) for more in range(1, len(self.informs)))]
+
+    def extend(self, choice: _Choice) -> _Choice:
+        """Add grids, each time the one that helps most, as long as it is worth it."""
+        while len(choice.grids) < _MOST_GRIDS:
+            more = self.add_one(choice)
+            if more.variance > _WORTH * choice.variance:
+                break
+            choice = more
+        return choice
+
+    def exchange(self, choice: _Choice) -> _Choice:
+        """Replace one grid by one or two others, as long as it is worth it."""
+        for _ in range(_EXCHANGES):
+            reduced = [self.refine(np.delete(choice.grids, at), np.delete(choice.shares, at)) for at in self._others(choice)]
+            others = [self.extend(self.add_one(self.add_one(less))) for less in reduced]
+            better = min(others, key=lambda other: other.variance, default=choice)
+            if better.variance > _WORTH * choice.variance:
+                break
+            choice = better
+        return choice
+
+    def add_one(self, choice: _Choice) -> _Choice:
+        """Add the grid that helps most, at the best of a few shares."""
+        now = choice.shares**2 @ self.informs[choice.grids]
+        tried = [(self.weights / ((1 - part) ** 2 * now + part**2 * self.informs)).sum(1) for part in _FIRST_SHARES]
+        part, grid = np.unravel_index(int(np.argmin(tried)), (len(_FIRST_SHARES), len(self.informs)))
+        if grid in choice.grids:
+            return choice
+        first = _FIRST_SHARES[int(part)]
+        return self.refine(np.append(choice.grids, grid), np.append(choice.shares * (1 - first), first))
+
+    def refine(self, grids: Integers, shares: Floats) -> _Choice:
+        r"""Minimise over the shares of these grids, and leave out those that hardly count.
+
+        With fixed weights of the grids in every coefficient, the variance is $\sum K_t / a_t^2$, smallest for
+        $a_t \propto K_t^{1/3}$; then the weights are updated. Each step makes the variance smaller.
+        """
+        informs = self.informs[grids]
+        for _ in range(_ROUNDS):
+            slopes = (informs * (self.weights / (shares**2 @ informs) ** 2)).sum(1)
+            shares = (shares**4 * slopes) ** (1 / 3)
+            shares = np.maximum(shares / shares.sum(), _LEAST)
+        kept = (shares >= _LEAST_SHARE) | (grids == 0)
+        grids, shares = grids[kept], shares[kept] / shares[kept].sum()
+        return _Choice(grids, shares, _spread(self.weights, shares**2 @ self.informs[grids]))
+
+    def _others(self, choice: _Choice) -> list[int]:
+        return [at for at, grid in enumerate(choice.grids.tolist()) if grid > 0]

@@ -1,0 +1,110 @@
+"""Private wavelet: noisy sums of blocks at several sizes, combined in the Haar basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, LiteralString, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.matrices import Matrix
+from hedgerow.errors import ParameterError
+from hedgerow.privacy import Laplace, Ledger, PureDP
+from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.matrices.private_wavelet.bins import choose_bins
+from hedgerow.publishers.matrices.private_wavelet.combination import add_up_blocks, combine, padded
+from hedgerow.publishers.matrices.private_wavelet.noise_shares import choose_grids
+from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
+
+__all__ = ["PrivateWavelet"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: sums of a column stay below this: floating-point numbers represent them exactly
+_LARGEST_SUM = 1 << 52
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateWavelet(Publisher[Matrix]):
+    r"""Publish a histogram of rows, or a matrix, whose sums over ranges are accurate, by noise in the Haar basis.
+
+    Unit `row`: the rows are counted on a grid of bins over all columns. Unit `cell`: each column is a list of numbers
+    in the order of the rows, which is public. Noise is added to the sums of all blocks of a few sizes. The least-squares
+    estimate from all of them weights, for every Haar coefficient, what each size says about it by its precision. Sizes
+    and shares of the budget are chosen, from public sizes, for sums over ranges of `range_share` of an axis; with noise
+    on every cell the error of such sums grows with the root of their length, here hardly. Privelet [1]_ adds noise to
+    the coefficients themselves; sums of blocks have less noise, as [2]_ found for other trees.
+
+    Privacy
+    -------
+    Unit `row`, blocks of rows: L1 = 1 per block size, since a row is in one block; sizes in sequence, with shares that
+    add up to the budget. Unit `cell`, sums of numbers: columns in parallel, since a cell is in one column; there L1 is
+    the number of steps between the declared bounds, since a cell is in one block per size and changes its sum by at
+    most that. The number of rows is private for unit `row`, and public for unit `cell`, as is their order. Whole
+    numbers within the bounds, and the places of rows within bins, are made of noisy sums only.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> data = Matrix.from_rows([[1, 2]] * 500 + [[3, 0]] * 300, domain=Domain.declare(a=range(4), b=range(4)))
+    >>> release = PrivateWavelet().publish(data, PureDP(epsilon=1, unit="row"), seed=7)
+    >>> release.data.count_bins([2, 4]).tolist()
+    [[500], [293]]
+
+    References
+    ----------
+    .. [1] X. Xiao, G. Wang, J. Gehrke. "Differential privacy via wavelet transforms". ICDE 2010.
+    .. [2] W. Qardaji, W. Yang, N. Li. "Understanding hierarchical methods for differentially private histograms".
+       PVLDB 6(14), 2013.
+    """
+
+    name: ClassVar[str] = "private-wavelet"
+    kinds: ClassVar = (Matrix,)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("row", "cell")
+    recommended: ClassVar[str] = "counts and sums over ranges of columns with declared bounds, or of rows in order"
+
+    bins: int = param(0, "bins per column, for unit row; 0 for about 65,536 cells in all", ge=0, le=1 << 22)
+    range_share: float = param(
+        0.125, "share of an axis that sums range over; 0 for single cells, which is noise on every cell", ge=0, le=1
+    )
+
+    def run(self, data: Matrix, ledger: Ledger) -> Matrix:
+        """Count rows in bins, or add up the numbers of each column."""
+        if ledger.promised(PureDP).unit == "cell":
+            return self._publish_cells(data, ledger)
+        bins = choose_bins(data.bounds, self.bins)
+        exact = data.count_bins(bins.widths)
+        estimates = self._estimate(exact, Laplace(l1=1), ledger, "blocks of rows")
+        counts = round_from_the_top(estimates, padded(np.full(exact.shape, UNLIMITED)))
+        return data.on_lattice(bins.draw(counts[tuple(map(slice, exact.shape))], ledger.coins()))
+
+    def _publish_cells(self, data: Matrix, ledger: Ledger) -> Matrix:
+        codes = np.zeros(data.values.shape, np.int64)
+        columns = range(codes.shape[1] if len(data) else 0)
+        for number, part in ledger.each(columns, spend=ledger.budget, label="sums of numbers"):
+            steps = data.bounds[number].steps
+            if steps * len(data) > _LARGEST_SUM:
+                msg = (
+                    f"column {data.columns[number]!r} has {steps:,} steps, too many for sums over all rows; declare a "
+                    "larger step"
+                )
+                raise ParameterError(msg)
+            estimates = self._estimate(data.column_in_order(number), Laplace(l1=steps), part, "sums of numbers")
+            bounds = padded(np.full(len(data), steps))
+            codes[:, number] = round_from_the_top(estimates, bounds)[: len(data)]
+        return data.on_lattice(codes, None if data.ids is None else np.sort(data.ids))
+
+    def _estimate(self, exact: Integers, mechanism: Laplace, ledger: Ledger, label: LiteralString) -> Floats:
+        """Ask for the sums of the blocks of each size, and combine the answers."""
+        grids = choose_grids(exact.shape, self.range_share)
+        total = sum(grid.weight for grid in grids)
+        answers: list[Integers] = []
+        for grid in grids:
+            sums = add_up_blocks(padded(exact), grid.sizes)
+            spend = ledger.budget * grid.weight / total
+            noisy = ledger.ask(sums.ravel(), mechanism, spend=spend, label=label)
+            answers.append(noisy.reshape(sums.shape))
+        return combine(grids, answers, exact.shape)
