@@ -145,7 +145,7 @@ class Matrix(Dataset):
         A number between two steps is rounded, one outside the bounds is moved to the bound: each by itself.
         """
         codes = np.empty(self.values.shape, np.int64)
-        for number in range(codes.shape[1]):
+        for number in range(len(self.columns)):
             codes[:, number] = self.lattice_column(number)
         return codes
 
@@ -161,7 +161,8 @@ class Matrix(Dataset):
         Examples
         --------
         >>> axis = NumberAxis.between(0, 3, 1)
-        >>> data = Matrix.from_rows([[0, 3], [1, 3], [3, 0]], domain=Domain((("a", axis), ("b", axis)), Source.DECLARED))
+        >>> domain = Domain((("a", axis), ("b", axis)), Source.DECLARED)
+        >>> data = Matrix.from_rows([[0, 3], [1, 3], [3, 0]], domain=domain)
         >>> data.count_bins([2, 4]).tolist()
         [[2], [1]]
         """

@@ -17,32 +17,22 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import combinations, product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.publishers.matrices.private_wavelet.grid_search import Search, spread
 from hedgerow.publishers.matrices.private_wavelet.haar import node_sizes
 
 __all__ = ["Grid", "choose_grids", "pad", "precisions", "query_weights", "variance_ratio"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
-#: combinations of block sizes that are tried, how many all are starts of the search, and positions of a range that are averaged over
-_TRIED, _STARTS, _POSITIONS = 1024, 32, 4096
-_MOST_GRIDS, _EXCHANGES = 12, 3
-#: a table of so many grids times classes of coefficients makes the search slow
-_LARGE = 1 << 16
-#: one more grid has to make the variance smaller by this factor
-_WORTH = 0.99
-_ROUNDS = 60
-#: while shares are refined, none becomes 0, since cells tell about coefficients that no other grid tells about
-_LEAST = 1e-6
+#: combinations of block sizes that are tried, and positions of a range that are averaged over
+_TRIED, _POSITIONS = 1024, 4096
 #: shares are whole multiples of the reciprocal of about this, so that they are exact fractions
 _PARTS = 10_000
-_LEAST_SHARE = 0.002
-_FIRST_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5)
 
 
 @dataclass(frozen=True)
@@ -76,17 +66,16 @@ def choose_grids(lengths: tuple[int, ...], range_share: float) -> tuple[Grid, ..
     (Grid(sizes=(1,), weight=302), Grid(sizes=(16,), weight=323))
     """
     sizes = [_block_sizes(pad(length), len(lengths)) for length in lengths]
-    grids = list(product(*sizes))
+    grids: list[tuple[int, ...]] = list(product(*sizes))
     informs = reduce(np.kron, [_informs(options, pad(n)) for options, n in zip(sizes, lengths, strict=True)])
     families = _families(grids, lengths)
     # k grids with a share of a / k each
     together = np.array([informs[family].sum(0) / len(family) ** 2 for family in families])
-    best = _Search(query_weights(lengths, range_share).ravel(), together).run()
-    chosen = [
-        Grid(grids[grid], max(1, round(share * _PARTS / len(families[family]))))
-        for family, share in zip(best.grids.tolist(), best.shares.tolist(), strict=True)
-        for grid in families[family]
-    ]
+    best = Search(query_weights(lengths, range_share).ravel(), together).run()
+    chosen: list[Grid] = []
+    for number, share in zip(best.grids.tolist(), best.shares.tolist(), strict=True):
+        family = families[int(number)]
+        chosen += [Grid(grids[grid], max(1, round(share * _PARTS / len(family)))) for grid in family]
     common = math.gcd(*(grid.weight for grid in chosen))
     reduced = [Grid(grid.sizes, grid.weight // common) for grid in chosen]
     return tuple(sorted(reduced, key=lambda grid: grid.sizes))
@@ -108,7 +97,7 @@ def variance_ratio(weights: Floats, grids: tuple[Grid, ...], lengths: tuple[int,
     >>> round(variance_ratio(query_weights((1024,), 0.125), choose_grids((1024,), 0.125), (1024,)), 2)
     0.39
     """
-    return _spread(weights, precisions(grids, lengths))
+    return spread(weights, precisions(grids, lengths))
 
 
 def precisions(grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> Floats:
@@ -142,7 +131,9 @@ def query_weights(lengths: tuple[int, ...], range_share: float) -> Floats:
         return reduce(np.multiply.outer, [(ranges if axis in query else wholes)[axis] for axis in axes])
 
     numbers = sorted({number for number in (1, 2, len(lengths)) if number <= len(lengths)})
-    return np.mean([np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers], axis=0)
+    return np.mean(
+        [np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers], axis=0
+    )
 
 
 def _range_weights(length: int, cells: int) -> Floats:
@@ -152,7 +143,7 @@ def _range_weights(length: int, cells: int) -> Floats:
     """
     sizes = node_sizes(pad(length))
     places = length - cells + 1
-    start = np.arange(places) if places <= _POSITIONS else np.linspace(0, places - 1, _POSITIONS).round()
+    start = np.linspace(0, places - 1, min(places, _POSITIONS)).round()
     weights = [(cells / sizes[0]) ** 2]
     for size in sizes[1:].tolist():
         nodes = (start // size, (start + cells) // size)
@@ -183,86 +174,3 @@ def _informs(blocks: list[int], length: int) -> Floats:
     ratio = np.array(blocks)[:, None] / nodes
     ratio[:, 1:][2 * np.array(blocks)[:, None] > nodes[1:]] = 0.0
     return ratio
-
-
-def _spread(weights: Floats, precision: Floats) -> float:
-    return float((weights / precision).sum())
-
-
-class _Choice(NamedTuple):
-    """Grids, by their number, their shares, and the mean relative variance."""
-
-    grids: Integers
-    shares: Floats
-    variance: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """A search for the best grids: `informs` has what each grid tells about each class of coefficients."""
-
-    weights: Floats
-    informs: Floats
-
-    def run(self) -> _Choice:
-        """Search from the cells alone, and if that is fast, from every pair of grids, and by exchanging grids."""
-        if self.informs.size > _LARGE:
-            return self.extend(self.cells())
-        starts = [self.cells()] if len(self.informs) > _STARTS else self.pairs()
-        return min((self.exchange(self.extend(start)) for start in starts), key=lambda choice: choice.variance)
-
-    def cells(self) -> _Choice:
-        """Return the grid of all cells alone, which every choice has: it tells about every coefficient."""
-        return _Choice(np.zeros(1, np.int64), np.ones(1), _spread(self.weights, self.informs[0]))
-
-    def pairs(self) -> list[_Choice]:
-        """Return all choices of the cells and at most one more grid."""
-        return [self.cells(), *(self.refine(np.array([0, more]), np.full(2, 0.5)) for more in range(1, len(self.informs)))]
-
-    def extend(self, choice: _Choice) -> _Choice:
-        """Add grids, each time the one that helps most, as long as it is worth it."""
-        while len(choice.grids) < _MOST_GRIDS:
-            more = self.add_one(choice)
-            if more.variance > _WORTH * choice.variance:
-                break
-            choice = more
-        return choice
-
-    def exchange(self, choice: _Choice) -> _Choice:
-        """Replace one grid by one or two others, as long as it is worth it."""
-        for _ in range(_EXCHANGES):
-            reduced = [self.refine(np.delete(choice.grids, at), np.delete(choice.shares, at)) for at in self._others(choice)]
-            others = [self.extend(self.add_one(self.add_one(less))) for less in reduced]
-            better = min(others, key=lambda other: other.variance, default=choice)
-            if better.variance > _WORTH * choice.variance:
-                break
-            choice = better
-        return choice
-
-    def add_one(self, choice: _Choice) -> _Choice:
-        """Add the grid that helps most, at the best of a few shares."""
-        now = choice.shares**2 @ self.informs[choice.grids]
-        tried = [(self.weights / ((1 - part) ** 2 * now + part**2 * self.informs)).sum(1) for part in _FIRST_SHARES]
-        part, grid = np.unravel_index(int(np.argmin(tried)), (len(_FIRST_SHARES), len(self.informs)))
-        if grid in choice.grids:
-            return choice
-        first = _FIRST_SHARES[int(part)]
-        return self.refine(np.append(choice.grids, grid), np.append(choice.shares * (1 - first), first))
-
-    def refine(self, grids: Integers, shares: Floats) -> _Choice:
-        r"""Minimise over the shares of these grids, and leave out those that hardly count.
-
-        With fixed weights of the grids in every coefficient, the variance is $\sum K_t / a_t^2$, smallest for
-        $a_t \propto K_t^{1/3}$; then the weights are updated. Each step makes the variance smaller.
-        """
-        informs = self.informs[grids]
-        for _ in range(_ROUNDS):
-            slopes = (informs * (self.weights / (shares**2 @ informs) ** 2)).sum(1)
-            shares = (shares**4 * slopes) ** (1 / 3)
-            shares = np.maximum(shares / shares.sum(), _LEAST)
-        kept = (shares >= _LEAST_SHARE) | (grids == 0)
-        grids, shares = grids[kept], shares[kept] / shares[kept].sum()
-        return _Choice(grids, shares, _spread(self.weights, shares**2 @ self.informs[grids]))
-
-    def _others(self, choice: _Choice) -> list[int]:
-        return [at for at, grid in enumerate(choice.grids.tolist()) if grid > 0]

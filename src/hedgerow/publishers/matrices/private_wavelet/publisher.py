@@ -31,11 +31,11 @@ class PrivateWavelet(Publisher[Matrix]):
     r"""Publish a histogram of rows, or a matrix, whose sums over ranges are accurate, by noise in the Haar basis.
 
     Unit `row`: the rows are counted on a grid of bins over all columns. Unit `cell`: each column is a list of numbers
-    in the order of the rows, which is public. Noise is added to the sums of all blocks of a few sizes. The least-squares
-    estimate from all of them weights, for every Haar coefficient, what each size says about it by its precision. Sizes
-    and shares of the budget are chosen, from public sizes, for sums over ranges of `range_share` of an axis; with noise
-    on every cell the error of such sums grows with the root of their length, here hardly. Privelet [1]_ adds noise to
-    the coefficients themselves; sums of blocks have less noise, as [2]_ found for other trees.
+    in the order of the rows, which is public. Noise is added to the sums of all blocks of a few sizes. Every Haar
+    coefficient is estimated from all sizes that tell about it, weighted by precision, which is the least-squares
+    estimate. Sizes and shares of the budget are chosen, from public numbers, for sums over ranges of `range_share` of
+    an axis; with noise on every cell the error of such sums grows with the root of their length. Privelet [1]_ adds
+    noise to the coefficients themselves; sums of a few sizes have less noise, as [2]_ found for trees of counts.
 
     Privacy
     -------
@@ -83,7 +83,7 @@ class PrivateWavelet(Publisher[Matrix]):
 
     def _publish_cells(self, data: Matrix, ledger: Ledger) -> Matrix:
         codes = np.zeros(data.values.shape, np.int64)
-        columns = range(codes.shape[1] if len(data) else 0)
+        columns = range(len(data.columns) if len(data) else 0)
         for number, part in ledger.each(columns, spend=ledger.budget, label="sums of numbers"):
             steps = data.bounds[number].steps
             if steps * len(data) > _LARGEST_SUM:

@@ -8,7 +8,7 @@ would be lost if every cell was moved into its bounds by itself.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,5 +60,5 @@ def _halving_order(shape: tuple[int, ...]) -> list[int]:
     return order
 
 
-def _to_leaves(values: NDArray[np.int64] | Floats, order: list[int]) -> NDArray[np.int64] | Floats:
+def _to_leaves(values: NDArray[Any], order: list[int]) -> NDArray[Any]:
     return np.transpose(values.reshape((2,) * len(order)), order).reshape(-1)
