@@ -102,8 +102,8 @@ def test_the_whole_budget_is_lost_at_several_sizes():
 MUTANTS = {
     "halved sensitivity": ("row", "Laplace(l1=1)", "Laplace(l1=Fraction(1, 2))"),
     "a cell moves by one step": ("cell", "Laplace(l1=steps)", "Laplace(l1=1)"),
-    "exact instead of noisy": ("row", "noisy.reshape(sums.shape)", "sums"),
-    "exact numbers of a column": ("cell", "noisy.reshape(sums.shape)", "sums"),
+    "exact instead of noisy": ("row", "answers.append(noisy)", "answers.append(sums)"),
+    "exact numbers of a column": ("cell", "answers.append(noisy)", "answers.append(sums)"),
     "every size has the whole budget": ("row", "ledger.budget * grid.weight / total", "ledger.budget"),
     "bounds from the data": ("row", "np.full(exact.shape, UNLIMITED)", "exact"),
     "the largest number is the bound": ("cell", "np.full(len(data), steps)", "data.column_in_order(number)"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.publishers.matrices.private_wavelet.haar import node_classes, transform, undo
 from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, class_precisions, pad, precisions
 
-__all__ = ["add_up_blocks", "combine", "padded"]
+__all__ = ["add_up_blocks", "blocks_in_use", "combine", "padded"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -34,6 +34,17 @@ def add_up_blocks(values: Integers, sizes: tuple[int, ...]) -> Integers:
         length = values.shape[axis] // size
         values = values.reshape(*values.shape[:axis], length, size, *values.shape[axis + 1 :]).sum(axis + 1)
     return values
+
+
+def blocks_in_use(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return where the blocks are that have a cell: the others are padding, and empty.
+
+    Examples
+    --------
+    >>> blocks_in_use((5, 8), (2, 4))
+    (slice(None, 3, None), slice(None, 2, None))
+    """
+    return tuple(slice(-(-length // size)) for length, size in zip(lengths, sizes, strict=True))
 
 
 def combine(grids: tuple[Grid, ...], answers: Sequence[Integers], lengths: tuple[int, ...]) -> Floats:

@@ -81,7 +81,7 @@ class Search:
     def add_one(self, choice: Choice) -> Choice:
         """Add the grid that helps most, at the best of a few shares."""
         now = choice.shares**2 @ self.informs[choice.grids]
-        tried = [(self.weights / ((1 - part) ** 2 * now + part**2 * self.informs)).sum(1) for part in _FIRST_SHARES]
+        tried = [self._variances((1 - part) ** 2 * now + part**2 * self.informs) for part in _FIRST_SHARES]
         part, grid = np.unravel_index(int(np.argmin(tried)), (len(_FIRST_SHARES), len(self.informs)))
         if grid in choice.grids:
             return choice
@@ -96,12 +96,19 @@ class Search:
         """
         informs = self.informs[grids]
         for _ in range(_ROUNDS):
-            slopes = (informs * (self.weights / (shares**2 @ informs) ** 2)).sum(1)
+            precision = shares**2 @ informs
+            # the root of a variance is at most its tangent, so that this makes the mean of roots smaller, too
+            weights = (self.weights / np.sqrt((self.weights / precision).sum(1, keepdims=True))).sum(0)
+            slopes = (informs * (weights / precision**2)).sum(1)
             shares = (shares**4 * slopes) ** (1 / 3)
             shares = np.maximum(shares / shares.sum(), _LEAST)
         kept = (shares >= _LEAST_SHARE) | (grids == 0)
         grids, shares = grids[kept], shares[kept] / shares[kept].sum()
         return Choice(grids, shares, spread(self.weights, shares**2 @ self.informs[grids]))
+
+    def _variances(self, precisions: Floats) -> Floats:
+        """Return `spread` for many precisions, one row each."""
+        return np.mean([np.sqrt((row / precisions).sum(1)) for row in self.weights], axis=0) ** 2
 
     def leave_one_out(self, choice: Choice) -> list[Choice]:
         """Return the choices with one grid less; the cells stay."""
@@ -110,5 +117,5 @@ class Search:
 
 
 def spread(weights: Floats, precision: Floats) -> float:
-    """Return the variance of queries, by the weights and the precisions of coefficients."""
-    return float((weights / precision).sum())
+    """Return the mean standard deviation of queries, squared: one row of weights of coefficients per kind of query."""
+    return float(np.sqrt((weights / precision).sum(1)).mean() ** 2)

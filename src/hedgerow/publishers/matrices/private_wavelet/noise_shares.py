@@ -7,8 +7,9 @@ each axis). Weighted by precision, all grids together leave the variance $2 / (\
 $P_c = \sum_t a_t^2 M_{tc}$, $M_{tc} = B / s$; that is the least-squares estimate.
 
 A query weighs every coefficient, so its variance is $\sum_c W_c \cdot 2 / (\varepsilon^2 P_c)$. Shares minimise the
-mean, over kinds of queries, of this variance relative to that of noise on every cell ($a = 1$ for blocks of one cell),
-which is 1 if nothing better is known.
+mean, over kinds of queries, of the standard deviation relative to that of noise on every cell ($a = 1$ for blocks of
+one cell), which is 1 if nothing better is known. Axes are padded to powers of two; blocks of padding only are empty and
+not asked for, so that the variance is at most this.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,39 +66,50 @@ def choose_grids(lengths: tuple[int, ...], range_share: float) -> tuple[Grid, ..
     >>> choose_grids((1024,), 0.125)
     (Grid(sizes=(1,), weight=302), Grid(sizes=(16,), weight=323))
     """
-    sizes = [_block_sizes(pad(length), len(lengths)) for length in lengths]
+    lengths = tuple(map(pad, lengths))
+    sizes = [_block_sizes(length, len(lengths)) for length in lengths]
     grids: list[tuple[int, ...]] = list(product(*sizes))
-    informs = reduce(np.kron, [_informs(options, pad(n)) for options, n in zip(sizes, lengths, strict=True)])
+    informs = reduce(np.kron, [_informs(options, n) for options, n in zip(sizes, lengths, strict=True)])
     families = _families(grids, lengths)
     # k grids with a share of a / k each
     together = np.array([informs[family].sum(0) / len(family) ** 2 for family in families])
-    best = Search(query_weights(lengths, range_share).ravel(), together).run()
-    chosen: list[Grid] = []
+    weights = query_weights(lengths, range_share)
+    best = Search(weights.reshape(len(weights), -1), together).run()
+    parts = dict.fromkeys(range(len(grids)), 0)
     for number, share in zip(best.grids.tolist(), best.shares.tolist(), strict=True):
         family = families[int(number)]
-        chosen += [Grid(grids[grid], max(1, round(share * _PARTS / len(family)))) for grid in family]
-    common = math.gcd(*(grid.weight for grid in chosen))
-    reduced = [Grid(grid.sizes, grid.weight // common) for grid in chosen]
-    return tuple(sorted(reduced, key=lambda grid: grid.sizes))
+        for grid in family:
+            parts[grid] += max(1, round(share * _PARTS / len(family)))
+    common = math.gcd(*parts.values())
+    chosen = [Grid(grids[grid], part // common) for grid, part in parts.items() if part]
+    return tuple(sorted(chosen, key=lambda grid: grid.sizes))
 
 
 def _families(grids: list[tuple[int, ...]], lengths: tuple[int, ...]) -> list[list[int]]:
-    """Return the numbers of grids that differ by the order of axes of equal length only: they get equal shares."""
-    families: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    """Return the numbers of grids that get equal shares: the cells first, alone.
+
+    These are grids that differ by the order of axes of equal length only, and all grids in which each axis is either
+    whole or in single cells, and as many are whole: one of them alone may not be worth its share, all of them are.
+    """
+    families: dict[Any, list[int]] = {}
     for number, grid in enumerate(grids):
         families.setdefault(tuple(sorted(zip(lengths, grid, strict=True))), []).append(number)
-    return list(families.values())
+        wholes = sum(size == pad(length) for size, length in zip(grid, lengths, strict=True))
+        if all(size in (1, pad(length)) for size, length in zip(grid, lengths, strict=True)):
+            families.setdefault(wholes, []).append(number)
+    distinct = {tuple(family): family for family in families.values()}
+    return sorted(distinct.values(), key=lambda family: (family != [0], family))
 
 
 def variance_ratio(weights: Floats, grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> float:
-    """Return the variance of queries with these weights, relative to noise on every cell.
+    """Return the squared mean standard deviation of queries with these weights, relative to noise on every cell.
 
     Examples
     --------
     >>> round(variance_ratio(query_weights((1024,), 0.125), choose_grids((1024,), 0.125), (1024,)), 2)
     0.39
     """
-    return spread(weights, precisions(grids, lengths))
+    return spread(weights.reshape(len(weights), -1), precisions(grids, lengths).ravel())
 
 
 def precisions(grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> Floats:
@@ -116,14 +128,14 @@ def class_precisions(sizes: tuple[int, ...], lengths: tuple[int, ...]) -> Floats
 
 
 def query_weights(lengths: tuple[int, ...], range_share: float) -> Floats:
-    """Return the weight of each class of coefficients in the mean relative variance of queries.
+    """Return the weight of each class of coefficients in the mean relative variance of queries, one row per kind.
 
-    A query is a range of this share along one axis, along two, or along all of them, which count alike; other axes are
-    whole. With a share of 0 it is a single cell.
+    A query is a range of this share along one axis, along two, or along all of them; other axes are whole. With a share
+    of 0 it is a single cell.
     """
     ranges = [_range_weights(length, max(1, round(range_share * length))) for length in lengths]
     if range_share == 0:
-        return reduce(np.multiply.outer, ranges)
+        return reduce(np.multiply.outer, ranges)[None]
     wholes = [_range_weights(length, length) for length in lengths]
     axes = range(len(lengths))
 
@@ -131,9 +143,7 @@ def query_weights(lengths: tuple[int, ...], range_share: float) -> Floats:
         return reduce(np.multiply.outer, [(ranges if axis in query else wholes)[axis] for axis in axes])
 
     numbers = sorted({number for number in (1, 2, len(lengths)) if number <= len(lengths)})
-    return np.mean(
-        [np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers], axis=0
-    )
+    return np.array([np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers])
 
 
 def _range_weights(length: int, cells: int) -> Floats:

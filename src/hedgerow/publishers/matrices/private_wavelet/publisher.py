@@ -13,7 +13,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.private_wavelet.bins import choose_bins
-from hedgerow.publishers.matrices.private_wavelet.combination import add_up_blocks, combine, padded
+from hedgerow.publishers.matrices.private_wavelet.combination import add_up_blocks, blocks_in_use, combine, padded
 from hedgerow.publishers.matrices.private_wavelet.noise_shares import choose_grids
 from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
 
@@ -104,7 +104,9 @@ class PrivateWavelet(Publisher[Matrix]):
         answers: list[Integers] = []
         for grid in grids:
             sums = add_up_blocks(padded(exact), grid.sizes)
+            used = blocks_in_use(exact.shape, grid.sizes)
             spend = ledger.budget * grid.weight / total
-            noisy = ledger.ask(sums.ravel(), mechanism, spend=spend, label=label)
-            answers.append(noisy.reshape(sums.shape))
+            noisy = np.zeros_like(sums)
+            noisy[used] = ledger.ask(sums[used].ravel(), mechanism, spend=spend, label=label).reshape(sums[used].shape)
+            answers.append(noisy)
         return combine(grids, answers, exact.shape)
