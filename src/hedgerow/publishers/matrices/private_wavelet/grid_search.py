@@ -14,8 +14,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
 _MOST_GRIDS, _EXCHANGES = 12, 3
-#: a table of so many grids times classes of coefficients makes the search slow; of so few grids all pairs are starts
-_LARGE, _STARTS = 1 << 16, 32
+#: a table of so many grids times classes of coefficients makes the search slow; of so few grids all pairs are starts,
+#: and the best of what becomes of them are improved by exchanging grids
+_LARGE, _STARTS, _EXCHANGED = 1 << 16, 32, 6
 #: one more grid has to make the variance smaller by this factor
 _WORTH = 0.99
 _ROUNDS = 60
@@ -46,7 +47,8 @@ class Search:
         if self.informs.size > _LARGE:
             return self.extend(self.cells())
         starts = [self.cells()] if len(self.informs) > _STARTS else self.pairs()
-        return min((self.exchange(self.extend(start)) for start in starts), key=lambda choice: choice.variance)
+        extended = sorted(map(self.extend, starts), key=lambda choice: choice.variance)
+        return min(map(self.exchange, extended[:_EXCHANGED]), key=lambda choice: choice.variance)
 
     def cells(self) -> Choice:
         """Return the grid of all cells alone, which every choice has: it tells about every coefficient."""
