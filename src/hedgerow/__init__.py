@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.data import Domain, Graph, Sequences, Sets, Trajectories
+    from hedgerow.data import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories
     from hedgerow.data.records import Records
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
+    from hedgerow.privacy.distortion import Distortion
     from hedgerow.privacy.kcl_criterion import KCL
     from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
     from hedgerow.publishers import METHODS, Publisher, find_method, param
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from hedgerow.publishers.graphs.noisy_degrees import NoisyDegrees
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
+    from hedgerow.publishers.matrices.additive_noise import AdditiveNoise
+    from hedgerow.publishers.matrices.svd import SVD
+    from hedgerow.publishers.matrices.wavelet.publisher import Wavelet
     from hedgerow.publishers.records.clustree.publisher import ClusTree
     from hedgerow.publishers.records.clustree_packing.publisher import ClusTreePacking
     from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
@@ -46,6 +50,8 @@ __all__ = [
     "DER",
     "KCL",
     "METHODS",
+    "SVD",
+    "AdditiveNoise",
     "All",
     "Choose",
     "ClusTree",
@@ -55,6 +61,7 @@ __all__ = [
     "Criterion",
     "DegreeCorrectedBlocks",
     "DiffPart",
+    "Distortion",
     "Domain",
     "FlatLaplace",
     "Flip",
@@ -68,10 +75,12 @@ __all__ = [
     "LaplaceGraph",
     "Ledger",
     "LocalSuppression",
+    "Matrix",
     "NGram",
     "NGramMarkov",
     "NoisyDegrees",
     "NoisySingletons",
+    "NumberAxis",
     "PairwiseMarginals",
     "PrefixTree",
     "Publisher",
@@ -88,6 +97,7 @@ __all__ = [
     "TopMFilter",
     "Trajectories",
     "VariableOrderMarkov",
+    "Wavelet",
     "find_method",
     "param",
     "read",
@@ -97,12 +107,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "hedgerow.data": ("Domain",),
+    "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),
+    "hedgerow.privacy.distortion": ("Distortion",),
     "hedgerow.privacy.kcl_criterion": ("KCL",),
     "hedgerow.privacy.tree_criteria": ("KAnonymity", "LDiversity"),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),

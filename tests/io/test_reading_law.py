@@ -86,7 +86,17 @@ def first_vertex_wins(lines, starts):
     return numbers.cast(pl.String) if len(words) and numbers[0] is not None else words
 
 
+def all_numbers_or_texts(where, name, column):
+    """Take a column for numbers only if all of its cells are."""
+    del where, name
+    try:
+        return column.cast(pl.Float64).to_numpy(), np.zeros(len(column), np.bool_)
+    except pl.exceptions.PolarsError:
+        return np.zeros(len(column)), np.ones(len(column), np.bool_)
+
+
 PLANTED = {
+    "one cell makes a column a text": ("CSV of numbers", "hedgerow.io.matrices.number_cells", all_numbers_or_texts),
     "one edge directs all": ("sparse matrix", "hedgerow.io.graphs._refuse_directions", all_or_none),
     "the first vertex decides what all are": ("edge list", "hedgerow.io.edge_list.read_words", first_vertex_wins),
     "dates are guessed": (

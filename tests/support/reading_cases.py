@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 from reading_graphs import GRAPH_CASES
 from reading_law import Case
+from reading_matrices import MATRIX_CASES
 from reading_records import RECORD_CASES
 from reading_units import (
     DATES,
@@ -205,6 +206,7 @@ CASES: dict[str, Case] = {
         person=Pool(["p", 1, 1.0], ["p", True, None]),
     ),
     **GRAPH_CASES,
+    **MATRIX_CASES,
     **RECORD_CASES,
 }
 

@@ -47,7 +47,7 @@ class Dataset(ABC):
 
     def on(self, engine: Engine) -> Self:
         """Return this data set with another engine to count it."""
-        return replace(self, engine=engine)
+        return self if engine is self.engine else replace(self, engine=engine)
 
     @abstractmethod
     def count_units(self, unit: str) -> int:

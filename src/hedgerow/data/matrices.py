@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
 import msgspec
@@ -19,12 +20,14 @@ from hedgerow.data.row_order import order_rows
 from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.frontiers import NextSymbol, SymbolLists
 
-__all__ = ["Matrix", "columns_domain"]
+__all__ = ["Matrix", "canonical_order", "columns_domain"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 #: numbers that are looked at together, so that they stay in the cache of the processor
 _BLOCK = 2**17
+#: the bits of -0.0
+_NEGATIVE_ZERO = np.array(-0.0).view(np.int64)
 #: in how many ways a cell of a neighbour is changed: to either bound, and by one step
 _WAYS = 3
 
@@ -72,10 +75,10 @@ class Matrix(Dataset):
             if column is not None and column.shape != (len(self),):
                 msg = f"names and labels of rows must be one per row; got {len(column)} for {len(self)} rows"
                 raise DomainError(msg)
-        if not all(np.isfinite(block).all() for block in row_blocks(self.values)):
+        if not all(map(_is_finite, row_blocks(self.values))):
             msg = "a matrix needs finite numbers in all cells; fill in missing numbers, or leave the rows out"
             raise DomainError(msg)
-        if any(np.any(np.signbit(block) & (block == 0)) for block in row_blocks(self.values)):
+        if any(map(_has_negative_zeros, row_blocks(self.values))):
             # otherwise two rows could be equal and written differently
             object.__setattr__(self, "values", _frozen(self.values + 0.0))
 
@@ -251,22 +254,19 @@ class Matrix(Dataset):
         return self.on_lattice(self.lattice(), ids)
 
     def canonical(self) -> Matrix:
-        """Sort rows by their names, if they have any, else by their content."""
-        order = self.canonical_order()
+        """Put rows into the order of their names, or else into one that depends on their content alone."""
+        order = self.order
         return self if np.array_equal(order, np.arange(len(self))) else self.take(order)
 
-    def canonical_order(self) -> NDArray[np.intp]:
-        """Return the positions of the rows in canonical order."""
-        return order_rows(self._sort_keys(), len(self))
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The positions of the rows in canonical order."""
+        return canonical_order(self.values, self.ids, self.labels)
 
-    def _sort_keys(self) -> Iterator[NDArray[Any]]:
-        if self.ids is not None:
-            if self.ids.dtype.kind != "i":
-                yield np.strings.str_len(self.ids)  # so that 2 is before 10
-            yield self.ids
-        yield from self.values.T
-        if self.labels is not None:
-            yield self.labels
+    def in_order(self) -> Matrix:
+        """Return the same, by a method that has put its rows into canonical order: they are not sorted again."""
+        vars(self)["order"] = np.arange(len(self))
+        return self
 
     def without_attributes(self) -> Matrix:
         """Drop names and labels of rows; numbers tell their order only, which `bounded` drops if it is private."""
@@ -288,6 +288,15 @@ class Matrix(Dataset):
         return head + self.values.tobytes()
 
 
+def canonical_order(values: Floats, ids: NDArray[Any] | None, labels: NDArray[Any] | None) -> NDArray[np.intp]:
+    """Return the positions of rows in the order of their names; without names, in one that their content determines."""
+    keys: list[NDArray[Any]] = []
+    if ids is not None:
+        # by length first, so that 2 is before 10
+        keys = [ids] if ids.dtype.kind == "i" else [np.strings.str_len(ids), ids]
+    return order_rows(keys, values, [] if labels is None else [labels])
+
+
 def columns_domain(columns: Sequence[str], source: Source) -> Domain:
     """Return a domain of columns without bounds."""
     return Domain(tuple((name, NumberAxis()) for name in columns), source)
@@ -297,6 +306,14 @@ def row_blocks(values: Floats) -> Iterator[Floats]:
     """Yield the rows in blocks that fit into the cache of a processor."""
     rows = max(1, _BLOCK // max(1, values.shape[1]))
     return (values[start : start + rows] for start in range(0, len(values), rows))
+
+
+def _is_finite(block: Floats) -> bool:
+    return bool(np.isfinite(block).all())
+
+
+def _has_negative_zeros(block: Floats) -> bool:
+    return bool(np.any(np.ravel(block).view(np.int64) == _NEGATIVE_ZERO))
 
 
 def _is_name(name: str) -> bool:

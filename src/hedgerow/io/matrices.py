@@ -25,7 +25,6 @@ from hedgerow.io.number_table import (
     NumberTable,
     OutputRows,
     number_cells,
-    python_columns,
     text_cells,
 )
 from hedgerow.io.options import read_choice, read_whole_number
@@ -40,7 +39,7 @@ _COLUMNS = {
 _OPTIONS = {
     "names": "the names of all columns, separated by commas, if the file has no header",
     "drop": "columns that are not read, separated by commas; every other column must hold numbers",
-    "rows": "sorted (the default): rows are published in the order of their content; numbered: they stay in the order "
+    "rows": "hashed (the default): rows are published in an order computed from their content; numbered: in the order "
     "of the file, so that whoever knows that order knows whose row it is",
     "carried": "in a release: which of id and label its file has",
 }
@@ -63,7 +62,7 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
     if names is not None and (len(set(names)) < len(names) or not all(names)):
         msg = "the names of columns must be distinct, and none may be empty; name each column"
         raise ParameterError(msg)
-    numbered = read_choice(options, "rows", "sorted", "numbered") == "numbered"
+    numbered = read_choice(options, "rows", "hashed", "numbered") == "numbered"
     if numbered and "id" in roles:
         msg = "rows are named by a column or numbered, not both; omit rows=numbered, or the column id"
         raise ParameterError(msg)
@@ -83,15 +82,12 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
-    """Take an array, a polars, pandas or Arrow table, or a list of rows."""
+    """Take an array, or a polars, pandas or Arrow table."""
     if isinstance(source, np.ndarray):
         return array_table("the array", cast("NDArray[Any]", source), request)
     if isinstance(source, (list, tuple)):
-        cells = python_columns(cast("list[Any]", source), request.names)
-        if cells is None:
-            msg = "a list of rows needs rows of numbers, all of one length"
-            raise ReadError(msg)
-        return NumberTable("the list", request, tuple(cells), cells)
+        msg = "a matrix is read from a file, an array or a table; make one of lists with Matrix.from_rows"
+        raise ReadError(msg)
     try:
         cells = _columns_of(source)
     # messages of the libraries may quote a cell, and some damage makes their core panic
@@ -251,8 +247,8 @@ CODEC = Codec(
     make=_make,
     lay_out=OutputRows,
     explain=_explain,
-    order="Rows are in the order of their names or numbers, if they have any, and else sorted by their published "
-    "content.",
+    order="Rows are in the order of their names or numbers, if they have any, and else in an order that is computed "
+    "from their published content.",
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from hedgerow.data.matrices import Matrix
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.long_table import Flags, Integers
 
-__all__ = ["Floats", "MatrixRequest", "NumberTable", "OutputRows", "number_cells", "python_columns", "text_cells"]
+__all__ = ["Floats", "MatrixRequest", "NumberTable", "OutputRows", "number_cells", "text_cells"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -134,17 +134,3 @@ def text_cells(where: str, name: str, column: pl.Series) -> tuple[NDArray[Any], 
     column = column.str.strip_chars(" \t")
     bad = column.is_null() | (column == "") | column.str.contains("[\0\r\n]")
     return np.array(column.fill_null("").to_list(), np.str_), bad.fill_null(value=True).to_numpy()
-
-
-def python_columns(rows: Sequence[Any], names: Sequence[str] | None) -> dict[str, pl.Series] | None:
-    """Turn lists of Python values, one per row, into columns; None if they are not rows of one length."""
-    try:
-        listed = [list(cast("Sequence[Any]", row)) for row in rows]
-    except TypeError:
-        return None
-    size = len(listed[0]) if names is None and listed else len(names or ())
-    if any(len(row) != size for row in listed):
-        return None
-    names = [f"c{number}" for number in range(1, size + 1)] if names is None else names
-    texts = [[text_of(cell, fractions=True) for cell in row] for row in listed]
-    return {name: pl.Series([row[at] for row in texts], dtype=pl.String) for at, name in enumerate(names)}

@@ -24,7 +24,7 @@ class PairedRows(NamedTuple):
 def pair_rows(original: Matrix, released: Matrix) -> PairedRows | None:
     """Pair rows; None if rows have no names, or other columns, so that nobody can tell which belong together.
 
-    Rows without names are published in the order of their content. To pair them, publish with a column `id`, or with
+    Rows without names are published in another order. To pair them, publish with a column `id`, or with
     the reading option `rows=numbered`.
 
     Examples

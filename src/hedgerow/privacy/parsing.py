@@ -62,7 +62,8 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, ki
         raise UnsupportedGuarantee(msg)
     if not candidates:
         listed = "; or ".join(
-            f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in promises or PROMISES
+            f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}"
+            for name in promises or PROMISES
         )
         msg = f"no guarantee has exactly {typed}; there are {listed}"
         raise UnsupportedGuarantee(msg)

@@ -72,7 +72,9 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
     meant = interpret_options(given, kept)
     if len(meant) == 1:
         return build(meant[0], given)
-    keeps = "; or ".join(f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options)}" for name in kept)
+    keeps = "; or ".join(
+        f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}" for name in kept
+    )
     got = " ".join(f"--{name}" for name in given) or "nothing"
     alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
     missing = [f"--{name}" for name, option in alone if option.required and name not in given]

@@ -14,7 +14,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.column_statistics import ColumnStatistics
-from hedgerow.publishers.matrices.rows import BLOCK, finish, refuse_unchanged, start
+from hedgerow.publishers.matrices.rows import BLOCK, finish, product_rows, refuse_unchanged, start
 
 __all__ = ["AdditiveNoise", "draw_rotation", "perturb"]
 
@@ -114,10 +114,13 @@ def perturb(values: Floats, rotation: Floats | None, beta: float | Floats, coins
         _require_orthonormal(rotation, values.shape[1])
     square = rotation is None or rotation.shape[0] == rotation.shape[1]
     moved = values if square else np.empty((len(values), cast("Floats", rotation).shape[1]))
-    for begin in range(0, len(values), BLOCK):
-        block = values[begin : begin + BLOCK]
+    step = BLOCK if rotation is None else product_rows(values.shape[1])
+    for begin in range(0, len(values), step):
+        block = values[begin : begin + step]
         turned = block if rotation is None else block @ rotation
-        moved[begin : begin + BLOCK] = turned + beta * coins.standard_normal(turned.shape)
+        noise = coins.standard_normal(turned.shape)
+        noise *= beta
+        np.add(turned, noise, out=moved[begin : begin + step])
     return moved
 
 

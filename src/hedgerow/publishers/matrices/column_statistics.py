@@ -1,4 +1,4 @@
-"""Means and standard deviations of columns: restored after a distortion, or removed before it."""
+"""Means and standard deviations of columns: taken from the original, and restored after a distortion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import NotSatisfied
 from hedgerow.publishers.matrices.rows import BLOCK
 
-__all__ = ["ColumnStatistics", "restore", "standardise", "unstandardise"]
+__all__ = ["ColumnStatistics", "restore"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -23,6 +23,11 @@ class ColumnStatistics(NamedTuple):
 
     mean: Floats
     deviation: Floats
+
+    @property
+    def scale(self) -> Floats:
+        """What z-scores are divided by: the deviation, or 1 in a constant column."""
+        return np.where(self.deviation > 0, self.deviation, 1.0)
 
     @classmethod
     def of(cls, values: Floats) -> ColumnStatistics:
@@ -58,23 +63,3 @@ def restore(values: Floats, wanted: ColumnStatistics) -> None:
         block -= now.mean
         block *= factor
         block += wanted.mean
-
-
-def standardise(values: Floats) -> ColumnStatistics:
-    """Turn columns into z-scores, in place; return what was taken out. Constant columns become 0."""
-    taken = ColumnStatistics.of(values)
-    scale = np.where(taken.deviation > 0, taken.deviation, 1.0)
-    for at in range(0, len(values), BLOCK):
-        block = values[at : at + BLOCK]
-        block -= taken.mean
-        block /= scale
-    return taken
-
-
-def unstandardise(values: Floats, taken: ColumnStatistics) -> None:
-    """Undo `standardise`, in place."""
-    scale = np.where(taken.deviation > 0, taken.deviation, 1.0)
-    for at in range(0, len(values), BLOCK):
-        block = values[at : at + BLOCK]
-        block *= scale
-        block += taken.mean

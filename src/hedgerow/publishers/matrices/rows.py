@@ -8,32 +8,34 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.matrices import Matrix
+from hedgerow.data.matrices import Matrix, canonical_order
 from hedgerow.errors import NotSatisfied
 
-__all__ = ["BLOCK", "finish", "refuse_unchanged", "start"]
+__all__ = ["BLOCK", "finish", "product_rows", "refuse_unchanged", "row_items", "start"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 #: rows of a block
 BLOCK = 4096
+#: cells of a block that is multiplied: threads wait for each other after each product, so that there should be few
+_PRODUCT = 2**21
 #: significant digits of what is published, counted from the largest number of a column: the digits after these depend
 #: on the order in which a processor adds, and can tell which number a result was computed from
 _DIGITS = 12
 _LARGEST_EXPONENT = 290
-#: columns that are moved together: as many as a line of the cache has
-_COLUMNS = 8
+#: in how many parts the columns of rows are moved, and how many rows at a time
+_PARTS, _GATHERED = 3, 2**16
 _UNCHANGED = 1e-12
 
 
-def start(data: Matrix, order: np.random.Generator | None = None) -> tuple[Matrix, Floats]:
-    """Return the rows in canonical or in random order, and a copy of their numbers to work on.
+def product_rows(columns: int) -> int:
+    """Return how many rows are multiplied at a time."""
+    return max(BLOCK, _PRODUCT // max(1, columns))
 
-    Their order in the input does not matter: a random order is a permutation of the canonical one.
-    """
-    places = data.canonical_order()
-    if order is not None:
-        places = places[order.permutation(len(data))]
+
+def start(data: Matrix) -> tuple[Matrix, Floats]:
+    """Return the rows in canonical order, so that their order in the input does not matter, and numbers to work on."""
+    places = data.order
     if np.array_equal(places, np.arange(len(data))):
         return data, np.array(data.values, order="C")
     ordered = data.take(places)
@@ -45,8 +47,8 @@ def start(data: Matrix, order: np.random.Generator | None = None) -> tuple[Matri
     return ordered, values
 
 
-def finish(ordered: Matrix, values: Floats, columns: Sequence[str] | None = None) -> Matrix:
-    """Round the numbers and sort the rows, both in place."""
+def finish(data: Matrix, values: Floats, columns: Sequence[str] | None = None) -> Matrix:
+    """Round the numbers that replace those of the data, and put rows into canonical order, both in place."""
     largest = np.maximum(values.max(0, initial=0.0), -values.min(0, initial=0.0))
     exponents = np.floor(np.log10(np.where(largest > 0, largest, 1.0)))
     scale = 10.0 ** np.clip(_DIGITS - 1 - exponents, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
@@ -56,15 +58,31 @@ def finish(ordered: Matrix, values: Floats, columns: Sequence[str] | None = None
         np.rint(block, out=block)
         np.divide(block, scale, out=block)
         np.add(block, 0.0, out=block)  # there are no negative zeros in a matrix
-    released = ordered.distorted(values, ids=ordered.ids, labels=ordered.labels, columns=columns)
-    order = released.canonical_order()
-    if np.array_equal(order, np.arange(len(values))):
-        return released
-    values.flags.writeable = True
-    for begin in range(0, values.shape[1], _COLUMNS):
-        values[:, begin : begin + _COLUMNS] = values[order, begin : begin + _COLUMNS]
-    ids, labels = (None if column is None else column[order] for column in (ordered.ids, ordered.labels))
-    return ordered.distorted(values, ids=ids, labels=labels, columns=columns)
+    ids, labels = data.ids, data.labels
+    order = canonical_order(values, ids, labels)
+    if not np.array_equal(order, np.arange(len(values))):
+        _reorder(values, order)
+        ids, labels = (None if column is None else column[order] for column in (ids, labels))
+    return data.distorted(values, ids=ids, labels=labels, columns=columns).in_order()
+
+
+def _reorder(values: Floats, order: NDArray[np.intp]) -> None:
+    """Put rows into another order, in place, a part of the columns at a time."""
+    rows, columns = values.shape
+    width = -(-columns // _PARTS)
+    memory = np.empty(rows * width)  # used again for every part: fresh memory is much slower
+    for begin in range(0, columns, width):
+        part = row_items(values, slice(begin, min(columns, begin + width)))
+        moved = np.ndarray((rows,), part.dtype, memory)
+        for at in range(0, rows, _GATHERED):
+            moved[at : at + _GATHERED] = part[order[at : at + _GATHERED]]
+        part[:] = moved
+
+
+def row_items(values: Floats, columns: slice) -> NDArray[np.void]:
+    """Return some columns of each row as one item, which is moved as a whole; a view of contiguous numbers."""
+    width = columns.stop - columns.start
+    return np.ndarray((len(values),), f"V{8 * width}", values.data, 8 * columns.start, (values.strides[0],))
 
 
 def refuse_unchanged(changed: float) -> None:

@@ -14,7 +14,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
-from hedgerow.publishers.matrices.rows import BLOCK, finish, refuse_unchanged, start
+from hedgerow.publishers.matrices.rows import finish, product_rows, refuse_unchanged, start
 
 __all__ = ["SVD", "Spectrum", "decompose", "truncate"]
 
@@ -33,11 +33,11 @@ class SVD(Publisher[Matrix]):
     Privacy
     -------
     None. Nothing is asked of the ledger, and nothing is promised: a release of rank $k$ has the $k$ directions in which
-    rows differ most, nearly unchanged. Rows are sorted by what is published.
+    rows differ most, nearly unchanged. The order of rows says nothing about the original.
 
     Examples
     --------
-    >>> data = Matrix.from_rows([[1, 2], [2, 4.1], [3, 5.9]])
+    >>> data = Matrix.from_rows([[1, 2], [2, 4.1], [3, 5.9]], ids=["a", "b", "c"])
     >>> SVD(rank=1).publish(data, Distortion(), seed=1).data.values.round(2).tolist()
     [[1.0, 2.0], [2.05, 4.08], [2.97, 5.92]]
 
@@ -82,16 +82,17 @@ def decompose(values: Floats) -> Spectrum:
     blocks are factorised instead (QR).
     """
     gram = np.zeros((values.shape[1],) * 2)
-    for at in range(0, len(values), BLOCK):
-        block = values[at : at + BLOCK]
+    step = product_rows(values.shape[1])
+    for at in range(0, len(values), step):
+        block = values[at : at + step]
         gram += block.T @ block
     squares, vectors = np.linalg.eigh(gram)
     singular = np.sqrt(np.maximum(squares[::-1], 0.0))
     if singular[-1] > _LOST * singular[0]:
         return Spectrum(singular, np.ascontiguousarray(vectors[:, ::-1]))
     rest = np.zeros((0, values.shape[1]))
-    for at in range(0, len(values), BLOCK):
-        rest = np.linalg.qr(np.concatenate((rest, values[at : at + BLOCK])), mode="r")
+    for at in range(0, len(values), step):
+        rest = np.linalg.qr(np.concatenate((rest, values[at : at + step])), mode="r")
     _, singular, rows = np.linalg.svd(rest)
     padded = np.zeros(values.shape[1])
     padded[: len(singular)] = singular
@@ -108,7 +109,10 @@ def truncate(values: Floats, rank: int) -> float:
     kept = vectors[:, :rank]
     whole = 2 * rank >= values.shape[1]
     projection = kept @ kept.T if whole else kept
-    for at in range(0, len(values), BLOCK):
-        block = values[at : at + BLOCK]
-        block[:] = block @ projection if whole else (block @ kept) @ kept.T
+    step = product_rows(values.shape[1])
+    product = np.empty((min(step, len(values)), values.shape[1]))
+    for at in range(0, len(values), step):
+        block = values[at : at + step]
+        right, left = (projection, block) if whole else (kept.T, block @ kept)
+        block[:] = np.matmul(left, right, out=product[: len(block)])
     return float(np.linalg.norm(singular[rank:]) / max(np.linalg.norm(singular), np.finfo(float).tiny))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,17 @@ from hedgerow.errors import NotSatisfied
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore, standardise, unstandardise
-from hedgerow.publishers.matrices.rows import finish, refuse_unchanged, start
+from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
+from hedgerow.publishers.matrices.rows import finish, refuse_unchanged
 from hedgerow.publishers.matrices.wavelet.filters import find_filters
 from hedgerow.publishers.matrices.wavelet.partition import cut_blocks
 from hedgerow.publishers.matrices.wavelet.shrinkage import THRESHOLDS, Basis, choose_deltas, shrink
+from hedgerow.publishers.matrices.wavelet.tiles import RowBlock
 
 __all__ = ["Wavelet"]
 
 Floats: TypeAlias = NDArray[np.float64]
+Positions: TypeAlias = NDArray[np.intp]
 
 _SMALLEST = 2
 
@@ -78,41 +80,43 @@ class Wavelet(Publisher[Matrix]):
         if min(data.values.shape) < _SMALLEST:
             msg = f"a wavelet needs at least {_SMALLEST} rows and columns; nothing was released"
             raise NotSatisfied(msg)
-        ordered, values = start(data, coins if self.order == "random" else None)
-        if self.order == "names":
-            _require_unsorted(ordered)
-        kept = ColumnStatistics.of(values) if self.normalise else None
-        taken = standardise(values) if self.standardise else None
-        refuse_unchanged(self.distort(values) / max(float(np.abs(values).max()), np.finfo(float).tiny))
-        if taken is not None:
-            unstandardise(values, taken)
-        if kept is not None:
-            restore(values, kept)
-        return finish(ordered, values)
+        order = data.order
+        if self.order == "random":
+            order = order[coins.permutation(len(order))]
+        else:
+            _require_unsorted(data, order)
+        statistics = ColumnStatistics.of(data.values) if self.normalise or self.standardise else None
+        values = self.distort(data.values, order, statistics if self.standardise else None)
+        if statistics is not None and self.normalise:
+            restore(values, statistics)
+        return finish(data, values)
 
-    def distort(self, values: Floats) -> float:
-        """Shrink the details of each block, in place; return the largest change of a number."""
-        largest = 0.0
-        for block in cut_blocks((len(values), values.shape[1]), self.partition, self.wavelet):
-            part = values[block.rows, block.columns]
-            filters = find_filters(block.wavelet)
-            level = self.level or (min(part.shape) - 1).bit_length()
-            deltas = choose_deltas(part, filters, level, self.threshold, self.p)
-            largest = max(largest, shrink(part, Basis(filters, level, deltas)))
-        return largest
+    def distort(self, source: Floats, order: Positions, statistics: ColumnStatistics | None = None) -> Floats:
+        """Shrink the details of each block of rows in this order; return rows in the order of the source."""
+        source = np.ascontiguousarray(source)
+        target = np.empty_like(source)
+        changed = False
+        for rows, columns, wavelet in cut_blocks((len(source), source.shape[1]), self.partition, self.wavelet):
+            block = RowBlock(source, target, order[rows], columns, statistics)
+            filters = find_filters(wavelet)
+            level = self.level or (min(block.shape) - 1).bit_length()
+            deltas = choose_deltas(block, filters, level, self.threshold, self.p)
+            changed |= shrink(block, Basis(filters, level, deltas))
+        refuse_unchanged(float(changed))
+        return target
 
 
-def _require_unsorted(ordered: Matrix) -> None:
+def _require_unsorted(data: Matrix, order: Positions) -> None:
     """Refuse rows in the order of their names or numbers if these are sorted by label, or if they have none.
 
-    Rows without names would be in the order of their content, and their first column would hardly change.
+    Without names, rows have no order of their own.
     """
-    if ordered.ids is None:
+    if data.ids is None:
         msg = "order=names needs rows with names or numbers (--columns id=NAME, or rows=numbered); nothing was released"
         raise NotSatisfied(msg)
-    labels: NDArray[Any] | None = ordered.labels
-    if labels is None or len(labels) < _SMALLEST:
+    if data.labels is None:
         return
+    labels = data.labels[order]
     shares = np.unique(labels, return_counts=True)[1] / len(labels)
     expected = float(1 - (shares**2).sum()) * (len(labels) - 1)
     if 2 * int((labels[1:] != labels[:-1]).sum()) < expected:

@@ -59,8 +59,10 @@ def _split_haar(values: Floats, filters: Filters) -> tuple[Floats, Bands]:
     del filters
     rows, columns = values.shape
     if rows % 2 or columns % 2:
-        values = np.pad(values, ((0, rows % 2), (0, columns % 2)), "edge")
-        rows, columns = values.shape
+        even = np.empty((rows + rows % 2, columns + columns % 2))
+        even[:rows, :columns] = values
+        even[rows:, :columns], even[:, columns:] = values[-1:], even[:, columns - 1 : columns]
+        values, (rows, columns) = even, even.shape
     shape = (rows // 2, columns // 2)
     low, high = values[0::2] + values[1::2], values[0::2] - values[1::2]
     # pairs of columns are neighbours in memory: one long row is faster than many short ones
