@@ -156,7 +156,8 @@ class Matrix(Dataset):
         """Return how many steps each number of one column is above its lower bound."""
         axis = self.bounds[number]
         low, step = float(axis.low or 0), float(axis.step or 1)
-        return np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps).astype(np.int64)
+        with np.errstate(over="ignore"):  # infinitely far is beyond the bound, too
+            return np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps).astype(np.int64)
 
     def count_bins(self, widths: Sequence[int]) -> NDArray[np.int64]:
         """Count the rows per cell of a grid: bin number k of a column has `widths` steps of it, from k times that on.
@@ -195,7 +196,8 @@ class Matrix(Dataset):
         """Return rows of numbers that are so many steps above the lower bounds of the columns."""
         values = np.empty(codes.shape)
         for number, axis in enumerate(self.bounds):
-            values[:, number] = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
+            exact = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
+            values[:, number] = exact if axis.decimals is None else np.round(exact, axis.decimals)
         return replace(self, values=values, ids=ids, labels=None)
 
     def distorted(
