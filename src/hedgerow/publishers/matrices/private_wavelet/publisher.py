@@ -13,14 +13,19 @@ from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.private_wavelet.bins import choose_bins
-from hedgerow.publishers.matrices.private_wavelet.combination import add_up_blocks, blocks_in_use, combine, padded
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import choose_grids
+from hedgerow.publishers.matrices.private_wavelet.combination import (
+    add_up_blocks,
+    blocks_in_use,
+    combine,
+    padded,
+    share_within_bounds,
+)
+from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, choose_grids
 from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
 
 __all__ = ["PrivateWavelet"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 #: sums of a column stay below this: floating-point numbers represent them exactly
 _LARGEST_SUM = 1 << 52
@@ -35,7 +40,8 @@ class PrivateWavelet(Publisher[Matrix]):
     coefficient is estimated from all sizes that tell about it, weighted by precision, which is the least-squares
     estimate. Sizes and shares of the budget are chosen, from public numbers, for sums over ranges of `range_share` of
     an axis; with noise on every cell the error of such sums grows with the root of their length. Privelet [1]_ adds
-    noise to the coefficients themselves; sums of a few sizes have less noise, as [2]_ found for trees of counts.
+    noise to the coefficients themselves; sums of a few sizes have less noise, as [2]_ found for trees of counts. For
+    unit `cell`, coefficients that noise hides are shrunk, so that a number is nearly the mean of its neighbours.
 
     Privacy
     -------
@@ -77,7 +83,8 @@ class PrivateWavelet(Publisher[Matrix]):
             return self._publish_cells(data, ledger)
         bins = choose_bins(data.bounds, self.bins)
         exact = data.count_bins(bins.widths)
-        estimates = self._estimate(exact, Laplace(l1=1), ledger, "blocks of rows")
+        grids, answers = self._ask(exact, Laplace(l1=1), ledger, "blocks of rows")
+        estimates = combine(grids, answers, exact.shape)
         counts = round_from_the_top(estimates, padded(np.full(exact.shape, UNLIMITED)))
         return data.on_lattice(bins.draw(counts[tuple(map(slice, exact.shape))], ledger.coins()))
 
@@ -92,13 +99,17 @@ class PrivateWavelet(Publisher[Matrix]):
                     "larger step"
                 )
                 raise ParameterError(msg)
-            estimates = self._estimate(data.column_in_order(number), Laplace(l1=steps), part, "sums of numbers")
+            grids, answers = self._ask(data.column_in_order(number), Laplace(l1=steps), part, "sums of numbers")
+            kept = share_within_bounds(grids, len(data), float(part.budget))
+            estimates = combine(grids, answers, (len(data),), kept)
             bounds = padded(np.full(len(data), steps))
             codes[:, number] = round_from_the_top(estimates, bounds)[: len(data)]
         return data.on_lattice(codes, None if data.ids is None else np.sort(data.ids))
 
-    def _estimate(self, exact: Integers, mechanism: Laplace, ledger: Ledger, label: LiteralString) -> Floats:
-        """Ask for the sums of the blocks of each size, and combine the answers."""
+    def _ask(
+        self, exact: Integers, mechanism: Laplace, ledger: Ledger, label: LiteralString
+    ) -> tuple[tuple[Grid, ...], list[Integers]]:
+        """Ask for the sums of the blocks of each size."""
         grids = choose_grids(exact.shape, self.range_share)
         total = sum(grid.weight for grid in grids)
         answers: list[Integers] = []
@@ -109,4 +120,4 @@ class PrivateWavelet(Publisher[Matrix]):
             noisy = np.zeros_like(sums)
             noisy[used] = ledger.ask(sums[used].ravel(), mechanism, spend=spend, label=label).reshape(sums[used].shape)
             answers.append(noisy)
-        return combine(grids, answers, exact.shape)
+        return grids, answers
