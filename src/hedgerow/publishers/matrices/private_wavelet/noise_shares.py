@@ -130,20 +130,24 @@ def class_precisions(sizes: tuple[int, ...], lengths: tuple[int, ...]) -> Floats
 def query_weights(lengths: tuple[int, ...], range_share: float) -> Floats:
     """Return the weight of each class of coefficients in the mean relative variance of queries, one row per kind.
 
-    A query is a range of this share along one axis, along two, or along all of them; other axes are whole. With a share
-    of 0 it is a single cell.
+    A query is a range of this share along one axis, along two, or along all of them, or a single bin of one axis; other
+    axes are whole. With one axis it is a range only, and with a share of 0 a single cell.
     """
-    ranges = [_range_weights(length, max(1, round(range_share * length))) for length in lengths]
+    cells = [_range_weights(length, 1) for length in lengths]
     if range_share == 0:
-        return reduce(np.multiply.outer, ranges)[None]
+        return reduce(np.multiply.outer, cells)[None]
+    ranges = [_range_weights(length, max(1, round(range_share * length))) for length in lengths]
     wholes = [_range_weights(length, length) for length in lengths]
     axes = range(len(lengths))
 
-    def weigh(query: tuple[int, ...]) -> Floats:
-        return reduce(np.multiply.outer, [(ranges if axis in query else wholes)[axis] for axis in axes])
+    def weigh(along: list[Floats], number: int) -> Floats:
+        """Return the mean over all choices of so many axes."""
+        chosen = [[(along if axis in query else wholes)[axis] for axis in axes] for query in combinations(axes, number)]
+        return np.mean([reduce(np.multiply.outer, each) for each in chosen], axis=0)
 
     numbers = sorted({number for number in (1, 2, len(lengths)) if number <= len(lengths)})
-    return np.array([np.mean([weigh(query) for query in combinations(axes, number)], axis=0) for number in numbers])
+    margins = [weigh(cells, 1)] if len(lengths) > 1 else []
+    return np.array([*(weigh(ranges, number) for number in numbers), *margins])
 
 
 def _range_weights(length: int, cells: int) -> Floats:
