@@ -27,7 +27,7 @@ from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
     variance_ratio,
 )
 from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
+from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts
 
 RUNS, FIRST_SEED, SHARE = 10, 100, 0.125
 EPSILONS = ("0.1", "1")
@@ -95,7 +95,7 @@ def privelet(exact: Numbers, epsilon: float, most: int, seed: int) -> Numbers:
     scale = levels / epsilon * (most if most < UNLIMITED else 1)
     chance = -np.expm1(-1 / scale)
     coefficients += draw.geometric(chance, coefficients.shape) - draw.geometric(chance, coefficients.shape)
-    numbers = round_from_the_top(undo(coefficients), padded(np.full(exact.shape, most)))
+    numbers = round_counts(undo(coefficients), padded(np.full(exact.shape, most)))
     return numbers[tuple(map(slice, exact.shape))]
 
 

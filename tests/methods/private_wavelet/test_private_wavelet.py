@@ -31,7 +31,7 @@ from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
     variance_ratio,
 )
 from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
+from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts, round_from_the_top
 from hedgerow.testing import changed
 
 CHOSEN = (query_weights((256,), 0.125), choose_grids((256,), 0.125), (256,))
@@ -148,6 +148,23 @@ def test_whole_numbers_are_within_bounds_and_keep_the_total(bits, seed, top):
     assert numbers.sum() == np.clip(np.rint(estimates.sum()), 0, most.sum())
     exact = np.minimum(draw.integers(0, 9, shape), most)
     assert np.array_equal(round_from_the_top(exact.astype(float), most), exact)
+
+
+def test_sums_along_axes_stay_as_accurate_as_they_are():
+    """Noise in every cell, none along the axes: whole counts do not mix them up."""
+    draw = np.random.default_rng(8)
+    exact = np.outer(draw.poisson(6, 32), draw.poisson(2, 32)).astype(float)
+    noise = draw.laplace(0, 5, (32, 32))
+    noise = noise - noise.mean(0) - noise.mean(1, keepdims=True) + noise.mean()
+    most = np.full((32, 32), UNLIMITED)
+    errors = {}
+    for rounded in (round_counts, round_from_the_top):
+        counts = rounded(exact + noise, most)
+        assert counts.min() >= 0
+        errors[rounded] = np.abs(counts.sum(0) - exact.sum(0)).mean()
+    assert errors[round_counts] < 4
+    assert errors[round_from_the_top] > 15
+    assert np.array_equal(round_counts(exact, most), exact)
 
 
 def test_moving_cells_into_bounds_one_by_one_would_be_worse():

@@ -21,7 +21,7 @@ from hedgerow.publishers.matrices.private_wavelet.combination import (
     share_within_bounds,
 )
 from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, choose_grids
-from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_from_the_top
+from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts, round_from_the_top
 
 __all__ = ["PrivateWavelet"]
 
@@ -57,7 +57,7 @@ class PrivateWavelet(Publisher[Matrix]):
     >>> data = Matrix.from_rows([[1, 2]] * 500 + [[3, 0]] * 300, domain=Domain.declare(a=range(4), b=range(4)))
     >>> release = PrivateWavelet().publish(data, PureDP(epsilon=1, unit="row"), seed=7)
     >>> release.data.count_bins([2, 4]).tolist()
-    [[500], [293]]
+    [[497], [296]]
 
     References
     ----------
@@ -85,7 +85,7 @@ class PrivateWavelet(Publisher[Matrix]):
         exact = data.count_bins(bins.widths)
         grids, answers = self._ask(exact, Laplace(l1=1), ledger, "blocks of rows")
         estimates = combine(grids, answers, exact.shape)
-        counts = round_from_the_top(estimates, padded(np.full(exact.shape, UNLIMITED)))
+        counts = round_counts(estimates, padded(np.full(exact.shape, UNLIMITED)))
         return data.on_lattice(bins.draw(counts[tuple(map(slice, exact.shape))], ledger.coins()))
 
     def _publish_cells(self, data: Matrix, ledger: Ledger) -> Matrix:
