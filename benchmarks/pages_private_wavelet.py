@@ -11,7 +11,8 @@ HEAD = """# Results: private-wavelet
 Made by `benchmarks/pages.py` from `private-wavelet.json`; do not edit.
 
 A sum over a range of one eighth of an axis, wherever it is, is what the method chooses its noise for (`range_share`).
-No constant was chosen on data: block sizes and shares come from the formula below. The rivals:
+No constant was chosen on data: block sizes and shares come from the formula below. That cells are fitted to what is
+known of each axis was decided with the two-dimensional data of this page in view. The rivals:
 
 - *every cell*: Laplace noise on every cell; the method itself with `range_share=0`.
 - *Privelet*: Laplace noise on the Haar coefficients, the same for all levels (Xiao, Wang and Gehrke, 2010). *Best
@@ -19,7 +20,7 @@ No constant was chosen on data: block sizes and shares come from the formula bel
 - *all alike*: the control. It knows the total and spreads it evenly (rows), or has every number in the middle of its
   bounds (cells).
 
-All rivals with noise become whole numbers within bounds by the same step, from the total down."""
+Rivals with noise become whole numbers within bounds by the same steps as the method."""
 FORMULA = """## By formula: one axis, epsilon 1
 
 The standard deviation of the noise of a sum over an eighth of the axis, before rounding; at another epsilon divide by
@@ -29,22 +30,21 @@ MEASURED = """## Measured: root mean squared errors
 
 Over all positions of each kind of query, on releases as they are published; means over 10 runs, with the standard
 deviation over runs in brackets. *Eighth of an axis*: ranges along one axis, all of the others. *Eighth of every axis*:
-boxes. *Bins*: single bins of one axis, all of the others. *All*: the number of rows, or the sum of the column. Errors of
-`cell` are in steps of the lattice. The bounds of real columns are what anybody would declare; none was taken from the
-data."""
+boxes. *Bins of one axis*: single bins, all of the other axes. *All*: the number of rows, or the sum of the column.
+Errors of unit `cell` are in steps of the lattice. The bounds of real columns are what anybody would declare; none was
+taken from the data."""
 TIMES = """## Times
 
 1,000,000 made-up rows, epsilon 1, on two shared cores; the floor counts the bins of each column and sorts it, without
 our code. The search for block sizes is included."""
 LOSSES = """## Where a rival is better
 
-- *Single cells*, and bins of one axis if there is one axis only: noise on every cell has the smaller error, by the
-  factors above. Take `range_share=0` if that is what is asked for. Where most cells are empty the difference is small,
-  because whole numbers that are not negative hide most of the noise.
-- *Boxes* over three columns: their error is up to a fifth larger than with noise on every cell, since part of the budget
-  goes into sums along one axis.
+- *Single cells*: noise on every cell has up to half the error. Take `range_share=0` if single cells are what is asked
+  for.
+- *Boxes* of an eighth of every axis, on grids of up to about a hundred bins per axis: noise on every cell is better,
+  since half of the budget goes into sums along the axes. From about 200 bins per axis on it is not.
 - *All alike* is better where noise is larger than what there is to know: a few hundred rows on thousands of cells, or
-  1,484 numbers at epsilon 0.1 whose ranges all have about the same mean. Take fewer bins, or a larger epsilon.
+  1,484 numbers whose ranges all have about the same mean. Take fewer bins, or a larger epsilon.
 - A single published number of unit `cell` says hardly anything: at epsilon 1 its noise is as large as its bounds.
 
 The cases, by more than the standard deviations of both:"""
@@ -99,7 +99,7 @@ def times_table(rows: dict[str, Any]) -> str:
 
 def list_losses(measured: dict[str, Any]) -> str:
     """Name every query and data set on which a rival has the smaller error."""
-    lines: dict[str, list[str]] = {}
+    lines: dict[str, dict[str, list[str]]] = {}
     for name, run in measured.items():
         mean = run["methods"]["private-wavelet"]
         for rival in RIVALS[1:]:
@@ -107,6 +107,11 @@ def list_losses(measured: dict[str, Any]) -> str:
             better = [query for query in mean if sum(other[query]) < mean[query][0] - mean[query][1]]
             # the control knows the total
             better = [query for query in better if (rival, query) != ("all alike", "all")]
+            data, _, epsilon = name.rpartition(", epsilon ")
             for query in better:
-                lines.setdefault(f"{rival}, {query}", []).append(name)
-    return "\n".join(f"- {what}: {'; '.join(names)}" for what, names in sorted(lines.items()))
+                lines.setdefault(f"{rival}, {query}", {}).setdefault(data, []).append(epsilon)
+    return "\n".join(f"- {what}: {_name_cases(cases)}" for what, cases in sorted(lines.items()))
+
+
+def _name_cases(cases: dict[str, list[str]]) -> str:
+    return "; ".join(f"{data} (epsilon {' and '.join(epsilons)})" for data, epsilons in cases.items())
