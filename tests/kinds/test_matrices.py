@@ -164,6 +164,7 @@ def npy(array, **more):
         (npy(np.zeros(2, [("x", float)])), "must hold numbers"),
         (npy(np.array(["a"])), "must hold numbers"),
         (npy(np.zeros((2, 2), complex)), "its type is c16"),
+        (npy(np.zeros((0, 10**9))), "has 1,000,000,000 columns, more than 100,000; transpose it"),
         (npy(np.zeros((2, 2, 2))), "must have rows and columns; it has 3 dimensions"),
         (npy(np.array([[1.0, np.nan]])), r"a\.npy:1: a cell is empty, or not a finite number"),
     ],
@@ -231,6 +232,8 @@ def test_bounds_are_declared_in_a_file_and_come_back(tmp_path):
         ("numbers = true\nlow = 1\nhigh = 1\nstep = 1", "need low < high"),
         ("numbers = true\nlow = 0\nhigh = 1\nstep = 0.3", "a step above 0 that divides"),
         ("numbers = true\nlow = 'a'\nhigh = 1\nstep = 1", "low of a column must be a number; got 'a'"),
+        ("numbers = true\nlow = '1e999999999'\nhigh = 1\nstep = 1", "low of a column must be a number"),
+        ("numbers = true\nlow = '1/0'\nhigh = 1\nstep = 1", "low of a column must be a number"),
         ("low = 0.5\nhigh = 1", "must be whole numbers, .* with numbers = true"),
     ],
 )
@@ -361,6 +364,8 @@ def test_a_matrix_goes_through_all_commands(tmp_path):
     statement = (tmp_path / "R" / "STATEMENT.md").read_text()
     assert "no formal guarantee" in statement
     assert "Spectral filtering" in statement
+    ran = run(f"verify R/data.csv --kind matrices --promise Distortion {read_as}", tmp_path)
+    assert (ran.code, "cannot be verified from a file" in ran.err) == (3, True)
     assert "`who` is the name of the row, as it was." in statement
 
 

@@ -11,6 +11,7 @@ import shutil
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from backports import zstd
 from folders import seal
@@ -54,6 +55,10 @@ def sound(folder: Path) -> list[tuple[str, str]]:
     xml = f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{xml}</graph></graphml>'
     (folder / "g.graphml.gz").write_bytes(gzip.compress(xml.encode()))
     (folder / "g.toml").write_text(f"[vertex]\nvalues = {json.dumps(people)}\n")
+    numbers = pl.DataFrame({name: [draw.gauss(5, 2) for _ in range(60)] for name in ("x", "y", "z")})
+    numbers.with_columns(pl.Series("who", [f"p{n}" for n in range(59)] + [CELL])).write_csv(folder / "m.csv")
+    np.save(folder / "m.npy", numbers.to_numpy())
+    numbers.write_parquet(folder / "m.parquet")
     epsilon = "--epsilon 3 --unit"
     jobs = [
         *(f"{name} --kind sets --method flat-laplace {epsilon} record --domain d.toml"
@@ -63,6 +68,9 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
+        "m.csv --kind matrices --method wavelet --columns id=who",
+        "m.npy --kind matrices --method svd --read rows=numbered",
+        "m.parquet --kind matrices --method additive-noise --set rotation=random",
         f"g.edges --kind graphs --method degree-corrected-blocks {epsilon} edge --domain g.toml",
         f"g.graphml.gz --kind graphs --method der --k 2 {epsilon} edge --domain g.toml",
         f"g.parquet --kind graphs --method random-graph {epsilon} edge --domain g.toml",

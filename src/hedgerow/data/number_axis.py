@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,9 +15,10 @@ __all__ = ["NumberAxis", "axis_from_plain", "to_number_axis"]
 
 #: floating-point numbers represent the numbers of so many steps exactly
 _MOST_STEPS = 2**53
-_LONGEST = 60
 #: decimal places that are looked for
 _DECIMALS = 12
+#: numbers as people write them; a received file could have one of a billion digits, in a few characters
+_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,40}/[0-9]{1,40}")
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,9 @@ def _exact(what: str, number: Any) -> Fraction:
     """Read a number as it is written."""
     text = repr(number) if isinstance(number, float) else str(number)
     try:
-        exact = None if isinstance(number, bool) or len(text) > _LONGEST else Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        exact = None
-    if exact is None:
-        msg = f"{what} of a column must be a number; got {text[:40]!r}"
-        raise DomainError(msg)
-    return exact
+        if not isinstance(number, bool) and _NUMBER.fullmatch(text):
+            return Fraction(text)
+    except ZeroDivisionError:
+        pass
+    msg = f"{what} of a column must be a number; got {text[:40]!r}"
+    raise DomainError(msg)

@@ -17,6 +17,8 @@ __all__ = ["array_table", "check", "read", "write"]
 
 _KINDS = "fiu"
 _DIMENSIONS = 2
+#: an array without rows can announce any number of columns in a few bytes
+_MOST_COLUMNS = 100_000
 #: the bytes of a header: the names and types of a structured array could be long, but those are not read
 _LONGEST_HEADER = 4096
 
@@ -56,7 +58,10 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
     if array.ndim not in {1, _DIMENSIONS}:
         msg = f"{where} must have rows and columns; it has {array.ndim} dimensions"
         raise ReadError(msg)
-    array = array.reshape(len(array), -1) if array.ndim == 1 else array
+    array = array[:, None] if array.ndim == 1 else array
+    if array.shape[1] > _MOST_COLUMNS:
+        msg = f"{where} has {array.shape[1]:,} columns, more than {_MOST_COLUMNS:,}; transpose it"
+        raise ReadError(msg)
     names = request.names or tuple(f"c{number}" for number in range(1, array.shape[1] + 1))
     if len(names) != array.shape[1]:
         msg = f"{where} has {array.shape[1]} columns, and {len(names)} names are given; name each column"
@@ -76,6 +81,7 @@ def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:
     if data.labels is not None or not (data.ids is None or data.numbered):
         msg = "a NumPy file has no place for names and labels of rows; leave them out, or write CSV or Parquet"
         raise ParameterError(msg)
-    content = io.BytesIO()
-    np.lib.format.write_array(content, np.ascontiguousarray(data.values), version=(1, 0), allow_pickle=False)
-    return content.getvalue()
+    values = np.ascontiguousarray(data.values, "<f8")
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(values))
+    return b"".join((header.getvalue(), values.data.cast("B"))) if values.size else header.getvalue()

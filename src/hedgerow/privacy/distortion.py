@@ -29,6 +29,11 @@ class Distortion(Guarantee):
     name: ClassVar[str] = "Distortion"
     kinds: ClassVar[tuple[type[Dataset], ...]] = (Matrix,)
 
+    @property
+    def verifiable_from_data(self) -> bool:
+        """Never: a file that is not told apart from the original must not be called verified."""
+        return False
+
     def require_records(self, data: Dataset) -> None:
         """Refuse fewer than two rows, which no method can distort."""
         rows = data.count_units("row")
