@@ -16,7 +16,8 @@ from hedgerow import Domain, PureDP
 from hedgerow.audit import Recorder
 from hedgerow.data.matrices import Matrix
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.errors import ParameterError, UndeclaredDomain
+from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
+from hedgerow.frontiers.sharded import ShardedEngine
 from hedgerow.privacy import ExactAnswers, Laplace, Ledger
 from hedgerow.privacy.questions import NoisyAnswers
 from hedgerow.publishers.base import publish_with
@@ -241,6 +242,30 @@ def test_ranges_of_published_rows_are_accurate():
         errors[share] = np.sqrt(np.mean(squares))
     assert errors[0.125] < 12
     assert errors[0.125] < 0.85 * errors[0.0]
+
+
+# ---- the operations of the kind that it counts with
+
+
+@given(
+    low=st.integers(-1000, 1000),
+    step=st.sampled_from(["1", "0.1", "0.25", "1/3", "0.001", "7"]),
+    codes=st.lists(st.integers(0, 500), min_size=1, max_size=20),
+    shards=st.integers(1, 3),
+)
+def test_numbers_on_a_lattice_are_counted_where_they_are(low, step, codes, shards):
+    bounds = (low, low + 500 * Fraction(step), step)
+    codes = np.array(codes)[:, None]
+    data = matrix(np.zeros(len(codes)), bounds).on_lattice(codes).on(ShardedEngine(shards))
+    assert np.array_equal(data.lattice(), codes)
+    assert np.array_equal(data.count_bins([1]), np.bincount(codes[:, 0], minlength=501))
+    assert np.array_equal(data.bounded("cell").column_in_order(0), codes[:, 0])
+
+
+def test_rows_without_numbers_have_no_order():
+    with pytest.raises(DomainError, match="rows have no order; number them"):
+        matrix([[1]], (0, 4, 1)).column_in_order(0)
+    assert matrix([[1e308]], (0, 4, "1/7")).lattice().tolist() == [[28]]
 
 
 # ---- refusals

@@ -82,7 +82,7 @@ class Search:
 
     def add_one(self, choice: Choice) -> Choice:
         """Add the grid that helps most, at the best of a few shares."""
-        now = choice.shares**2 @ self.informs[choice.grids]
+        now = _add_precisions(choice.shares, self.informs[choice.grids])
         tried = [self._variances((1 - part) ** 2 * now + part**2 * self.informs) for part in _FIRST_SHARES]
         part, grid = np.unravel_index(int(np.argmin(tried)), (len(_FIRST_SHARES), len(self.informs)))
         if grid in choice.grids:
@@ -98,7 +98,7 @@ class Search:
         """
         informs = self.informs[grids]
         for _ in range(_ROUNDS):
-            precision = shares**2 @ informs
+            precision = _add_precisions(shares, informs)
             # the root of a variance is at most its tangent, so that this makes the mean of roots smaller, too
             weights = (self.weights / np.sqrt((self.weights / precision).sum(1, keepdims=True))).sum(0)
             slopes = (informs * (weights / precision**2)).sum(1)
@@ -106,7 +106,7 @@ class Search:
             shares = np.maximum(shares / shares.sum(), _LEAST)
         kept = (shares >= _LEAST_SHARE) | (grids == 0)
         grids, shares = grids[kept], shares[kept] / shares[kept].sum()
-        return Choice(grids, shares, spread(self.weights, shares**2 @ self.informs[grids]))
+        return Choice(grids, shares, spread(self.weights, _add_precisions(shares, self.informs[grids])))
 
     def _variances(self, precisions: Floats) -> Floats:
         """Return `spread` for many precisions, one row each."""
@@ -121,3 +121,8 @@ class Search:
 def spread(weights: Floats, precision: Floats) -> float:
     """Return the mean standard deviation of queries, squared: one row of weights of coefficients per kind of query."""
     return float(np.sqrt((weights / precision).sum(1)).mean() ** 2)
+
+
+def _add_precisions(shares: Floats, informs: Floats) -> Floats:
+    """Return the precision of each class; added in order, so that every machine chooses the same."""
+    return (shares[:, None] ** 2 * informs).sum(0)

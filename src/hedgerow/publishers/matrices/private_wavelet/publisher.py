@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, LiteralString, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,11 @@ class PrivateWavelet(Publisher[Matrix]):
 
     Privacy
     -------
-    Unit `row`, blocks of rows: L1 = 1 per block size, since a row is in one block; sizes in sequence, with shares that
-    add up to the budget. Unit `cell`, sums of numbers: columns in parallel, since a cell is in one column; there L1 is
-    the number of steps between the declared bounds, since a cell is in one block per size and changes its sum by at
-    most that. The number of rows is private for unit `row`, and public for unit `cell`, as is their order. Whole
-    numbers within the bounds, and the places of rows within bins, are made of noisy sums only.
+    sums of blocks, unit `row`: L1 = 1 per block size, since a row is in one block; sizes in sequence, with shares that
+    add up to the budget. Unit `cell`: columns in parallel, since a cell is in one column; there L1 is the number of
+    steps between the declared bounds, since a cell is in one block per size and changes its sum by at most that. The
+    number of rows is private for unit `row`, and public for unit `cell`, as is their order. Whole numbers within the
+    bounds, and the places of rows within bins, are made of noisy sums only.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class PrivateWavelet(Publisher[Matrix]):
             return self._publish_cells(data, ledger)
         bins = choose_bins(data.bounds, self.bins)
         exact = data.count_bins(bins.widths)
-        grids, answers = self._ask(exact, Laplace(l1=1), ledger, "blocks of rows")
+        grids, answers = self._ask(exact, Laplace(l1=1), ledger)
         estimates = combine(grids, answers, exact.shape)
         # with noise on every cell only, sums along axes are noisier than the cells that they would be fitted to
         rounded = round_counts if len(grids) > 1 else round_from_the_top
@@ -91,26 +91,19 @@ class PrivateWavelet(Publisher[Matrix]):
         return data.on_lattice(bins.draw(counts[tuple(map(slice, exact.shape))], ledger.coins()))
 
     def _publish_cells(self, data: Matrix, ledger: Ledger) -> Matrix:
+        _require_small_sums(data)
         codes = np.zeros(data.values.shape, np.int64)
         columns = range(len(data.columns) if len(data) else 0)
-        for number, part in ledger.each(columns, spend=ledger.budget, label="sums of numbers"):
+        for number, part in ledger.each(columns, spend=ledger.budget, label="sums of blocks"):
             steps = data.bounds[number].steps
-            if steps * len(data) > _LARGEST_SUM:
-                msg = (
-                    f"column {data.columns[number]!r} has {steps:,} steps, too many for sums over all rows; declare a "
-                    "larger step"
-                )
-                raise ParameterError(msg)
-            grids, answers = self._ask(data.column_in_order(number), Laplace(l1=steps), part, "sums of numbers")
+            grids, answers = self._ask(data.column_in_order(number), Laplace(l1=steps), part)
             kept = share_within_bounds(grids, len(data), float(part.budget))
             estimates = combine(grids, answers, (len(data),), kept)
             bounds = padded(np.full(len(data), steps))
             codes[:, number] = round_from_the_top(estimates, bounds)[: len(data)]
         return data.on_lattice(codes, None if data.ids is None else np.sort(data.ids))
 
-    def _ask(
-        self, exact: Integers, mechanism: Laplace, ledger: Ledger, label: LiteralString
-    ) -> tuple[tuple[Grid, ...], list[Integers]]:
+    def _ask(self, exact: Integers, mechanism: Laplace, ledger: Ledger) -> tuple[tuple[Grid, ...], list[Integers]]:
         """Ask for the sums of the blocks of each size."""
         grids = choose_grids(exact.shape, self.range_share)
         total = sum(grid.weight for grid in grids)
@@ -119,7 +112,17 @@ class PrivateWavelet(Publisher[Matrix]):
             sums = add_up_blocks(padded(exact), grid.sizes)
             used = blocks_in_use(exact.shape, grid.sizes)
             spend = ledger.budget * grid.weight / total
+            asked = sums[used]
             noisy = np.zeros_like(sums)
-            noisy[used] = ledger.ask(sums[used].ravel(), mechanism, spend=spend, label=label).reshape(sums[used].shape)
+            answer = ledger.ask(asked.ravel(), mechanism, spend=spend, label="sums of blocks")
+            noisy[used] = answer.reshape(asked.shape)
             answers.append(noisy)
         return grids, answers
+
+
+def _require_small_sums(data: Matrix) -> None:
+    """Refuse lattices of so many steps that sums over all rows, whose number is public, are no longer exact."""
+    for name, axis in zip(data.columns, data.bounds, strict=True):
+        if axis.steps * len(data) > _LARGEST_SUM:
+            msg = f"column {name!r} has {axis.steps:,} steps, too many for sums over all rows; declare a larger step"
+            raise ParameterError(msg)
