@@ -221,6 +221,17 @@ def test_the_order_of_rows_is_that_of_their_numbers_or_of_the_input():
     assert publish_with(PrivateWavelet(), numbered, ROW, ExactAnswers()).data.ids is None
 
 
+def test_the_statement_says_how_much_noise_ranges_have():
+    row = PrivateWavelet().publish(matrix([[3]], (0, 1023, 1)), ROW, seed=1)
+    assert row.evidence.notes == (("standard deviation of the noise of a count over range_share of one column", 10),)
+    cell = PrivateWavelet().publish(matrix([[3]] * 1024, (0, 10, 1)), CELL, seed=1)
+    ((label, value),) = cell.evidence.notes
+    assert label.endswith("in thousandths of high - low")
+    assert value == 79  # 10.0 per 128 rows
+    single = PrivateWavelet(range_share=0).publish(matrix([[3]], (0, 1023, 1)), ROW, seed=1)
+    assert single.evidence.notes[0][1] == 2
+
+
 def test_the_statement_for_cells_says_what_is_public():
     release = PrivateWavelet().publish(matrix([[3], [1]], (0, 4, 1)), CELL, seed=1)
     assert "Everything but the content of one cell" in release.statement()

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from hedgerow.publishers.matrices.private_wavelet.grid_search import Search, spread
 from hedgerow.publishers.matrices.private_wavelet.haar import node_sizes
 
-__all__ = ["Grid", "choose_grids", "pad", "precisions", "query_weights", "variance_ratio"]
+__all__ = ["Grid", "choose_grids", "noise_deviation", "pad", "precisions", "query_weights", "variance_ratio"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -110,6 +110,19 @@ def variance_ratio(weights: Floats, grids: tuple[Grid, ...], lengths: tuple[int,
     0.39
     """
     return spread(weights.reshape(len(weights), -1), precisions(grids, lengths).ravel())
+
+
+def noise_deviation(grids: tuple[Grid, ...], lengths: tuple[int, ...], range_share: float, epsilon: float) -> float:
+    """Return the standard deviation of the sum over a range of one axis, or of a single cell, for units that move by 1.
+
+    Examples
+    --------
+    >>> noise_deviation(choose_grids((1024,), 0.125), (1024,), 0.125, epsilon=1.0).__round__(2)
+    10.0
+    """
+    lengths = tuple(map(pad, lengths))
+    ratio = variance_ratio(query_weights(lengths, range_share)[:1], grids, lengths)
+    return math.sqrt(2 * ratio * max(1.0, range_share * math.prod(lengths))) / epsilon
 
 
 def precisions(grids: tuple[Grid, ...], lengths: tuple[int, ...]) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -20,7 +21,7 @@ from hedgerow.publishers.matrices.private_wavelet.combination import (
     padded,
     share_within_bounds,
 )
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, choose_grids
+from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, choose_grids, noise_deviation
 from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts, round_from_the_top
 
 __all__ = ["PrivateWavelet"]
@@ -84,6 +85,8 @@ class PrivateWavelet(Publisher[Matrix]):
         bins = choose_bins(data.bounds, self.bins)
         exact = data.count_bins(bins.widths)
         grids, answers = self._ask(exact, Laplace(l1=1), ledger)
+        deviation = noise_deviation(grids, exact.shape, self.range_share, float(ledger.budget))
+        ledger.note("standard deviation of the noise of a count over range_share of one column", math.ceil(deviation))
         estimates = combine(grids, answers, exact.shape)
         # with noise on every cell only, sums along axes are noisier than the cells that they would be fitted to
         rounded = round_counts if len(grids) > 1 else round_from_the_top
@@ -99,9 +102,19 @@ class PrivateWavelet(Publisher[Matrix]):
             grids, answers = self._ask(data.column_in_order(number), Laplace(l1=steps), part)
             kept = share_within_bounds(grids, len(data), float(part.budget))
             estimates = combine(grids, answers, (len(data),), kept)
+            self._note_means(part, grids, len(data))
             bounds = padded(np.full(len(data), steps))
             codes[:, number] = round_from_the_top(estimates, bounds)[: len(data)]
         return data.on_lattice(codes, None if data.ids is None else np.sort(data.ids))
+
+    def _note_means(self, ledger: Ledger, grids: tuple[Grid, ...], rows: int) -> None:
+        """Say how much noise means have; it is the same for all columns, relative to their bounds."""
+        deviation = noise_deviation(grids, (rows,), self.range_share, float(ledger.budget))
+        mean = deviation / max(1.0, self.range_share * rows)
+        ledger.note(
+            "standard deviation of the noise of a mean over range_share of the rows, in thousandths of high - low",
+            math.ceil(1000 * mean),
+        )
 
     def _ask(self, exact: Integers, mechanism: Laplace, ledger: Ledger) -> tuple[tuple[Grid, ...], list[Integers]]:
         """Ask for the sums of the blocks of each size."""
