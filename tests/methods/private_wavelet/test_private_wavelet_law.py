@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP
 from hedgerow.data.matrices import Matrix
@@ -103,6 +105,24 @@ def test_the_whole_budget_is_lost_at_several_sizes():
         result = check_replay(PrivateWavelet(), data, data.neighbour(index, unit=unit), promise, 5)
         assert result.questions > 1
         assert result.loss == Fraction(3, 10)
+
+
+@settings(max_examples=25)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 140), st.integers(0, 60)), min_size=1, max_size=8),
+    index=st.integers(0, 50),
+    unit=st.sampled_from(["row", "cell"]),
+    seed=st.integers(0, 999),
+)
+def test_the_replay_law_holds_at_several_sizes(rows, index, unit, seed):
+    """On axes that are long enough for blocks of several sizes; the shared check has short ones."""
+    axes = {"a": NumberAxis.between(0, 140, 1), "b": NumberAxis.between(0, 60, 1)}
+    values = np.array(rows, float) if unit == "row" else np.resize(np.array(rows, float), (150, 2))
+    data = Matrix.from_rows(values, domain=Domain.declare(**axes))
+    neighbour = data.neighbour(index % data.count_neighbours(unit), unit=unit)
+    result = check_replay(PrivateWavelet(bins=128), data, neighbour, PureDP(epsilon="0.7", unit=unit), seed)
+    assert result.questions > 2
+    assert result.moved
 
 
 MUTANTS = {
