@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from printed import TwoStageDiffPart
 
-from hedgerow import Domain, Graph, Sequences, Sets, Trajectories, write_release
+from hedgerow import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories, write_release
 from hedgerow.data import Dataset
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import read_bytes
@@ -137,6 +137,16 @@ def company() -> Graph:
     return Graph.from_edges(messages(), domain=Domain.declare(vertex=staff()))
 
 
+@cache
+def measurements() -> Matrix:
+    """Weight and height of people in order of their names, with bounds that everybody knows."""
+    draw = np.random.default_rng(5)
+    height = draw.normal(170, 10, 1_500)
+    axes = {"weight": NumberAxis.between(30, 180, "0.5"), "height": NumberAxis.between(120, 220, 1)}
+    rows = np.column_stack((0.9 * height - 80 + draw.normal(0, 9, 1_500), height))
+    return Matrix.from_rows(rows, domain=Domain.declare(**axes))
+
+
 def largest(kind: str) -> Dataset:
     """Of the awkward data of a kind, the set with the most units."""
     row = find_kind(kind)
@@ -151,6 +161,7 @@ DATA = {
     "short rides": short_rides,
     "repeated": repeated,
     "company": company,
+    "measurements": measurements,
     **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
 }
 KCL_PROMISES = {
@@ -217,6 +228,9 @@ def _cases() -> dict[str, Case]:
         "degree-corrected-blocks": Case("company", "degree-corrected-blocks", unit="edge", formats=EDGES),
         "tmf": Case("company", "tmf", unit="edge", epsilon="6"),
         "laplace-graph": Case("company", "laplace-graph", unit="edge", epsilon="6"),
+        "private-wavelet": Case("measurements", "private-wavelet", unit="row", formats=("csv", "npy", "parquet")),
+        "private-wavelet, cells": Case("measurements", "private-wavelet", unit="cell"),
+        "private-wavelet, single cells": Case("measurements", "private-wavelet", {"range_share": 0.0}, unit="row"),
         "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():

@@ -13,6 +13,7 @@ __all__ = ["small"]
 #: default of twelve items would do to few of the test data, and shorter ones are written whole
 _SETTINGS: dict[str, dict[str, Any]] = {
     "continued-prefix-tree": {"height": 4},
+    "private-wavelet": {"bins": 2},  # eight columns have 256 cells
     "pairwise-marginals": {"steps": 20},  # more rounds repeat the same steps
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from hedgerow.data.domain import Domain, Source
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.data.row_order import order_rows
 from hedgerow.errors import DomainError, UndeclaredDomain
+from hedgerow.frontiers import NextSymbol, SymbolLists
 
 __all__ = ["Matrix", "canonical_order", "columns_domain"]
 
@@ -131,10 +133,14 @@ class Matrix(Dataset):
         return axes
 
     @property
+    def numbers_rows(self) -> bool:
+        """Whether rows have whole numbers, in any order, and no names."""
+        return self.ids is not None and self.ids.dtype.kind == "i"
+
+    @property
     def numbered(self) -> bool:
         """Whether rows are named by their position: 1, 2, ..."""
-        ids = self.ids
-        return ids is not None and ids.dtype.kind == "i" and np.array_equal(ids, np.arange(1, len(self) + 1))
+        return self.numbers_rows and np.array_equal(cast("NDArray[Any]", self.ids), np.arange(1, len(self) + 1))
 
     def lattice(self) -> NDArray[np.int64]:
         """Return how many steps each number is above the lower bound of its column; bounds and steps are declared.
@@ -142,10 +148,57 @@ class Matrix(Dataset):
         A number between two steps is rounded, one outside the bounds is moved to the bound: each by itself.
         """
         codes = np.empty(self.values.shape, np.int64)
-        for number, axis in enumerate(self.bounds):
-            low, step = float(axis.low or 0), float(axis.step or 1)
-            codes[:, number] = np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps)
+        for number in range(len(self.columns)):
+            codes[:, number] = self.lattice_column(number)
         return codes
+
+    def lattice_column(self, number: int) -> NDArray[np.int64]:
+        """Return how many steps each number of one column is above its lower bound."""
+        axis = self.bounds[number]
+        low, step = float(axis.low or 0), float(axis.step or 1)
+        with np.errstate(over="ignore"):  # infinitely far is beyond the bound, too
+            return np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps).astype(np.int64)
+
+    def count_bins(self, widths: Sequence[int]) -> NDArray[np.int64]:
+        """Count the rows per cell of a grid: bin number k of a column has `widths` steps of it, from k times that on.
+
+        Examples
+        --------
+        >>> axis = NumberAxis.between(0, 3, 1)
+        >>> domain = Domain((("a", axis), ("b", axis)), Source.DECLARED)
+        >>> data = Matrix.from_rows([[0, 3], [1, 3], [3, 0]], domain=domain)
+        >>> data.count_bins([2, 4]).tolist()
+        [[2], [1]]
+        """
+        shape = tuple(axis.steps // width + 1 for axis, width in zip(self.bounds, widths, strict=True))
+        cells = np.zeros(len(self), np.int64)
+        for number, (bins, width) in enumerate(zip(shape, widths, strict=True)):
+            cells = cells * bins + self.lattice_column(number) // width
+        return self._total(cells, math.prod(shape), None).reshape(shape)
+
+    def column_in_order(self, number: int) -> NDArray[np.int64]:
+        """Return one column on its lattice, in the order of the numbers of the rows."""
+        if self.ids is None:
+            msg = "rows have no order; number them"
+            raise DomainError(msg)
+        places = np.empty(len(self), np.int64)
+        places[np.argsort(self.ids, kind="stable")] = np.arange(len(self))
+        return self._total(places, len(self), self.lattice_column(number))
+
+    def _total(self, places: NDArray[np.int64], size: int, weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Count the rows at each place, by weight, on the engine of this data: a row is a list of one symbol."""
+        symbols = np.full(2 * len(places), size, np.int64)
+        symbols[::2] = places
+        frontier = self.engine.open_records(SymbolLists(size, symbols, weights))
+        return frontier.count(NextSymbol(size)).by_code()[:size]
+
+    def on_lattice(self, codes: NDArray[np.int64], ids: NDArray[Any] | None = None) -> Matrix:
+        """Return rows of numbers that are so many steps above the lower bounds of the columns."""
+        values = np.empty(codes.shape)
+        for number, axis in enumerate(self.bounds):
+            exact = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
+            values[:, number] = exact if axis.decimals is None else np.round(exact, axis.decimals)
+        return replace(self, values=values, ids=ids, labels=None)
 
     def distorted(
         self,
@@ -191,13 +244,16 @@ class Matrix(Dataset):
         return replace(self, values=values)
 
     def bounded(self, unit: str) -> Matrix:
-        """Move numbers to the declared bounds and onto the lattice, each by itself."""
+        """Move numbers to the declared bounds and onto the lattice, each by itself.
+
+        Which rows there are is private if the unit is a row. If it is a cell, only numbers are private: rows are
+        numbered, in the order in which they are given unless they have numbers already.
+        """
         self.require_unit(unit)
-        codes = self.lattice()
-        values = np.empty(codes.shape)
-        for number, axis in enumerate(self.bounds):
-            values[:, number] = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
-        return replace(self, values=values)
+        ids = None
+        if unit == "cell":
+            ids = self.ids if self.numbers_rows else np.arange(1, len(self) + 1)
+        return self.on_lattice(self.lattice(), ids)
 
     def canonical(self) -> Matrix:
         """Put rows into the order of their names, or else into one that depends on their content alone."""
@@ -215,8 +271,8 @@ class Matrix(Dataset):
         return self
 
     def without_attributes(self) -> Matrix:
-        """Drop names and labels of rows."""
-        return replace(self, ids=None, labels=None)
+        """Drop names and labels of rows; numbers tell their order only, which `bounded` drops if it is private."""
+        return replace(self, ids=self.ids if self.numbers_rows else None, labels=None)
 
     def narrowed(self) -> Matrix:
         """Return the same: every column occurs."""

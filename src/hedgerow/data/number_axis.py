@@ -15,6 +15,8 @@ __all__ = ["NumberAxis", "axis_from_plain", "to_number_axis"]
 
 #: floating-point numbers represent the numbers of so many steps exactly
 _MOST_STEPS = 2**53
+#: decimal places that are looked for
+_DECIMALS = 12
 #: numbers as people write them; a received file could have one of a billion digits, in a few characters
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,40}/[0-9]{1,40}")
 
@@ -71,6 +73,18 @@ class NumberAxis(Axis):
             msg = "the column has no bounds; declare low, high and step"
             raise DomainError(msg)
         return int((self.high - self.low) / self.step)
+
+    @property
+    def decimals(self) -> int | None:
+        """How many decimal places `low` and `step` have; None if they have more than a few.
+
+        Examples
+        --------
+        >>> NumberAxis.between("0.5", "1", "0.25").decimals
+        2
+        """
+        bounds = [bound for bound in (self.low, self.step) if bound is not None]
+        return next((n for n in range(_DECIMALS) if all(10**n % bound.denominator == 0 for bound in bounds)), None)
 
     def shown(self, name: str) -> str:
         """Describe the axis of this name in a few words."""

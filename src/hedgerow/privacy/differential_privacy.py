@@ -75,7 +75,9 @@ class DifferentialPrivacy(Guarantee):
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """List what differential privacy does not cover."""
         del domain
+        always = f"Everything but the content of one {self.unit}: how many there are, and in which order, is public."
         return (
+            *([always] if differs_by_change(self.unit) else []),
             "Facts about people in general, which apply to each person whether or not they are in the data.",
             "Other releases. The epsilons of all releases made from the same data add up.",
             "What is public in any case: the domain, the method and its parameters.",

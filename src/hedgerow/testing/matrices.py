@@ -84,5 +84,6 @@ def from_vector(vector: Mapping[str, Any]) -> Matrix:
 
 
 def to_vector(data: Matrix) -> list[Any]:
-    """Write published data in the form of a vector: its rows."""
-    return data.values.tolist()
+    """Write published data in the form of a vector: its rows, sorted unless they have names or numbers."""
+    rows: list[list[float]] = data.values.tolist()
+    return sorted(rows) if data.ids is None else rows
