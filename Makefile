@@ -30,7 +30,7 @@ types: .venv/.lint  ## strict types; this is what keeps data out of labels
 	$(BIN)/basedpyright
 
 test: .venv/.test  ## the fast set: nothing but Python is needed
-	$(RUN) pytest -q -n auto --dist worksteal -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m "not slow"
 
 browser:  ## the tests of the report need one; installed where that is allowed
 	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0
@@ -39,7 +39,7 @@ browser:  ## the tests of the report need one; installed where that is allowed
 	  || { echo "no browser, and no permission to install one: install chromium, then make slow"; exit 1; }
 
 slow: .venv/.test browser  ## real data (HEDGEROW_DATA), real components, minutes
-	$(RUN) pytest -q -n auto --dist worksteal -m slow
+	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m slow
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
 	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/spine/test_golden.py tests/spine/test_golden_releases.py tests/cli/test_cli.py
