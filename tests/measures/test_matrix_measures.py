@@ -10,6 +10,7 @@ import pytest
 from hedgerow import Matrix, find_method
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.matrix_classification import classify, has_classifier
+from hedgerow.measures.matrix_ranges import measure_ranges
 from hedgerow.measures.matrix_rows import value_difference
 from hedgerow.measures.rank_changes import compare_ranks, expect_of_shuffled
 from hedgerow.measures.row_angles import angle_bounds, compare_angles, compare_distances, scores_of_rank
@@ -194,3 +195,17 @@ def test_a_rotation_is_compared_by_angles_and_distances_only():
     assert scores["median relative change of distances between rows"].value < 1e-6
     assert "relative difference of the numbers (VD)" not in scores
     assert not any("tested on the original" in name for name in scores)
+
+
+def test_counts_within_ranges_equal_counting():
+    rng = np.random.default_rng(3)
+    before, after = rng.integers(0, 40, (300, 2)).astype(float), rng.integers(0, 40, (250, 2)).astype(float)
+    drawn = np.random.default_rng(4)
+    first, _ = measure_ranges(before, {"": after, "original": before}, ("a", "b"), np.random.default_rng(4))
+    low, width = before[:, 0].min(), np.ptp(before[:, 0]) / 8
+    errors = []
+    for start in drawn.uniform(low, low + 7 * width, 200):
+        counts = [((data[:, 0] >= start) & (data[:, 0] <= start + width)).sum() for data in (before, after)]
+        errors.append(abs(int(counts[0]) - int(counts[1])) / 300)
+    assert first.value == pytest.approx(np.mean(errors))
+    assert dict(first.controls) == {"original": 0.0}

@@ -44,6 +44,7 @@ def test_an_owner_sees_numbers_before_and_after_columns_and_attacks():
         "Numbers in standard deviations from the original mean: this release",
         "Means of columns, in standard deviations from the original mean",
         "Standard deviations of columns, relative to the original",
+        "Error of counts of rows within an eighth of a column, in parts of all rows (lower is better)",
         "Cells that attacks recover within 1 % (lower is better)",
         "Cells that attacks recover within 5 % (lower is better)",
     ]

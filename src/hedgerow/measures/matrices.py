@@ -16,6 +16,7 @@ from hedgerow.data.matrices import Matrix
 from hedgerow.data.row_pairs import match_rows
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.matrix_columns import measure_columns, measure_correlations, measure_heat_map
+from hedgerow.measures.matrix_ranges import measure_ranges
 from hedgerow.measures.matrix_rows import (
     measure_angles,
     measure_classification,
@@ -87,4 +88,5 @@ def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random
         every = {"": released.values, **{key: data.values for key, data in controls.items()}}
         scores += measure_columns(original.values, every, original.columns)
         scores += measure_correlations(original.values, released.values)
+        scores += measure_ranges(original.values, every, original.columns, rng)
     return [*scores, size]
