@@ -255,7 +255,7 @@ def _accepts_reread(options: Mapping[str, str]) -> bool:
     """Whether `_reread_options` can return these options."""
     known = set(options) <= {"carried", "rows", "names"} and options.get("carried", "") in _CARRIED
     names = _listed(options.get("names", "c"))
-    if not all(names) or len(set(names)) < len(names) or ",".join(names) != options.get("names", "c"):
+    if not names or not all(names) or len(set(names)) < len(names) or ",".join(names) != options.get("names", "c"):
         return False
     return known and ("names" not in options or "carried" in options) and options.get("rows", "numbered") == "numbered"
 
