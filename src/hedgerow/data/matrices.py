@@ -91,7 +91,7 @@ class Matrix(Dataset):
         labels: Sequence[Any] | None = None,
     ) -> Matrix:
         """Make a matrix of an array, or of lists of numbers; over a domain, or columns that are known by name only."""
-        if isinstance(rows, np.ma.MaskedArray) and np.ma.getmaskarray(rows).any():
+        if np.ma.is_masked(rows):
             msg = "a matrix needs a number in every cell, and some are masked; fill them in, or leave the rows out"
             raise DomainError(msg)
         try:

@@ -62,7 +62,7 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
     if array.shape[1] > _MOST_COLUMNS:
         msg = f"{where} has {array.shape[1]:,} columns, more than {_MOST_COLUMNS:,}; transpose it"
         raise ReadError(msg)
-    if isinstance(array, np.ma.MaskedArray) and np.ma.getmaskarray(array).any():
+    if np.ma.is_masked(array):
         msg = f"{where} has masked cells, and a missing number is not filled in; fill them in, or leave the rows out"
         raise ReadError(msg)
     names = request.names or default_names(array.shape[1])
