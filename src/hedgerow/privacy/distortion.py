@@ -99,5 +99,8 @@ _ATTACKS = (
         "Statistics of columns: with normalise = True, the mean and the standard deviation of every column are those "
         "of the original."
     ),
-    ("Names and labels of rows, if there are any: they are published as they are. The order of rows tells labels too."),
+    (
+        "Names and labels of rows, if there are any: they are published as they are. The order of numbered rows "
+        "can tell labels too."
+    ),
 )
