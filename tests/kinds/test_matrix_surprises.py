@@ -24,6 +24,7 @@ def publish(data, method="svd", **parameters):
     ("text", "more", "message"),
     [
         ("1.5,2,3\n4,5,6\n", {}, r"a\.csv: the first line must name the columns, and has only numbers"),
+        ("1.5,2,1.5\n4,5,6\n", {}, r"a\.csv has two columns of one name in its first line"),
         (CSV, {"options": {"drop": "patient"}}, r"has no column 'patient' that could be dropped"),
         ("a,class\n1,ill\n", {}, "declare it with --columns id=class or label=class"),
     ],
