@@ -276,7 +276,7 @@ def test_a_stranger_cannot_name_other_files(tmp_path):
     codec = codec_of("records")
     source = write_students(tmp_path, "csv")
     data = read(source, kind="records", options={"schema": str(tmp_path / "schema.toml")})
-    options = codec.reread_options(data)
+    options = codec.reread_options(data, "csv")
     with pytest.raises(ReadError, match="is not an archive of tables as Hedgerow writes it"):
         read(source, kind="records", options=options)
     for name, text in {"layout": options["layout"] + " ", "axes": "{}x", "schema": "/etc/hosts"}.items():

@@ -59,9 +59,10 @@ def test_a_folder_may_say_what_its_writer_says_of_reading(name):
     """What is written into `release.json` is accepted from there, and read without an error."""
     codec = codec_of(name)
     for shape in build_edge_cases(find_kind(name).type).values():
-        said = codec.reread_options(shape)
-        assert codec.accepts_reread(said)
-        assert set(said) <= set(codec.options)
+        for form in codec.formats:
+            said = codec.reread_options(shape, form)
+            assert codec.accepts_reread(said)
+            assert set(said) <= set(codec.options)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -40,6 +40,17 @@ def test_differences_row_by_row():
     assert all(score.scope == "owner" for score in scores.values())
 
 
+def test_nothing_is_said_about_angles_in_a_projection():
+    data = Matrix.from_rows(ROWS, ids="abcd")
+    named = {}
+    for dimensions in (0, 2):
+        turned = AdditiveNoise(rotation="random", dimensions=dimensions).publish(data, Distortion(), seed=1)
+        named[dimensions] = " ".join(score.name for score in evaluate(turned, data))
+    assert "angles" in named[0]
+    assert "angles" not in named[2]
+    assert "distances" in named[2]
+
+
 def test_without_names_the_least_difference_is_given():
     data = Matrix.from_rows(ROWS)
     release = AdditiveNoise(beta=3).publish(data, Distortion(), seed=1)

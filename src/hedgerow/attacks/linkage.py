@@ -18,7 +18,8 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: rows that are matched one to one; of more, a sample is matched with the nearest rows
 _MOST = 2000
-_BLOCK = 65536
+#: original rows that the sample is compared with at a time: more take memory and no less time
+_BLOCK = 4096
 
 
 def link_rows(original: Floats, released: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:

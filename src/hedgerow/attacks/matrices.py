@@ -71,14 +71,19 @@ def attack(
     known
         How many original rows the attacker knows; twice the number of columns if None, but at most a quarter.
     """
+    turned = parameters.get("rotation", "none") != "none"
+    same_columns = original.columns == released.columns and not turned
+    if not same_columns and not turned:
+        msg = "the columns of the data are not those of the release; read the data as for publish (--columns, --read)"
+        raise ParameterError(msg)
     matched = match_rows(original, released)
     linked = matched is None
     if matched is None:
-        if original.columns != released.columns or len(original) != len(released):
+        if not same_columns or len(original) != len(released):
             msg = (
-                "the rows of this release cannot be matched with those of the data: rows have no names in both, "
-                "and columns or numbers of rows differ; give the data it was made from, read in the same way, and "
-                "publish rows with names (--columns id=NAME) or numbers (--read rows=numbered)"
+                "the rows of this release cannot be matched with those of the data: rows have no distinct "
+                "names in both, and columns or numbers of rows differ; give the data it was made from, read in the "
+                "same way, and publish rows with names (--columns id=NAME) or numbers (--read rows=numbered)"
             )
             raise ParameterError(msg)
         matched = link_rows(original.values, released.values, rng)
@@ -89,7 +94,7 @@ def attack(
         original.values[mine],
         method=method,
         parameters=parameters,
-        same_columns=original.columns == released.columns,
+        same_columns=same_columns,
         linked=linked,
         known=known,
         rng=rng,

@@ -93,6 +93,9 @@ class Matrix(Dataset):
         labels: Sequence[Any] | None = None,
     ) -> Matrix:
         """Make a matrix of an array, or of lists of numbers; over a domain, or columns that are known by name only."""
+        if np.ma.is_masked(rows):
+            msg = "a matrix needs a number in every cell, and some are masked; fill them in, or leave the rows out"
+            raise DomainError(msg)
         try:
             values = np.array(rows, np.float64, order="C", ndmin=2)
         except (TypeError, ValueError):

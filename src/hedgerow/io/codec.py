@@ -50,8 +50,13 @@ class Format(NamedTuple):
         return cast("FormatModule", import_module(self.module_name))
 
 
-def _no_options(data: Any) -> dict[str, str]:
-    del data
+def _never(options: Mapping[str, str]) -> bool:
+    del options
+    return False
+
+
+def _no_options(data: Any, form: str) -> dict[str, str]:
+    del data, form
     return {}
 
 
@@ -88,9 +93,11 @@ class Codec:
     order
         Describes for a receiver what the order of published data means.
     reread_options
-        The reading options with which published data is read again.
+        The reading options with which published data is read again from a format.
     accepts_reread
         Whether `reread_options` can return these options; a received folder may contain any.
+    keeps_order
+        Whether data that is read with these options is in the order of the original, which its owner chose to publish.
     """
 
     kind: str
@@ -104,8 +111,9 @@ class Codec:
     lay_out: Callable[[Any], Any]
     explain: Callable[[File], str]
     order: str = "Records have new numbers and are in an order that says nothing about the original."
-    reread_options: Callable[[Any], dict[str, str]] = _no_options
+    reread_options: Callable[[Any, str], dict[str, str]] = _no_options
     accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
+    keeps_order: Callable[[Mapping[str, str]], bool] = _never
 
     def format_name(self, name: str | None, ending: Ending) -> str:
         """Return the format of this name; without a name, the one that the file ending means."""

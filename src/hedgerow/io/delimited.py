@@ -141,7 +141,9 @@ def _names(where: str, lines: TextLines, cells: _Cells, wanted: Collection[str] 
         raise ReadError(msg)
     for name in names if wanted is None else wanted:
         if names.count(name) > 1:
-            msg = f"{where} has two columns {name!r}; rename one"
+            # a name that starts like a number may be a cell, of a file without names
+            which = "of one name in its first line" if name.lstrip(" +-.")[:1].isdigit() else repr(name)
+            msg = f"{where} has two columns {which}; rename one"
             raise ReadError(msg)
     return names
 

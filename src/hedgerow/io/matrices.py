@@ -18,7 +18,7 @@ from hedgerow.data.number_axis import to_number_axis
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.long_table import Flags
-from hedgerow.io.npy import array_table
+from hedgerow.io.npy import array_table, default_names
 from hedgerow.io.number_table import (
     Floats,
     MatrixRequest,
@@ -58,6 +58,11 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
     roles = dict(columns)
     if "carried" in options:
         roles = {role: name for role, name in columns.items() if role in options["carried"].split(",")}
+    dropped = frozenset(_listed(options.get("drop", "")))
+    used = [*roles.values()]
+    if len(set(used)) < len(used) or dropped & set(used):
+        msg = "a column is the name of rows, their label, or dropped; give each column one use"
+        raise ParameterError(msg)
     names = _listed(options["names"]) if "names" in options else None
     if names is not None and (len(set(names)) < len(names) or not all(names)):
         msg = "the names of columns must be distinct, and none may be empty; name each column"
@@ -69,7 +74,7 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
     return MatrixRequest(
         id_column=roles.get("id"),
         label_column=roles.get("label"),
-        dropped=frozenset(_listed(options.get("drop", ""))),
+        dropped=dropped,
         names=names,
         numbered=numbered,
         drop_bad=read_choice(options, "on_bad", "error", "drop") == "drop",
@@ -92,15 +97,22 @@ def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
         cells = _columns_of(source)
     # messages of the libraries may quote a cell, and some damage makes their core panic
     except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError, ReadError)):
             raise
         msg = "the table cannot be read; it is damaged, or it is not a table of numbers"
         raise ReadError(msg) from None
-    return None if cells is None else NumberTable("the table", request, tuple(cells), cells)
+    if cells is None:
+        return None
+    request.require_dropped("the table", tuple(cells))
+    return NumberTable("the table", request, tuple(cells), cells)
 
 
 def _columns_of(source: Any) -> dict[str, pl.Series] | None:
     if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+        names = [str(name) for name in source.columns]
+        if len(set(names)) < len(names):  # one of them would be lost
+            msg = "the table has two columns of the same name; rename one"
+            raise ReadError(msg)
         return {str(name): _pandas_column(source[name]) for name in source.columns}
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
@@ -123,10 +135,11 @@ def _pandas_column(column: Any) -> pl.Series:
 
 def _make(table: NumberTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Matrix:
     """Make the matrix of the columns of the domain; without one, of all columns that are not dropped."""
-    del options
     request = table.request
     _require_columns(table, request.carried)
     if domain is None:
+        if table.line is not None and "carried" not in options:
+            _require_header(table)
         own = [name for name in table.names if name not in request.dropped and name not in request.carried]
         domain = columns_domain(own, source)
     else:
@@ -147,6 +160,17 @@ def _make(table: NumberTable, domain: Domain | None, source: Source, options: Ma
         values, labels = values[~bad], labels if labels is None else labels[~bad]
         ids = ids if ids is None or request.numbered else ids[~bad]
     return Matrix(domain, values, ids, labels)
+
+
+def _require_header(table: NumberTable) -> None:
+    """Refuse a first line of numbers: it is somebody's row, and would be published as the names of columns."""
+    names = pl.Series([name.strip() for name in table.names], dtype=pl.String)
+    if table.request.names is None and names.cast(pl.Float64, strict=False).is_not_null().all():
+        msg = (
+            f"{table.where}: the first line must name the columns, and has only numbers; give the names with the "
+            "reading option names=a,b,..., and skip_lines=1 if the line is a header nevertheless"
+        )
+        raise ReadError(msg)
 
 
 def _role_columns(request: MatrixRequest) -> tuple[str | None, str | None]:
@@ -183,8 +207,12 @@ def _values(table: NumberTable, columns: list[str], bad: Flags) -> Floats:
     values = np.empty((len(table), len(columns)))
     for number, name in enumerate(columns):
         values[:, number], wrong = number_cells(table.where, name, table.column(name))
-        _refuse(table, wrong, f"column {name!r}", bad, remedy=f"correct it, leave the column out with drop={name}")
+        _refuse(table, wrong, f"column {name!r}", bad, remedy=_remedy(name))
     return values
+
+
+def _remedy(name: str) -> str:
+    return f"correct it, leave the column out with drop={name}, declare it with --columns id={name} or label={name}"
 
 
 def _texts(table: NumberTable, name: str, bad: Flags) -> NDArray[Any]:
@@ -212,17 +240,28 @@ def _refuse(
     bad |= wrong
 
 
-def _reread_options(data: Matrix) -> dict[str, str]:
+def _reread_options(data: Matrix, form: str) -> dict[str, str]:
+    """Which columns are not numbers, whether rows are numbered, and the names of columns where a file has none."""
     carried = [role for role, cells in (("id", data.ids), ("label", data.labels)) if cells is not None]
     if data.numbered:
         carried.remove("id")
-    return {"carried": ",".join(carried)} | ({"rows": "numbered"} if data.numbered else {})
+    named = form == "npy" and data.columns != default_names(len(data.columns))
+    # otherwise the directions of a rotated array would be taken for the columns of the original
+    options = {"carried": ",".join(carried)} | ({"names": ",".join(data.columns)} if named else {})
+    return options | ({"rows": "numbered"} if data.numbered else {})
 
 
 def _accepts_reread(options: Mapping[str, str]) -> bool:
     """Whether `_reread_options` can return these options."""
-    known = set(options) <= {"carried", "rows"} and options.get("carried", "") in _CARRIED
-    return known and options.get("rows", "numbered") == "numbered"
+    known = set(options) <= {"carried", "rows", "names"} and options.get("carried", "") in _CARRIED
+    names = _listed(options.get("names", "c"))
+    if not names or not all(names) or len(set(names)) < len(names) or ",".join(names) != options.get("names", "c"):
+        return False
+    return known and ("names" not in options or "carried" in options) and options.get("rows", "numbered") == "numbered"
+
+
+def _keeps_order(options: Mapping[str, str]) -> bool:
+    return options.get("rows") == "numbered"
 
 
 def _explain(file: File) -> str:
@@ -232,7 +271,8 @@ def _explain(file: File) -> str:
     named = [f"`{file.columns[role]}` is {meaning[role]}, as it was" for role in carried]
     rows = "Row number k is row number k of the original" if "rows" in file.options else ""
     numbers = "Every other column has numbers" if named else "Every column has numbers"
-    parts = [f"{_FORMATS[file.format].layout}", *named, numbers, rows]
+    names = "The names of the columns are in `release.json`" if "names" in file.options else ""
+    parts = [f"{_FORMATS[file.format].layout}", *named, numbers, names, rows]
     return ". ".join(part for part in parts if part) + "."
 
 
@@ -251,4 +291,5 @@ CODEC = Codec(
     "from their published content.",
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
+    keeps_order=_keeps_order,
 )

@@ -13,7 +13,7 @@ from hedgerow.data import Value
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.number_table import MatrixRequest, NumberTable, OutputRows
 
-__all__ = ["array_table", "check", "read", "write"]
+__all__ = ["array_table", "check", "default_names", "read", "write"]
 
 _KINDS = "fiu"
 _DIMENSIONS = 2
@@ -62,11 +62,20 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
     if array.shape[1] > _MOST_COLUMNS:
         msg = f"{where} has {array.shape[1]:,} columns, more than {_MOST_COLUMNS:,}; transpose it"
         raise ReadError(msg)
-    names = request.names or tuple(f"c{number}" for number in range(1, array.shape[1] + 1))
+    if np.ma.is_masked(array):
+        msg = f"{where} has masked cells, and a missing number is not filled in; fill them in, or leave the rows out"
+        raise ReadError(msg)
+    names = request.names or default_names(array.shape[1])
     if len(names) != array.shape[1]:
         msg = f"{where} has {array.shape[1]} columns, and {len(names)} names are given; name each column"
         raise ReadError(msg)
+    request.require_dropped(where, names)
     return NumberTable(where, request, names, array)
+
+
+def default_names(columns: int) -> tuple[str, ...]:
+    """Return the names of columns of an array that has none: c1, c2, ..."""
+    return tuple(f"c{number}" for number in range(1, columns + 1))
 
 
 def check(values: Sequence[Value]) -> None:
@@ -80,6 +89,9 @@ def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:
     data = rows.data
     if data.labels is not None or not (data.ids is None or data.numbered):
         msg = "a NumPy file has no place for names and labels of rows; leave them out, or write CSV or Parquet"
+        raise ParameterError(msg)
+    if any("," in name or name != name.strip() for name in data.columns):
+        msg = "the columns of a NumPy file cannot have names with commas or spaces around them; write CSV or Parquet"
         raise ParameterError(msg)
     values = np.ascontiguousarray(data.values, "<f8")
     header = io.BytesIO()

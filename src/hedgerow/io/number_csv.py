@@ -15,6 +15,7 @@ def read(where: str, content: bytes, request: MatrixRequest, most: int) -> Numbe
     """Read all cells as text."""
     del most
     table = read_cells(where, content, request, names=None if request.names is None else list(request.names))
+    request.require_dropped(where, tuple(table.frame.columns))
     return NumberTable(where, request, tuple(table.frame.columns), dict(table.frame.to_dict()), table.line)
 
 

@@ -22,7 +22,8 @@ def read(where: str, content: bytes, request: MatrixRequest, most: int) -> Numbe
     """Read all columns but those that are dropped; the number of cells is checked before they are read."""
     try:
         require_ends(content)
-        names = [name for name in pl.read_parquet_schema(io.BytesIO(content)) if name not in request.dropped]
+        present = tuple(pl.read_parquet_schema(io.BytesIO(content)))
+        names = [name for name in present if name not in request.dropped]
         rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         frame = read_table(content, names) if rows * _CELL * max(1, len(names)) <= most else None
     # the library reports damage by many kinds of errors, among them a panic of its core
@@ -31,6 +32,7 @@ def read(where: str, content: bytes, request: MatrixRequest, most: int) -> Numbe
             raise
         msg = f"{where} is not a Parquet file, or it is damaged"
         raise ReadError(msg) from None
+    request.require_dropped(where, present)
     if frame is None:
         msg = (
             f"{where} holds more than {most:,} bytes when decompressed; "

@@ -45,6 +45,12 @@ class MatrixRequest(NamedTuple):
     drop_bad: bool = False
     skip_lines: int = 0
 
+    def require_dropped(self, where: str, names: tuple[str, ...]) -> None:
+        """Refuse to drop a column that does not exist: another one would be published that should not be."""
+        for name in sorted(self.dropped - set(names)):
+            msg = f"{where} has no column {name!r} that could be dropped; name the columns that it has"
+            raise ReadError(msg)
+
     @property
     def carried(self) -> tuple[str, ...]:
         """The columns that are not numbers."""

@@ -220,8 +220,9 @@ def _size(text: str) -> Any:
     return Decimal(text)
 
 
-def _reread_options(data: Records) -> dict[str, str]:
+def _reread_options(data: Records, form: str) -> dict[str, str]:
     """The layout and, if the domain is not public by itself, the hierarchies and the values that are published."""
+    del form
     layout = {"layout": schema_to_text(data.schema)}
     return layout if data.domain.source is not Source.INFERRED else {**layout, "axes": axes_to_text(data.domain)}
 

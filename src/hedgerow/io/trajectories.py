@@ -64,8 +64,9 @@ def _trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _reread_options(data: Trajectories) -> dict[str, str]:
+def _reread_options(data: Trajectories, form: str) -> dict[str, str]:
     """The reading options with which a release is read again."""
+    del form
     options = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
         options["collisions"] = "keep"

@@ -95,7 +95,12 @@ def measure_ranks(original: Floats, released: Floats, rng: np.random.Generator) 
 
 
 def measure_angles(original: Floats, released: Floats, rng: np.random.Generator) -> list[Score]:
-    """Measure how many angles and by how much distances between rows are kept."""
+    """Measure how many angles and by how much distances between rows are kept.
+
+    A projection to fewer columns keeps no angles, so that nothing is said about them.
+    """
+    if original.shape[1] != released.shape[1]:
+        return _measure_distances(original, released, rng)
     angles = compare_angles(original, released, rng, most_rows=_COMPARED, most_pairs=_PAIRS)
     scores = [
         Score(
@@ -111,10 +116,14 @@ def measure_angles(original: Floats, released: Floats, rng: np.random.Generator)
     ]
     if angles.zero_rows:
         scores.append(exact_score("rows of zeros, which have no angle", angles.zero_rows, {}))
+    return [*scores, *_measure_distances(original, released, rng)]
+
+
+def _measure_distances(original: Floats, released: Floats, rng: np.random.Generator) -> list[Score]:
     changes = compare_distances(original, released, rng)
-    if len(changes):
-        scores.append(exact_score("median relative change of distances between rows", float(np.median(changes)), {}))
-    return scores
+    if not len(changes):
+        return []
+    return [exact_score("median relative change of distances between rows", float(np.median(changes)), {})]
 
 
 def measure_classification(

@@ -95,5 +95,12 @@ _ATTACKS = (
         "With about half of the ranks, 98.0 % of the cells of WDBC and 99.9 % of those of WBC are recovered within 1 "
         "%."
     ),
-    ("Names and labels of rows, if there are any: they are published as they are. The order of rows tells labels too."),
+    (
+        "Statistics of columns: with normalise = True, the mean and the standard deviation of every column are those "
+        "of the original."
+    ),
+    (
+        "Names and labels of rows, if there are any: they are published as they are. The order of numbered rows "
+        "can tell labels too."
+    ),
 )

@@ -146,3 +146,15 @@ def test_the_tables_of_the_thesis():
         assert round(relative_difference(cells, own, spectral=True), 4) == plain[rank - 1]
         restore(own, ColumnStatistics.of(cells))
         assert round(relative_difference(cells, own, spectral=True), 4) == kept[rank - 1]
+
+
+def test_twelve_digits_are_published():
+    """What comes after them depends on the processor, and tells which numbers a result was computed from."""
+    draw = np.random.default_rng(1)
+    published = SVD(rank=2).publish(Matrix.from_rows(draw.normal(300, 50, (30, 4))), Distortion()).data.values
+    assert np.array_equal(published, published.round(9))
+    assert not np.array_equal(published, published.round(8))
+
+
+def test_standard_deviations_are_those_of_a_sample():
+    assert ColumnStatistics.of(np.array([[1.0], [2.0], [6.0]])).deviation == pytest.approx(np.sqrt(7))

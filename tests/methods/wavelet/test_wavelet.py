@@ -199,6 +199,13 @@ def test_rows_that_are_sorted_by_label_are_refused(labels, refused):
         Wavelet(order="names").publish(data, Distortion())
 
 
+def test_rows_in_an_order_by_chance_are_not_called_sorted():
+    for seed in range(10):
+        labels = np.random.default_rng(seed).choice(["a", "b"], 60)
+        data = Matrix.from_rows(walks(60, 4), ids=range(10, 70), labels=labels.tolist())
+        Wavelet(order="names").publish(data, Distortion())
+
+
 def test_sparse_data_is_refused_or_asked_for():
     values = np.zeros((16, 8))
     values[3, 2] = values[9, 5] = 4.0

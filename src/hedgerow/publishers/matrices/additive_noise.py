@@ -14,7 +14,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.column_statistics import ColumnStatistics
-from hedgerow.publishers.matrices.rows import BLOCK, finish, product_rows, refuse_unchanged, start
+from hedgerow.publishers.matrices.rows import BLOCK, finish, largest_numbers, product_rows, refuse_unchanged, start
 
 __all__ = ["AdditiveNoise", "draw_rotation", "perturb"]
 
@@ -65,6 +65,7 @@ class AdditiveNoise(Publisher[Matrix]):
     def run(self, data: Matrix, ledger: Ledger) -> Matrix:
         """Rotate, and add noise."""
         coins = ledger.coins()
+        largest = largest_numbers(data.values)
         ordered, values = start(data)
         size = values.shape[1]
         if self.dimensions > size or (self.dimensions and self.rotation == "none"):
@@ -75,7 +76,8 @@ class AdditiveNoise(Publisher[Matrix]):
             rotation = draw_rotation(size, coins)[:, : self.dimensions or size]
         beta = self._deviations(values, size if rotation is None else rotation.shape[1])
         if rotation is None:
-            refuse_unchanged(float(beta.max()))
+            # noise below the digits that are published would be lost
+            refuse_unchanged(float((beta / np.maximum(largest, np.finfo(float).tiny)).max()))
         elif self.scale == "deviations":
             # a direction that mixes columns has no deviation of its own before rows are turned
             values = perturb(values, rotation, 0.0, coins)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.matrices import Matrix, canonical_order
-from hedgerow.errors import NotSatisfied
+from hedgerow.errors import DomainError, NotSatisfied
 
-__all__ = ["BLOCK", "finish", "product_rows", "refuse_unchanged", "row_items", "start"]
+__all__ = ["BLOCK", "finish", "largest_numbers", "product_rows", "refuse_unchanged", "row_items", "start"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -26,11 +26,22 @@ _LARGEST_EXPONENT = 290
 #: in how many parts the columns of rows are moved, and how many rows at a time
 _PARTS, _GATHERED = 3, 2**16
 _UNCHANGED = 1e-12
+#: squares of larger numbers, summed over rows, are not finite
+_LARGEST = 1e140
 
 
 def product_rows(columns: int) -> int:
     """Return how many rows are multiplied at a time."""
     return max(BLOCK, _PRODUCT // max(1, columns))
+
+
+def largest_numbers(values: Floats) -> Floats:
+    """Return the largest absolute number of each column; refuse numbers whose squares are too large to be summed."""
+    largest = np.maximum(values.max(0, initial=0.0), -values.min(0, initial=0.0))
+    if np.any(largest > _LARGEST):
+        msg = f"numbers beyond {_LARGEST:g} cannot be distorted; choose larger units for such columns"
+        raise DomainError(msg)
+    return largest
 
 
 def start(data: Matrix) -> tuple[Matrix, Floats]:

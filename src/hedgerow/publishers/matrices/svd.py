@@ -14,7 +14,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
-from hedgerow.publishers.matrices.rows import finish, product_rows, refuse_unchanged, start
+from hedgerow.publishers.matrices.rows import finish, largest_numbers, product_rows, refuse_unchanged, start
 
 __all__ = ["SVD", "Spectrum", "decompose", "truncate"]
 
@@ -59,6 +59,7 @@ class SVD(Publisher[Matrix]):
     def run(self, data: Matrix, ledger: Ledger) -> Matrix:
         """Truncate the decomposition of the rows."""
         del ledger
+        largest_numbers(data.values)
         ordered, values = start(data)
         rank = self.rank or max(1, min(len(values), values.shape[1] // 2))
         kept = ColumnStatistics.of(values) if self.normalise else None

@@ -14,7 +14,7 @@ from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
-from hedgerow.publishers.matrices.rows import finish, refuse_unchanged
+from hedgerow.publishers.matrices.rows import finish, largest_numbers, refuse_unchanged
 from hedgerow.publishers.matrices.wavelet.filters import find_filters
 from hedgerow.publishers.matrices.wavelet.partition import cut_blocks
 from hedgerow.publishers.matrices.wavelet.shrinkage import THRESHOLDS, Basis, choose_deltas, shrink
@@ -80,6 +80,7 @@ class Wavelet(Publisher[Matrix]):
         if min(data.values.shape) < _SMALLEST:
             msg = f"a wavelet needs at least {_SMALLEST} rows and columns; nothing was released"
             raise NotSatisfied(msg)
+        largest_numbers(data.values)
         order = data.order
         if self.order == "random":
             order = order[coins.permutation(len(order))]
