@@ -28,13 +28,6 @@ def measure_ranges(
     """Compare counts of rows within ranges of each column; the release has the empty name.
 
     Ranges are drawn over the numbers of the original, so they are for the owner only.
-
-    Examples
-    --------
-    >>> data = np.arange(80.0)[:, None]
-    >>> [score] = measure_ranges(data, {"": data, "nothing": data[:0]}, ("age",), np.random.default_rng(1))
-    >>> score.value, 0.1 < dict(score.controls)["nothing"] < 0.14
-    (0.0, True)
     """
     scores: list[Score] = []
     for number, name in enumerate(names[:_COLUMNS]):

@@ -117,7 +117,7 @@ class RakedHistogram(Publisher[Sets]):
     def _rake_with_model(self, data: Sets, ledger: Ledger) -> tuple[Integers, Floats]:
         """Improve the records of a model by noisy counts of all itemsets, if there are enough records for these."""
         for_records, others = ledger.split(*_RECORD_SHARES)
-        exact = np.array([len(data)])
+        exact = data.count_sizes(np.zeros(1, np.int64))  # one class for all sizes
         records = for_records.ask(exact, Laplace(l1=1), spend=for_records.budget, label="records")
         method = PairwiseMarginals(longest=self.longest)
         if int(records[0]) * ledger.budget < _ENOUGH:
