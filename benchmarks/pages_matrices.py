@@ -92,7 +92,7 @@ solves them by lattice reduction. Share of cells that are *exactly* right, by th
 _END = """## What an owner needs to know
 
 - **VD, RP, RK, CP and CK measure no protection.** They are large where nothing is hidden (RP of a release of WBC is \
-above that of a random order) and say nothing about an attacker.
+above that of a random order, as published) and say nothing about an attacker.
 - **A low rank hides nothing in numbers with few decimals**: the equations are solved exactly, on WBC even for rank 1. \
 Fewer digits stop that attack; they do not stop a reader, who has most cells by rounding.
 - **A rotation is undone by as many known rows as there are columns**, exactly without noise.

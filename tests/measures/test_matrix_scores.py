@@ -9,6 +9,7 @@ import pytest
 
 from hedgerow import SVD, AdditiveNoise, Distortion, Matrix
 from hedgerow.data.row_pairs import pair_rows
+from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
 
 ROWS = np.array([[1.0, 9, 4], [5, 2, 6], [3, 7, 8], [2, 8, 1]])
@@ -59,3 +60,9 @@ def test_without_names_the_least_difference_is_given():
     assert 0 < least <= min(every) / np.linalg.norm(ROWS) + 1e-12
     turned = AdditiveNoise(rotation="random", dimensions=2).publish(data, Distortion(), seed=1)
     assert [score.name for score in evaluate(turned, data)] == ["ratio of released to original rows"]
+
+
+def test_data_that_is_read_in_another_way_is_refused():
+    release = SVD(rank=1).publish(Matrix.from_rows(ROWS), Distortion())
+    with pytest.raises(ParameterError, match="not those of the release"):
+        evaluate(release, Matrix.from_rows(np.hstack((ROWS, ROWS[:, :1]))))

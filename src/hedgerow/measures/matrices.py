@@ -14,6 +14,7 @@ import numpy as np
 from hedgerow.data import Dataset
 from hedgerow.data.matrices import Matrix
 from hedgerow.data.row_pairs import match_rows
+from hedgerow.errors import ParameterError
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.matrix_columns import measure_columns, measure_correlations, measure_heat_map
 from hedgerow.measures.matrix_ranges import measure_ranges
@@ -69,6 +70,9 @@ def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random
         return [size]
     scores: list[Score] = []
     same = original.columns == released.columns
+    if not same and not _is_rotated(released):
+        msg = "the columns of the data are not those of the release; read the data as for publish (--columns, --read)"
+        raise ParameterError(msg)
     matched = match_rows(original, released)
     if matched is not None:
         mine, theirs = matched
@@ -90,3 +94,8 @@ def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random
         scores += measure_correlations(original.values, released.values)
         scores += measure_ranges(original.values, every, original.columns, rng)
     return [*scores, size]
+
+
+def _is_rotated(released: Matrix) -> bool:
+    """Whether the columns are directions, r1, r2, ..., as a rotation names them."""
+    return released.columns == tuple(f"r{number}" for number in range(1, len(released.columns) + 1))
