@@ -149,6 +149,23 @@ def test_bands_of_sizes_add_up_to_all_of_them():
     assert [np.flatnonzero(part.by_size).max() for part in parts] == [2, 8, 30]
 
 
+def test_a_size_is_in_the_same_band_wherever_it_is_counted():
+    """In the data, in the estimated sizes, in the population that is fitted, and where items are dealt."""
+    sizes = np.arange(1, 31)
+    bands = SizeBands((2, 8), (1, 3, 5))
+    band = bands.of(sizes)
+    assert np.flatnonzero(np.diff(band)).tolist() == [1, 7]  # records of 2 and of 8 items are the last of their bands
+    assert bands.weigh(30)[:, 1:].argmax(axis=0).tolist() == band.tolist()
+    parts = SizeHistogram.estimate(np.full(len(upper_edges(30)), 100), upper_edges(30), 1.0).split(bands.cuts)
+    assert np.argmax([part.by_size[1:] > 0 for part in parts], axis=0).tolist() == band.tolist()
+    assert np.searchsorted(bands.starts(sizes), np.arange(30), "right").tolist() == (band + 1).tolist()
+    population = Population.from_tokens(sizes, sizes - 1, np.zeros(30, np.int64), 1, bands.cuts)
+    assert (
+        np.repeat([part.band for part in population.classes], [len(part.sizes) for part in population.classes]).tolist()
+        == band.tolist()
+    )
+
+
 # ---- records
 
 
