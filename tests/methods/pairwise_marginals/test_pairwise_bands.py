@@ -85,8 +85,9 @@ def neighbours(method):
 
 
 def test_the_shipped_class_passes_the_calls_of_the_mutants():
-    with banded(), forced("off") as method:
-        neighbours(method)
+    for branch in ("off", "again"):
+        with banded(), forced(branch) as method:
+            neighbours(method)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +109,27 @@ def test_weights_that_break_the_promise_are_caught(old, new, message):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("branch", "old", "new", "message"),
     [
-        ("Laplace(l1=UNIT * bands.most), spend", "Laplace(l1=UNIT * bands.bounds[0]), spend", "loses"),
+        ("off", "Laplace(l1=UNIT * bands.most), spend", "Laplace(l1=UNIT * bands.bounds[0]), spend", "loses"),
         (
+            "again",
+            "mechanism = Laplace(l1=UNIT * bands.most)",
+            "mechanism = Laplace(l1=UNIT * bands.bounds[0])",
+            "loses",
+        ),
+        (
+            "off",
             "SizeBands.choose(sizes.by_size,",
             "SizeBands.choose(data.count_sizes(np.arange(8)) + 0.0,",
             "loses|something else|differently",
         ),
     ],
-    ids=["the bound of the first band", "bands by exact sizes"],
+    ids=["the bound of the first band", "the same when asked again", "bands by exact sizes"],
 )
-def test_questions_that_break_the_promise_are_caught(old, new, message):
+def test_questions_that_break_the_promise_are_caught(branch, old, new, message):
     broken = mutant(PairwiseMarginals, old, new)
-    with banded(), forced("off", broken) as method, pytest.raises(GuaranteeError, match=message):
+    with banded(), forced(branch, broken) as method, pytest.raises(GuaranteeError, match=message):
         neighbours(method)
 
 
