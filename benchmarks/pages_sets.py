@@ -23,8 +23,8 @@ records, half of the budget is spent on itemsets: this gains triples and frequen
 pairs, rare itemsets and sizes. On (v) it does not pay yet where the method starts to do so: of records times epsilon,
 `pairwise-marginals` is better by more measures at 74,016 (retail, epsilon 1) and 100,000 (msnbc, epsilon 1, on the page
 of pairwise-marginals), this method at 148,032 and 200,000 (both at epsilon 2). Hence it is recommended from 150,000 on,
-and not from the 50,000 that were chosen on (c). *independent items* and *noisy-singletons* spend all on single items; on
-the categories of foodmart, which are bought almost independently, nothing else is needed."""
+and not from the 50,000 that were chosen on (c). *independent items* and *noisy-singletons* spend all on single items;
+on the categories of foodmart, which are bought almost independently, nothing else is needed."""
 CONTROLS = ("empty release", "noisy singletons")
 
 
