@@ -13,7 +13,7 @@ from set_workloads import run_msnbc, run_sample
 
 SETTINGS = {
     "msnbc": [(17, epsilon) for epsilon in ("0.1", "0.5", "1", "2")],
-    "others": [(10, "1"), *((15, epsilon) for epsilon in ("0.1", "0.5", "1", "2")), (20, "1")],
+    "others": [(10, "0.1"), (10, "1"), *((15, epsilon) for epsilon in ("0.1", "0.5", "1", "2")), (20, "1")],
 }
 PLANS = {
     "msnbc 1": lambda: run_msnbc("raked-histogram", "1"),

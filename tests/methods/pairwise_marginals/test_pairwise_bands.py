@@ -85,8 +85,9 @@ def neighbours(method):
 
 
 def test_the_shipped_class_passes_the_calls_of_the_mutants():
-    with banded(), forced("off") as method:
-        neighbours(method)
+    for branch in ("off", "again"):
+        with banded(), forced(branch) as method:
+            neighbours(method)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +109,27 @@ def test_weights_that_break_the_promise_are_caught(old, new, message):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("branch", "old", "new", "message"),
     [
-        ("Laplace(l1=UNIT * bands.most), spend", "Laplace(l1=UNIT * bands.bounds[0]), spend", "loses"),
+        ("off", "Laplace(l1=UNIT * bands.most), spend", "Laplace(l1=UNIT * bands.bounds[0]), spend", "loses"),
         (
+            "again",
+            "mechanism = Laplace(l1=UNIT * bands.most)",
+            "mechanism = Laplace(l1=UNIT * bands.bounds[0])",
+            "loses",
+        ),
+        (
+            "off",
             "SizeBands.choose(sizes.by_size,",
             "SizeBands.choose(data.count_sizes(np.arange(8)) + 0.0,",
             "loses|something else|differently",
         ),
     ],
-    ids=["the bound of the first band", "bands by exact sizes"],
+    ids=["the bound of the first band", "the same when asked again", "bands by exact sizes"],
 )
-def test_questions_that_break_the_promise_are_caught(old, new, message):
+def test_questions_that_break_the_promise_are_caught(branch, old, new, message):
     broken = mutant(PairwiseMarginals, old, new)
-    with banded(), forced("off", broken) as method, pytest.raises(GuaranteeError, match=message):
+    with banded(), forced(branch, broken) as method, pytest.raises(GuaranteeError, match=message):
         neighbours(method)
 
 
@@ -147,6 +155,23 @@ def test_bands_of_sizes_add_up_to_all_of_them():
     assert sum(part.by_size for part in parts) == pytest.approx(sizes.by_size)
     assert sum(part.bins for part in parts) == pytest.approx(sizes.bins)
     assert [np.flatnonzero(part.by_size).max() for part in parts] == [2, 8, 30]
+
+
+def test_a_size_is_in_the_same_band_wherever_it_is_counted():
+    """In the data, in the estimated sizes, in the population that is fitted, and where items are dealt."""
+    sizes = np.arange(1, 31)
+    bands = SizeBands((2, 8), (1, 3, 5))
+    band = bands.of(sizes)
+    assert np.flatnonzero(np.diff(band)).tolist() == [1, 7]  # records of 2 and of 8 items are the last of their bands
+    assert bands.weigh(30)[:, 1:].argmax(axis=0).tolist() == band.tolist()
+    parts = SizeHistogram.estimate(np.full(len(upper_edges(30)), 100), upper_edges(30), 1.0).split(bands.cuts)
+    assert np.argmax([part.by_size[1:] > 0 for part in parts], axis=0).tolist() == band.tolist()
+    assert np.searchsorted(bands.starts(sizes), np.arange(30), "right").tolist() == (band + 1).tolist()
+    population = Population.from_tokens(sizes, sizes - 1, np.zeros(30, np.int64), 1, bands.cuts)
+    assert (
+        np.repeat([part.band for part in population.classes], [len(part.sizes) for part in population.classes]).tolist()
+        == band.tolist()
+    )
 
 
 # ---- records

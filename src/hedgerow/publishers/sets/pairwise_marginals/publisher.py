@@ -87,7 +87,7 @@ class PairwiseMarginals(Publisher[Sets]):
     units: ClassVar = ("record", "person")
     # docs/results/pairwise-marginals.md, which also says where a rival is better, and why
     recommended: ClassVar[str] = (
-        "more than 20 items, from about 5,000 / epsilon records on; 11 to 20 items, with fewer than 50,000 / epsilon"
+        "more than 20 items, from about 5,000 / epsilon records on; 11 to 20 items, with fewer than 150,000 / epsilon"
     )
 
     pairs: str = param("auto", "count pairs of items where they are expected to pay, or never", choices=("auto", "off"))

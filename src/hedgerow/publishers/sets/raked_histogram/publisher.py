@@ -84,8 +84,9 @@ class RakedHistogram(Publisher[Sets]):
     kinds: ClassVar = (Sets,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
-    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is as good or better
-    recommended: ClassVar[str] = "up to 10 items; 11 to 20 items from about 50,000 / epsilon records on"
+    # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is as good or better, also
+    # on those between _ENOUGH and this limit
+    recommended: ClassVar[str] = "up to 10 items; 11 to 20 items from about 150,000 / epsilon records on"
 
     longest: int = param(20, "how many items of a record are used: the first in the domain's order", ge=1)
     threshold: float = param(2.0, "standard deviations of the noise that a count must reach", ge=0)
