@@ -97,7 +97,7 @@ def test_random_records_are_read_as_they_were_written(data, form):
 def check_round_trip(data, form):
     module = CODEC.formats[form].module()
     content = CODEC.write(data, form, {})
-    options = CODEC.reread_options(data)
+    options = CODEC.reread_options(data, form)
     request = CODEC.request({}, options)
     again = CODEC.make(module.read("a file", content, request, 2**24), data.domain, data.domain.source, options)
     assert again.canonical().trees() == data.trees()
@@ -155,7 +155,7 @@ def test_declared_values_make_the_domain_public(tmp_path):
     schema.write_text(text)
     data = read(source, kind="records", options={"schema": str(schema)})
     assert (data.domain.source.value, data.domain.values("course.grade")) == ("declared", ("B", "C+", "D"))
-    assert "axes" not in CODEC.reread_options(data)
+    assert "axes" not in CODEC.reread_options(data, "jsonl")
     assert (
         run("publish a.jsonl --kind records --schema schema.toml --method clustree --l 2 --out R", tmp_path).code == 0
     )
