@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from jobs import TEXT, job
+from terminal import run
 
 from hedgerow import PureDP, find_method
 from hedgerow.demo import run_demo
@@ -17,11 +18,13 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.frontiers import ENGINES
+from hedgerow.io.scores import read_scores
 from hedgerow.jobs.evaluate import run_evaluation
 from hedgerow.jobs.publish import plan_job, run_job
 from hedgerow.jobs.recipe import Reading, load_job, save_job
 from hedgerow.jobs.report import run_report
 from hedgerow.publishers.settings import configure, parameters_of, promise
+from hedgerow.score import ATTACK
 
 
 def content(folder):
@@ -215,3 +218,22 @@ def test_ranges_are_said_in_words():
 def test_a_method_says_what_options_mean():
     kept = promise(find_method("diffpart"), {"epsilon": "60%", "unit": "person"})
     assert kept == PureDP(epsilon="0.6", unit="person")
+
+
+def test_scores_belong_to_one_release(tmp_path):
+    """Not to another one by the same method, promise and data; what was measured of the same one is kept."""
+    (tmp_path / "a.csv").write_text("id,x,y\n" + "".join(f"{n},{n % 7},{n % 5}\n" for n in range(40)))
+    read = "--kind matrices --columns id=id"
+    for out in "RS":
+        publish = f"publish a.csv {read} --method additive-noise --set beta=1 --out {out}"
+        assert run(publish, tmp_path).code == 0
+    for command in ("attack", "evaluate"):  # in this order, attacks are kept
+        assert run(f"{command} R --against a.csv {read} --scores s.json", tmp_path).code == 0
+    names = [score.name for score in read_scores(tmp_path / "s.json").scores]
+    assert any(name.startswith(ATTACK) for name in names)
+    assert not all(name.startswith(ATTACK) for name in names)
+    assert run("report R --scores s.json --html r.html", tmp_path).code == 0
+    ran = run("report S --scores s.json --html s.html", tmp_path)
+    assert (ran.code, "belongs to another release" in ran.err) == (2, True)
+    assert run(f"attack S --against a.csv {read} --scores s.json", tmp_path).code == 0
+    assert all(score.name.startswith(ATTACK) for score in read_scores(tmp_path / "s.json").scores)

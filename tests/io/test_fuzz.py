@@ -141,7 +141,7 @@ def test_no_release_scores_or_account_is_too_broken(tmp_path):
     data = read([["a"], ["b"]] * 40, kind="sets", assert_public_domain=True)
     held = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
     place = write_folder(held, tmp_path / "R", Layout("lines", Ending("dat", "")))
-    write_scores(tmp_path / "s", evaluate(held, data), kind="sets", method="m", guarantee={})
+    write_scores(tmp_path / "s", evaluate(held, data), held.manifest())
     account = b'total = "2"\nunit = "record"\n[[releases]]\nepsilon = "1/2"\n'
     sound = {"release": (place / "release.json").read_bytes(), "s": (tmp_path / "s").read_bytes()}
     outcomes = {"read": 0, "refused": 0}

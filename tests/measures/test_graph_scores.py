@@ -70,7 +70,7 @@ def test_edge_cases_have_scores_that_can_be_written(name, tmp_path):
     data = EDGE_CASES[name]()
     release = random_release(data)
     scores = evaluate(release, data, seed=1)
-    write_scores(tmp_path / "s.json", scores, kind="graphs", method="random-graph", guarantee={})
+    write_scores(tmp_path / "s.json", scores, release.manifest())
     assert read_scores(tmp_path / "s.json").scores == tuple(scores)
     assert json.dumps(describe(data))
 

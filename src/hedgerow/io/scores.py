@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from hedgerow.errors import GuaranteeError, InputError, ParameterError, ReadError
 from hedgerow.io.files import read_bytes, write_file
+from hedgerow.release import Manifest
 from hedgerow.score import Score
 
 __all__ = ["Scores", "check_owners_file", "read_scores", "write_scores"]
@@ -23,7 +25,13 @@ class Scores(msgspec.Struct, frozen=True):
     kind: str
     method: str
     guarantee: dict[str, Any]
+    #: the SHA-256 of each data file of the release
+    files: tuple[str, ...]
     scores: tuple[Score, ...]
+
+    def is_of(self, release: Manifest) -> bool:
+        """Whether these scores were measured on this release, and not on another by the same method and promise."""
+        return replace(self, scores=()) == _about(release)
 
 
 def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Path], object]) -> None:
@@ -48,9 +56,9 @@ def check_owners_file(path: Path, inputs: Sequence[Path], is_ours: Callable[[Pat
             raise ParameterError(msg)
 
 
-def write_scores(path: Path, scores: Sequence[Score], *, kind: str, method: str, guarantee: dict[str, Any]) -> None:
+def write_scores(path: Path, scores: Sequence[Score], release: Manifest) -> None:
     """Write a score file that only its owner may read."""
-    content = Scores("for the owner only", kind, method, guarantee, tuple(scores))
+    content = replace(_about(release), scores=tuple(scores))
     write_file(path, msgspec.json.format(msgspec.json.encode(content)) + b"\n", private=True)
 
 
@@ -61,3 +69,8 @@ def read_scores(path: Path) -> Scores:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         msg = f"{path} is not a score file; hedgerow evaluate writes one"
         raise ReadError(msg) from None
+
+
+def _about(release: Manifest) -> Scores:
+    files = tuple(file.sha256 for file in release.files)
+    return Scores("for the owner only", release.kind, release.method, release.guarantee, files, ())

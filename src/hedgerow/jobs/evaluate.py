@@ -14,7 +14,7 @@ from hedgerow.io.release_writer import open_folder
 from hedgerow.io.scores import check_owners_file, read_scores, write_scores
 from hedgerow.jobs.reading import options_of
 from hedgerow.jobs.recipe import Reading
-from hedgerow.release import Release
+from hedgerow.release import Manifest, Release
 from hedgerow.score import ATTACK, Score
 
 __all__ = ["run_attack", "run_evaluation"]
@@ -28,11 +28,12 @@ def run_evaluation(
     seed: int | None = None,
     trusted: bool = False,
 ) -> list[Score]:
-    """Compare a release with the data it was made from, and write the scores."""
+    """Compare a release with the data it was made from, and write the scores; those of attacks on it are kept."""
     release, original, document = _open(folder, reading, scores, trusted=trusted)
     progress.tell("measuring")
     measured = evaluate(release, original, seed=seed)
-    write_scores(scores, measured, kind=document.kind, method=document.method, guarantee=document.guarantee)
+    attacked = [score for score in _scores_before(scores, document) if score.name.startswith(ATTACK)]
+    write_scores(scores, [*measured, *attacked], document)
     return measured
 
 
@@ -49,19 +50,18 @@ def run_attack(
     release, original, document = _open(folder, reading, scores, trusted=trusted)
     progress.tell("attacking")
     recovered = attack(release, original, seed=seed, known=known)
-    kept: list[Score] = []
-    if scores.exists():
-        before = read_scores(scores)
-        if (before.kind, before.method, before.guarantee) != (document.kind, document.method, document.guarantee):
-            msg = f"{scores} belongs to another release; write to another file"
-            raise ParameterError(msg)
-        kept = [score for score in before.scores if not score.name.startswith(ATTACK)]
-    every = [*kept, *recovered]
-    write_scores(scores, every, kind=document.kind, method=document.method, guarantee=document.guarantee)
+    measured = [score for score in _scores_before(scores, document) if not score.name.startswith(ATTACK)]
+    write_scores(scores, [*measured, *recovered], document)
     return recovered
 
 
-def _open(folder: Path, reading: Reading, scores: Path, *, trusted: bool) -> tuple[Release[Any], Dataset, Any]:
+def _scores_before(path: Path, document: Manifest) -> tuple[Score, ...]:
+    """What was measured of the same release before; a file about another release is replaced."""
+    before = read_scores(path) if path.exists() else None
+    return before.scores if before is not None and before.is_of(document) else ()
+
+
+def _open(folder: Path, reading: Reading, scores: Path, *, trusted: bool) -> tuple[Release[Any], Dataset, Manifest]:
     """Read a release, and the data it was made from; refuse a file for scores that must not be written."""
     check_owners_file(scores, [Path(reading.data)], read_scores)
     progress.tell("reading the release")

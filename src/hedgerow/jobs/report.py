@@ -23,7 +23,7 @@ def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path, *, t
     opened = [open_folder(folder, trusted=trusted) for folder in folders]
     measured = [read_scores(path) for path in scores]
     for (_, document), path, score in zip(opened, scores, measured, strict=False):
-        if (score.method, score.guarantee) != (document.method, document.guarantee):
+        if not score.is_of(document):
             msg = f"{path} belongs to another release; give the scores in the order of the releases"
             raise ParameterError(msg)
     progress.tell("drawing the report")
