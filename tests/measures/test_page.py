@@ -14,6 +14,8 @@ from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.errors import EngineError
 from hedgerow.report import page as page_module
 from hedgerow.report import report
+from hedgerow.report.charts import score_charts
+from hedgerow.score import Score
 
 VENDOR = resources.files("hedgerow.report").joinpath("vendor")
 
@@ -65,3 +67,10 @@ def test_a_release_of_another_version_says_that_it_was_not_checked():
         == 1
     )
     assert "Made by Hedgerow 0.1.0. This page is self-contained" in text
+
+
+def test_tiles_of_a_changed_file_without_the_original_are_left_out():
+    tile = Score(name="n", value=1.0, low=1.0, high=1.0, better="neither", scope="owner", chart="c", at="a", across="b")
+    whole = dataclasses.replace(tile, controls=(("original", 2.0),))
+    assert [len(chart["spec"]["data"]["values"]) for chart in score_charts([tile, whole], kind="sets")] == [1, 1]
+    assert [len(chart["spec"]["data"]["values"]) for chart in score_charts([tile], kind="sets")] == [0, 0]

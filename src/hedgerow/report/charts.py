@@ -88,9 +88,10 @@ def _draw(
 
 def _heat_maps(name: str, scores: Sequence[Score]) -> list[Chart]:
     """Draw two heat maps on one scale, one tile per score: the original, and the release."""
+    scores = [score for score in scores if _ORIGINAL in dict(score.controls)]  # a file may have been changed
     before = [dict(score.controls)[_ORIGINAL] for score in scores]
     after = [score.value for score in scores]
-    top = max(*before, *after, 0)
+    top = max([*before, *after, 0])
     shades = {"scheme": "greens", "domain": [0, top]}
     return [
         heat_map(
