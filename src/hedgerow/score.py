@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["ATTACK", "Score"]
+__all__ = ["ATTACK", "Better", "Score", "exact_score"]
+
+Better: TypeAlias = Literal["higher", "lower", "neither"]
 
 #: the names of scores of attacks begin so
 ATTACK = "attack, "
@@ -46,7 +49,7 @@ class Score:
     value: float
     low: float
     high: float
-    better: Literal["higher", "lower", "neither"]
+    better: Better
     scope: Literal["owner", "public"]
     controls: tuple[tuple[str, float], ...] = ()
     chart: str = ""
@@ -64,6 +67,31 @@ class Score:
         scope = ", for the owner only" if self.scope == "owner" else ""
         interval = "" if self.low == self.high else f" [{_short(self.low)}, {_short(self.high)}]"
         return f"{self.name} {_short(self.value)}{interval}{direction}{controls}{scope}"
+
+
+def exact_score(
+    name: str,
+    value: float,
+    controls: Mapping[str, float],
+    *,
+    better: Better = "neither",
+    chart: str = "",
+    at: str = "",
+    across: str = "",
+) -> Score:
+    """A score that is an exact number, without sampling error."""
+    return Score(
+        name=name,
+        value=value,
+        low=value,
+        high=value,
+        better=better,
+        scope="owner",
+        controls=tuple(controls.items()),
+        chart=chart,
+        at=at,
+        across=across,
+    )
 
 
 def _short(value: float) -> str:

@@ -23,7 +23,7 @@ from hedgerow.attacks.wavelet_inversion import block_means
 from hedgerow.data.matrices import Matrix
 from hedgerow.data.row_pairs import match_rows
 from hedgerow.errors import ParameterError
-from hedgerow.score import ATTACK, Score
+from hedgerow.score import ATTACK, Score, exact_score
 
 __all__ = ["ERRORS", "RECOVERED_1", "RECOVERED_5", "attack", "attack_arrays"]
 
@@ -106,7 +106,7 @@ def attack(
         scores += _score_labels(original.labels[mine], theirs, knowledge, rng)
     count = float(sum(outcome.fails for outcome in outcomes.values()))
     name = f"{ATTACK}all: attacks that err at most half as much as a guess and as the release"
-    return [_score(name, count, {"attacks": float(len(outcomes))}, better="lower"), *scores]
+    return [exact_score(name, count, {"attacks": float(len(outcomes))}, better="lower"), *scores]
 
 
 def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, Outcome]:
@@ -182,7 +182,7 @@ def _scores(name: str, outcome: Outcome) -> list[Score]:
     for measure, (value_of, better, chart) in measures.items():
         others = {control: value_of(success) for control, success in outcome.baselines.items()}
         title = f"{ATTACK}{name}: {measure}"
-        scores.append(_score(title, value_of(outcome.attack), others, better=better, chart=chart, at=name))
+        scores.append(exact_score(title, value_of(outcome.attack), others, better=better, chart=chart, at=name))
     return scores
 
 
@@ -201,7 +201,7 @@ def _score_averages(knowledge: Knowledge, rng: np.random.Generator) -> list[Scor
     unit = _EXACT * float(np.abs(exact).max())
     shares = [float((np.abs(means - exact) <= unit).mean()) for means in (published, shuffled)]
     name = f"{ATTACK}wavelet averages: blocks of {2**level} rows and columns whose mean is published exactly"
-    return [_score(name, shares[0], {_SHUFFLED: shares[1]}, better="lower")]
+    return [exact_score(name, shares[0], {_SHUFFLED: shares[1]}, better="lower")]
 
 
 def _score_labels(
@@ -216,7 +216,7 @@ def _score_labels(
     commonest = guess_commonest(labels, known)
     mixed = guess_by_position(labels[rng.permutation(len(labels))], known)
     place = guess_by_position(labels, known)
-    first = _score(
+    first = exact_score(
         f"{ATTACK}labels by the order of rows: labels guessed",
         place,
         {"commonest label": commonest, "shuffled rows (control)": mixed},
@@ -224,26 +224,10 @@ def _score_labels(
     )
     numbers = guess_by_numbers(knowledge.released[positions], labels, known)
     original = guess_by_numbers(knowledge.truth[order], labels, known)
-    second = _score(
+    second = exact_score(
         f"{ATTACK}labels by released numbers: labels guessed",
         numbers,
         {"commonest label": commonest, "by original numbers": original},
         better="lower",
     )
     return [first, second]
-
-
-def _score(
-    name: str, value: float, controls: Mapping[str, float], *, better: Any, chart: str = "", at: str = ""
-) -> Score:
-    return Score(
-        name=name,
-        value=value,
-        low=value,
-        high=value,
-        better=better,
-        scope="owner",
-        controls=tuple(controls.items()),
-        chart=chart,
-        at=at,
-    )

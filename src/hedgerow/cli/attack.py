@@ -11,8 +11,7 @@ from hedgerow.cli.app import emit
 from hedgerow.cli.options import (
     ReadingCommand,
     json_option,
-    parse_columns,
-    parse_pairs,
+    read_against,
     reading_options,
     show_progress,
     trusted_option,
@@ -44,20 +43,11 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     import msgspec  # noqa: PLC0415
 
     from hedgerow.jobs.evaluate import run_attack  # noqa: PLC0415
-    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
 
-    reading = Reading(
-        data=arguments["against"],
-        kind=arguments["kind"] or "",
-        format=arguments["form"],
-        columns=parse_columns(arguments["columns"]),
-        read=parse_pairs("--read", arguments["read_options"]),
-        schema=arguments["schema"],
-    )
     with show_progress():
         scores = run_attack(
             Path(folder),
-            reading,
+            read_against(arguments),
             Path(arguments["scores"]),
             seed=arguments["seed"],
             known=arguments["known"],

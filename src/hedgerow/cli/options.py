@@ -17,6 +17,7 @@ __all__ = [
     "json_option",
     "parse_pairs",
     "promise_options",
+    "read_against",
     "reading_options",
     "select_promise",
     "show_progress",
@@ -110,6 +111,20 @@ def select_promise(arguments: dict[str, Any]) -> dict[str, Any]:
 def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     """Read `role=name,role=name`."""
     return parse_pairs("--columns", tuple(part for text in texts for part in text.split(",")))
+
+
+def read_against(arguments: dict[str, Any]) -> Any:
+    """How the private data is read that a release is compared with: `--against` and the reading options."""
+    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
+
+    return Reading(
+        data=arguments["against"],
+        kind=arguments["kind"] or "",
+        format=arguments["form"],
+        columns=parse_columns(arguments["columns"]),
+        read=parse_pairs("--read", arguments["read_options"]),
+        schema=arguments["schema"],
+    )
 
 
 @contextmanager

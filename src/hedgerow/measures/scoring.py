@@ -3,45 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.score import Score
+from hedgerow.score import Better, Score, exact_score
 
 __all__ = ["Better", "compared_score", "exact_score", "mean_score", "relative_errors"]
-
-Better: TypeAlias = Literal["higher", "lower", "neither"]
 
 _NORMAL = 1.96
 #: sanity bound: errors are relative to at least this share of all records
 _SANITY = 0.001
-
-
-def exact_score(
-    name: str,
-    value: float,
-    controls: Mapping[str, float],
-    *,
-    better: Better = "neither",
-    chart: str = "",
-    at: str = "",
-    across: str = "",
-) -> Score:
-    """A score that is an exact number, without sampling error."""
-    return Score(
-        name=name,
-        value=value,
-        low=value,
-        high=value,
-        better=better,
-        scope="owner",
-        controls=tuple(controls.items()),
-        chart=chart,
-        at=at,
-        across=across,
-    )
 
 
 def compared_score(
