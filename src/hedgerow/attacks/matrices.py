@@ -23,7 +23,7 @@ from hedgerow.attacks.wavelet_inversion import block_means
 from hedgerow.data.matrices import Matrix
 from hedgerow.data.row_pairs import match_rows
 from hedgerow.errors import ParameterError
-from hedgerow.score import ATTACK, Score, exact_score
+from hedgerow.score import ATTACK, Better, Score, exact_score
 
 __all__ = ["ERRORS", "RECOVERED_1", "RECOVERED_5", "attack", "attack_arrays"]
 
@@ -172,7 +172,7 @@ def _attack_angles(knowledge: Knowledge, control: Knowledge) -> dict[str, Outcom
 
 def _scores(name: str, outcome: Outcome) -> list[Score]:
     """Make the scores of an attack: shares of cells, and the error of a row."""
-    measures: dict[str, tuple[Callable[[Success], float], str, str]] = {
+    measures: dict[str, tuple[Callable[[Success], float], Better, str]] = {
         "cells within 1 %": (lambda success: success.within_1, "lower", RECOVERED_1),
         "cells within 5 %": (lambda success: success.within_5, "lower", RECOVERED_5),
         "cells within a tenth of a standard deviation": (lambda success: success.within_tolerance, "lower", ERRORS),
