@@ -86,6 +86,13 @@ class Events(ABC):
         """Count the events, reading through them if necessary; None if they can be read only once."""
         return self.length
 
+    def reopened(self) -> Events | None:
+        """Return the same events, to be read independently of these; None if they can be read only once.
+
+        Without a place of their own in a file, both can be the same.
+        """
+        return self
+
     def batch_size(self) -> int:
         """How many publications are made together."""
         return BATCH
@@ -122,6 +129,9 @@ class IteratorEvents(Events):
         self._values = iter(values)
         self._axis = axis
         self._position = 0
+
+    def reopened(self) -> None:
+        """Return nothing: an iterator can be read once."""
 
     def read(self, start: int, stop: int) -> Integers:
         """Skip values up to `start`, and read the next ones."""

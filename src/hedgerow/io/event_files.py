@@ -7,6 +7,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -105,6 +106,14 @@ class ForwardEvents(Events, ABC):
         if self._parts.once:
             return None
         return sum(len(block) for block in self._split(self._parts.open()))
+
+    def reopened(self) -> Events | None:
+        """Open a file once more, to be read from its start."""
+        if self._parts.once:
+            return None
+        events = copy(self)
+        events._start()  # noqa: SLF001 - it is one of these
+        return events
 
     def batch_size(self) -> int:
         """For a pipe: the number that takes little time, since its events may come slowly."""
