@@ -41,7 +41,7 @@ class Comparison:
     guarantee: Guarantee
     workload: Mapping[str, int]
     recipe: Recipe | None = None
-    notes: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def number(self, name: str, default: int) -> int:
         """A number of the declared workload, or the default if the method does not declare it."""

@@ -60,7 +60,7 @@ class RunningTruth:
 
     def bounds(self, times: Integers) -> tuple[Floats, Floats]:
         """Return the least and the largest possible truth at these times."""
-        factor = times if self._cumulative else np.ones(len(times))
+        factor = times.astype(np.float64) if self._cumulative else np.ones(len(times))
         return self._low * factor, self._high * factor
 
 
@@ -192,11 +192,11 @@ class RowsInStep:
 
     def __init__(self, rows: Iterator[Rows]) -> None:
         self._rows = rows
-        self._rest = Rows(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        self._rest = Rows.join([])
 
     def at(self, times: Integers) -> Rows | None:
         """Return the next rows, if they are at these times."""
         while len(self._rest.times) < len(times) and (more := next(self._rows, None)) is not None:
-            self._rest = Rows(*(np.concatenate(pair) for pair in zip(self._rest, more, strict=True)))
+            self._rest = Rows.join([self._rest, more])
         rows, self._rest = self._rest.take(slice(len(times))), self._rest.take(slice(len(times), None))
         return rows if np.array_equal(rows.times, times) else None

@@ -90,7 +90,7 @@ def _middle(released: Estimates, *, cumulative: bool) -> Estimates:
 
     def rows() -> Iterator[Rows]:
         for each in released.rows():
-            factor = each.times if cumulative else np.ones(len(each.times))
+            factor = each.times.astype(np.float64) if cumulative else np.ones(len(each.times))
             yield Rows(each.times, middle * factor, half * factor)
 
     return Estimates(released.domain, rows, released.count)
