@@ -80,9 +80,9 @@ def _value(axis: NumberAxis, steps: float) -> float:
 
 def _spread(axis: NumberAxis, counts: Integers, cell: int, least: int, most: int) -> dict[str, Any]:
     """The least and the most, quartiles, and how many values are at a bound: they may have been beyond it."""
-    ranks = np.ceil(np.array([0.25, 0.5, 0.75]) * counts.sum())
-    cells: Integers = np.searchsorted(np.cumsum(counts), ranks)
-    quartiles: list[int] = np.clip(cells * cell + (cell - 1) // 2, least, most).tolist()
+    so_far, size = np.cumsum(counts), int(counts.sum())
+    cells = [int(np.searchsorted(so_far, -(-size * quarter // 4))) for quarter in (1, 2, 3)]
+    quartiles = [min(max(each * cell + (cell - 1) // 2, least), most) for each in cells]
     names = ("least", "lower quartile", "median", "upper quartile", "most")
     numbers = [round(_value(axis, code), _DIGITS) for code in (least, *quartiles, most)]
     facts: dict[str, Any] = {"spread": dict(zip(names, numbers, strict=True))}

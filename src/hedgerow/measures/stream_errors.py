@@ -31,15 +31,15 @@ class RunningTruth:
 
     Examples
     --------
-    >>> RunningTruth(Stream.from_values([0, 1, 1, 1]), cumulative=False).at(np.array([2, 2, 4])).tolist()
+    >>> RunningTruth(Stream.from_values([0, 1, 1, 1]), of="means").at(np.array([2, 2, 4])).tolist()
     [0.5, 0.5, 0.75]
     """
 
-    def __init__(self, data: Stream, *, cumulative: bool) -> None:
+    def __init__(self, data: Stream, *, of: str) -> None:
         axis = data.axis
         self._events = data.events
         self._low, self._high, self._step = float(axis.low or 0), float(axis.high or 0), float(axis.step or 1)
-        self._cumulative = cumulative
+        self._cumulative = of == "sums"
         self._time = 0
         self._total = 0.0
 

@@ -1,8 +1,8 @@
 """Measures of streams: how far published estimates are from the truth, over time.
 
-The workload of a stream method says what its estimates are: running sums of the values of all events so far if it has
-`cumulative`, running means otherwise. Controls have the `times`, `every` and `horizon` of the method. The note `events
-read` says how many events it looked at, and its parameter `confidence` how often half widths should be large enough.
+Estimates say whether they are of means or of sums. All stream methods have the parameters `times`, `every` and
+`horizon`, which controls share with the release, and `confidence`, how often a half width should be large enough. The
+note `events read` says how many events a method has looked at.
 
 Data and release are read forward, at the same time, and neither has to fit into memory. All of these figures compare
 with the original: they are for the owner only, and no guarantee covers them.
@@ -48,12 +48,12 @@ def describe(data: Stream | Estimates) -> dict[str, Any]:
     >>> describe(Stream.from_values([0, 1, 1, 1]))["mean"]
     0.75
     """
-    if isinstance(data, Stream):
+    if not isinstance(data, Estimates):
         return describe_events(data)
-    count, last = 0, 0
+    last = 0
     for rows in data.rows():
-        count, last = count + len(rows.times), int(rows.times[-1])
-    return {"estimates": count, "events up to the last estimate": last}
+        last = int(rows.times[-1])
+    return {f"estimates of {data.of}": len(data), "events up to the last estimate": last}
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
@@ -66,42 +66,45 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
         return {}
     chosen: dict[str, Dataset | Control] = {}
     if not released.comes_in_slices:
-        chosen[_MIDDLE] = _middle(released, cumulative=_is_cumulative(compared))
-    again = compared.original.events.reopened() if isinstance(compared.original, Stream) else None
+        chosen[_MIDDLE] = Estimates(released.domain, _Middle(released), released.of)
+    original = compared.original
+    again = None if isinstance(original, Estimates) else original.events.reopened()
     parameters = {} if compared.recipe is None else dict(compared.recipe.parameters)
     schedule = {name: parameters[name] for name in _SCHEDULE if name in parameters}
     if schedule and again is not None:
-        data = replace(compared.original, events=again)
-        if not _is_cumulative(compared):
+        data = replace(original, events=again)
+        if released.of == "means":
             chosen["binary tree"] = Control("stream-mean", {**schedule, "mechanism": "tree"}, data=data)
         elif compared.recipe and compared.recipe.method != "binary-mechanism":
             chosen["binary mechanism"] = Control("binary-mechanism", schedule, data=data)
     return chosen
 
 
-def _is_cumulative(compared: Comparison) -> bool:
-    return bool(compared.number("cumulative", 0))
+class _Middle:
+    """Rows at the same times that ignore the data; the truth is always within their half width."""
 
+    once = False
 
-def _middle(released: Estimates, *, cumulative: bool) -> Estimates:
-    """Return estimates at the same times that ignore the data; the truth is within their half width."""
-    axis: Any = released.domain.axes[0][1]
-    middle, half = float(axis.low + axis.high) / 2, float(axis.high - axis.low) / 2
+    def __init__(self, released: Estimates) -> None:
+        self._released = released
 
-    def rows() -> Iterator[Rows]:
-        for each in released.rows():
-            factor = each.times.astype(np.float64) if cumulative else np.ones(len(each.times))
-            yield Rows(each.times, middle * factor, half * factor)
+    def __len__(self) -> int:
+        return len(self._released)
 
-    return Estimates(released.domain, rows, released.count)
+    def __iter__(self) -> Iterator[Rows]:
+        axis: Any = self._released.domain.axes[0][1]
+        middle, half = float(axis.low + axis.high) / 2, float(axis.high - axis.low) / 2
+        for rows in self._released.rows():
+            events = rows.times.astype(np.float64) if self._released.of == "sums" else np.ones(len(rows.times))
+            yield Rows(rows.times, middle * events, half * events)
 
 
 def measure(compared: Comparison, controls: Mapping[str, Estimates], rng: np.random.Generator) -> list[Score]:
     """Compare estimates with the truth at the same time."""
-    if not isinstance(compared.original, Stream):
+    if isinstance(compared.original, Estimates):
         msg = "a release is compared with the events of the stream it was made from, not with estimates"
         raise ParameterError(msg)
-    truth = RunningTruth(compared.original, cumulative=_is_cumulative(compared))
+    truth = RunningTruth(compared.original, of=compared.released.of)
     figures = _Figures(controls, rng)
     for rows in compared.released.rows():
         figures.add(Compared(rows, truth.at(rows.times), *truth.bounds(rows.times)))

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from hedgerow.data import Dataset
 from hedgerow.data.streams import Estimates, Rows
 from hedgerow.measures.streams import ERRORS_OVER_TIME, ESTIMATES_OVER_TIME, HALF_WIDTH, ORIGINAL
@@ -41,6 +39,7 @@ def thin(slices: Iterable[Rows], most: int) -> Rows:
 
     Examples
     --------
+    >>> import numpy as np
     >>> rows = Rows(np.arange(1, 10), np.zeros(9), np.zeros(9))
     >>> thin([rows], 4).times.tolist()
     [1, 5, 9]
