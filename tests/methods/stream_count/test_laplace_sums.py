@@ -72,7 +72,7 @@ def test_the_continuous_quantile_would_not_hold_for_discrete_noise():
 
 
 def test_chances_and_numbers_out_of_range_are_refused():
-    with pytest.raises(ParameterError, match="one-sided quantile must be above 0 and at most 1/2; got 0.6"):
+    with pytest.raises(ParameterError, match=r"one-sided quantile must be above 0 and at most 1/2; got 0\.6"):
         upper_quantile(3, 0.6)
     with pytest.raises(ParameterError, match="two-sided quantile must be between 0 and 1; got 1"):
         two_sided_quantile(3, 1)

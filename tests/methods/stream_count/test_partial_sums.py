@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hedgerow.errors import BudgetExceeded
 from hedgerow.privacy import ExactAnswers, Ledger
 from hedgerow.publishers.streams import partial_sums
-from hedgerow.publishers.streams.partial_sums import noisy_sums
+from hedgerow.publishers.streams.partial_sums import Leaves, noisy_sums
 from hedgerow.publishers.streams.trees import BinaryTree, SmoothTree
 from hedgerow.testing import changed
 
@@ -48,8 +48,11 @@ def with_scripted_noise(leaves, tree, sizes):
         numbers[rank] += len(exact)
         return exact + np.array([scripted(rank, number) for number in range(start, numbers[rank])], np.int64)
 
-    answers = list(partial_sums._answer(iter(in_runs(leaves, sizes)), tree, ask))
-    return [np.concatenate(column).tolist() for column in zip(*answers, strict=True)]
+    runs = (Leaves(run, run) for run in in_runs(leaves, sizes))
+    answers = list(partial_sums._answer(runs, tree, ask))
+    times, *columns = (np.concatenate(column).tolist() for column in zip(*answers, strict=True))
+    assert times == leaves  # passed on as they are
+    return columns
 
 
 SIZES = st.lists(st.integers(0, 9), min_size=1, max_size=4)
@@ -108,7 +111,7 @@ def test_every_count_has_as_many_nodes_and_every_event_is_in_as_many(zeros, ones
 
 @pytest.mark.parametrize("leaves", [1, 2, 3, 4, 5, 19, 20, 100, 1000, 2**16])
 def test_trees_are_as_large_as_they_must_be(leaves):
-    """q leaves need q + 1 words; the best tree is the best of all."""
+    """For q leaves there are q + 1 words; the best tree is the best of all."""
     best, balanced = SmoothTree.best(leaves), SmoothTree.balanced(leaves)
     assert min(best.leaves, balanced.leaves) >= leaves
     assert balanced == SmoothTree(1, 1) or SmoothTree(balanced.zeros - 1, balanced.ones - 1).leaves < leaves

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.privacy import Laplace, Ledger
+from hedgerow.publishers.streams.leaf_sums import Leaves
 from hedgerow.publishers.streams.trees import Tree
 
 __all__ = ["NoisySums", "noisy_sums"]
@@ -32,6 +33,7 @@ Ask: TypeAlias = Callable[[int, Integers], Integers]
 class NoisySums(NamedTuple):
     """What is known after each of several leaves."""
 
+    times: Integers
     #: estimates of the sum of all events so far
     sums: Integers
     #: how many independent noises each of them has
@@ -39,14 +41,14 @@ class NoisySums(NamedTuple):
 
 
 def noisy_sums(
-    leaves: Iterator[Integers], tree: Tree, ledger: Ledger, *, l1: int, label: LiteralString
+    runs: Iterator[Leaves], tree: Tree, ledger: Ledger, *, l1: int, label: LiteralString
 ) -> Iterator[NoisySums]:
     """Spend the budget of a ledger on the sum of all events so far, after each leaf.
 
     Parameters
     ----------
-    leaves
-        The sum of the events of each leaf, in runs: private. All runs together have at most as many leaves as the tree.
+    runs
+        The leaves, in runs that are answered together; no more than the tree has.
     tree
         Which node ends with each leaf.
     ledger
@@ -61,11 +63,12 @@ def noisy_sums(
     >>> from fractions import Fraction
     >>> from hedgerow.privacy.questions import NoisyAnswers
     >>> from hedgerow.publishers.streams.trees import SmoothTree
-    >>> ledger, runs = Ledger(Fraction(1), NoisyAnswers(seed=4)), iter([np.full(5, 100), np.full(3, 100)])
-    >>> for sums, noises in noisy_sums(runs, SmoothTree.best(8), ledger, l1=1, label="partial sums"):
-    ...     print(sums.tolist(), noises.tolist())
-    [101, 201, 301, 400, 500] [8, 8, 8, 8, 8]
-    [604, 700, 800] [8, 8, 8]
+    >>> ledger, runs = Ledger(Fraction(1), NoisyAnswers(seed=4)), [Leaves(np.arange(1, 9), np.full(8, 100))]
+    >>> answer = next(noisy_sums(iter(runs), SmoothTree.best(8), ledger, l1=1, label="partial sums"))
+    >>> answer.sums.tolist()
+    [104, 201, 303, 400, 501, 600, 700, 800]
+    >>> answer.noises.tolist()
+    [8, 8, 8, 8, 8, 8, 8, 8]
     """
     shares = ledger.split(*[1] * tree.ranks)
     ranks = [share.each(itertools.count(), spend=share.budget, label=label) for share in shares]
@@ -77,21 +80,21 @@ def noisy_sums(
         _, piece = next(ranks[rank])
         return piece.ask(exact, mechanism, spend=piece.budget, label=label)
 
-    return _answer(leaves, tree, ask)
+    return _answer(runs, tree, ask)
 
 
-def _answer(leaves: Iterator[Integers], tree: Tree, ask: Ask) -> Iterator[NoisySums]:
+def _answer(runs: Iterator[Leaves], tree: Tree, ask: Ask) -> Iterator[NoisySums]:
     """Answer one run of leaves after another; what is kept between runs is three numbers per rank."""
-    runs, again = itertools.tee(leaves)
+    runs, again = itertools.tee(runs)
     # after the last leaf of each rank or a smaller one: the exact sum so far, its estimate, and the noises of that
     last = np.zeros((tree.ranks, 3), np.int64)
-    for run, ends in zip(runs, tree.endings(len(run) for run in again), strict=True):
-        if not len(run):
+    for run, ends in zip(runs, tree.endings(len(run.times) for run in again), strict=True):
+        if not len(run.times):
             continue
-        state = _add_nodes(last[-1, 0] + np.cumsum(run), ends.ranks, last, ask)
+        state = _add_nodes(last[-1, 0] + np.cumsum(run.sums), ends.ranks, last, ask)
         last = _last_of_each_rank(state, ends.ranks, last)
         extra = ask(tree.ranks - 1, np.zeros(int(ends.empty.sum()), np.int64))
-        yield NoisySums(state[:, 1] + _sum_groups(extra, ends.empty), state[:, 2] + ends.empty)
+        yield NoisySums(run.times, state[:, 1] + _sum_groups(extra, ends.empty), state[:, 2] + ends.empty)
 
 
 def _add_nodes(exact_sums: Integers, ranks: Integers, last: Integers, ask: Ask) -> Integers:

@@ -107,6 +107,8 @@ class SmoothTree(Tree):
 
     zeros: int
     ones: int
+    #: whether every count has the noise of empty nodes as well, so that all have the same
+    padded: bool = True
 
     @classmethod
     def balanced(cls, leaves: int) -> SmoothTree:
@@ -115,7 +117,7 @@ class SmoothTree(Tree):
         Examples
         --------
         >>> SmoothTree.balanced(2**16)
-        SmoothTree(zeros=10, ones=10)
+        SmoothTree(zeros=10, ones=10, padded=True)
         """
         half = 1
         while cls(half, half).leaves < leaves:
@@ -129,7 +131,7 @@ class SmoothTree(Tree):
         Examples
         --------
         >>> SmoothTree.best(2**16)
-        SmoothTree(zeros=5, ones=21)
+        SmoothTree(zeros=5, ones=21, padded=True)
         """
         choice = cls.narrow(1, leaves)
         zeros = 2
@@ -161,7 +163,7 @@ class SmoothTree(Tree):
 
     @property
     def variance(self) -> int:
-        """The variance of a count, in units of the variance of noise with the whole budget."""
+        """The variance of a count with all its noise, in units of that of one noise with the whole budget."""
         return self.ones * self.zeros**2
 
     def endings(self, sizes: Iterator[int]) -> Iterator[Endings]:
@@ -175,7 +177,8 @@ class SmoothTree(Tree):
                 known += len(parts[-1])
             together = np.concatenate(parts).astype(np.int64)
             words, ends = together[: size + 1], together[size:]
-            yield Endings(self.zeros - 1 - np.maximum(words[:-1], 0), np.maximum(-words[1:], 0))
+            empty = np.maximum(-words[1:], 0) if self.padded else np.zeros(size, np.int64)
+            yield Endings(self.zeros - 1 - np.maximum(words[:-1], 0), empty)
 
 
 def _word_ends(ones: int, zeros: int) -> Iterator[NDArray[np.int16]]:
