@@ -19,12 +19,23 @@ from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.trees import Tree
 from hedgerow.steps.laplace_sums import discrete_half_width
 
-__all__ = ["estimate_sums"]
+__all__ = ["estimate_sums", "fixed_schedule"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 #: sums of steps stay below this: floating-point numbers represent them exactly
 _LARGEST_SUM = 1 << 52
+
+
+def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedule:
+    """Read the parameters of a method that must know in advance how often it publishes.
+
+    The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
+    """
+    length = data.events.length if times or horizon else data.events.count()
+    schedule = Schedule.of(times, every, horizon, length)
+    schedule.require_count()
+    return schedule
 
 
 def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, confidence: float) -> Iterator[Rows]:
