@@ -57,4 +57,4 @@ class BinaryMechanism(Publisher[Stream]):
         """Build the tree over the leaves, and sum up nodes after each leaf."""
         schedule = fixed_schedule(data, self.times, self.every, self.horizon)
         tree = BinaryTree(max(1, schedule.require_count()))
-        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence))
+        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence), of="sums")

@@ -73,4 +73,4 @@ class StreamCount(Publisher[Stream]):
         schedule = fixed_schedule(data, self.times, self.every, self.horizon)
         choose = SmoothTree.best if self.balance == "best" else SmoothTree.balanced
         tree = replace(choose(max(1, schedule.require_count())), padded=self.equal_noise)
-        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence))
+        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence), of="sums")
