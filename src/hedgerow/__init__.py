@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
     from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
+    from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
+    from hedgerow.publishers.streams.stream_count import StreamCount
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
     from hedgerow.release import Release
@@ -55,6 +57,7 @@ __all__ = [
     "SVD",
     "AdditiveNoise",
     "All",
+    "BinaryMechanism",
     "Choose",
     "ClusTree",
     "ClusTreePacking",
@@ -97,6 +100,7 @@ __all__ = [
     "Sets",
     "Shares",
     "Stream",
+    "StreamCount",
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",
