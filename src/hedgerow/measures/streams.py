@@ -2,7 +2,8 @@
 
 Estimates say whether they are of means or of sums. All stream methods have the parameters `times`, `every` and
 `horizon`, which controls share with the release, and `confidence`, how often a half width should be large enough. The
-note `events read` says how many events a method has looked at.
+note `events read` says how many events a method has looked at. Successive estimates have much of their noise in common:
+the share that is within the half width is near the confidence over many releases, and may be far from it in one.
 
 Data and release are read forward, at the same time, and neither has to fit into memory. All of these figures compare
 with the original: they are for the owner only, and no guarantee covers them.
@@ -179,7 +180,8 @@ class _Figures:
 
     def _errors_over_time(self) -> Iterator[Score]:
         for time, half_width, errors in self._periods.root_mean_squares():
-            others = {name: error for name, error in errors.items() if name and name in self._tallies}
+            # what ignores the data is often so far away that nothing else could be seen
+            others = {name: errors[name] for name in self._tallies if name not in {"", _MIDDLE}}
             yield exact_score(
                 f"RMSE up to event {time:,}",
                 errors[""],

@@ -114,12 +114,14 @@ def _band_chart(title: str, points: list[dict[str, Any]]) -> Chart:
 
 
 def _lines(points: Sequence[dict[str, Any]], *, scale: dict[str, Any]) -> dict[str, Any]:
-    """Draw one line per series, with its points."""
+    """Draw one line per series, with its points if they can be told apart."""
+    dots = {"filled": True, "size": 14} if len(points) <= _DRAWN // 2 else False
+    axis = {"format": ",.6~g", "labelOverlap": True, "gridOpacity": 0.5}
     return {
-        "mark": {"type": "line", "point": {"filled": True, "size": 14}, "strokeWidth": 1.5},
+        "mark": {"type": "line", "point": dots, "strokeWidth": 1.5},
         "encoding": {
             "x": _time_axis(),
-            "y": {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": {"format": "~g"}},
+            "y": {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis},
             "color": colour_by_series(points),
             "tooltip": [
                 {"field": _TIME, "type": "quantitative", "format": ","},
@@ -131,7 +133,7 @@ def _lines(points: Sequence[dict[str, Any]], *, scale: dict[str, Any]) -> dict[s
 
 
 def _time_axis() -> dict[str, Any]:
-    axis = {"format": "~s", "labelOverlap": True}
+    axis = {"format": ",d", "labelOverlap": True}
     return {"field": _TIME, "type": "quantitative", "title": "events so far", "axis": axis, "scale": {"zero": False}}
 
 
