@@ -68,6 +68,7 @@ KINDS: dict[str, Kind] = _table(
     Kind("graphs", "Graph", "who is linked to whom: an undirected network on public vertices"),
     Kind("records", "Records", "nested records: one tree per person, as JSON, XML or joined tables"),
     Kind("matrices", "Matrix", "tables of numbers: one row per person, one column per measurement", changed=("cell",)),
+    Kind("streams", "Stream", "events in order, each a bit or a number, from a file or a pipe", changed=("event",)),
 )
 
 #: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only

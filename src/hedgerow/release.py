@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -89,7 +89,8 @@ class Release(Generic[Kind]):
     outputs: Mapping[str, Dataset]
     domain: Domain
     guarantee: Guarantee
-    evidence: Evidence
+    #: the evidence as it is now: more is added while data is made that comes in slices
+    evidence_so_far: Callable[[], Evidence]
     recipe: Recipe
     verdict: Verdict
     publishable: bool
@@ -111,6 +112,16 @@ class Release(Generic[Kind]):
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
         return cast("Kind", self.outputs[""])
+
+    @property
+    def evidence(self) -> Evidence:
+        """The questions asked of the data, with their shares."""
+        return self.evidence_so_far()
+
+    @property
+    def comes_in_slices(self) -> bool:
+        """Whether its data is made while it is read or written, once."""
+        return any(output.comes_in_slices for output in self.outputs.values())
 
     @property
     def kind(self) -> str:
@@ -184,11 +195,12 @@ class Release(Generic[Kind]):
             Entry(question.label, _read_share(question.share), question.asked, question.mechanisms)
             for question in manifest.questions
         )
+        evidence = Evidence(entries, tuple(manifest.notes.items()), support)
         return Release(
             outputs=outputs,
             domain=domain,
             guarantee=guarantee,
-            evidence=Evidence(entries, tuple(manifest.notes.items()), support),
+            evidence_so_far=lambda: evidence,
             recipe=Recipe(manifest.method, tuple(manifest.parameters.items())),
             verdict=guarantee.verify(outputs),
             publishable=manifest.for_publication,

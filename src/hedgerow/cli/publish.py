@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hedgerow.cli.options import (
     show_progress,
     typed_after,
 )
+from hedgerow.cli.printing import say
 
 __all__ = ["command"]
 
@@ -51,7 +53,9 @@ class _Publish(ReadingCommand):
 @reading_options
 @click.option("--method", metavar="NAME", help="The method; hedgerow methods lists them.")
 @promise_options
-@click.option("--out", type=click.Path(), help="The folder to write the release to; it must not exist.")
+@click.option(
+    "--out", type=click.Path(), help="The folder to write the release to; it must not exist. For a stream, - is a pipe."
+)
 @click.option("--domain", type=click.Path(), help="Domain file (TOML): the values that exist, from public knowledge.")
 @click.option(
     "--assert-public-domain",
@@ -84,6 +88,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
 
     The options of the promise, such as --epsilon and --unit, have no default: you decide what is promised, and to whom.
     """
+    from hedgerow.jobs.pipes import PIPE, Pipe  # noqa: PLC0415
     from hedgerow.jobs.publish import plan_job, run_job  # noqa: PLC0415
     from hedgerow.jobs.recipe import save_job  # noqa: PLC0415
     from hedgerow.progress import counting  # noqa: PLC0415
@@ -98,8 +103,15 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
+    pipe = Pipe(sys.stdout.buffer, _announce) if job.out == PIPE else None
+    if pipe is not None and as_json:
+        msg = "--json prints one document, and --out - prints rows; give one of them"
+        raise click.UsageError(msg)
     with show_progress(), counting() as counts:
-        release, folder = run_job(job, recipe)
+        release, folder = run_job(job, recipe, pipe)
+    if pipe is not None:
+        _announce(release.describe_use())
+        return
     promise = release.guarantee.sentence()
     counted = ", ".join(f"{what}: {number:,}" for what, number in counts.items())
     use = release.describe_use()
@@ -114,6 +126,12 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     facts = {"published": True, "for_publication": release.publishable, "out": str(folder), "promise": promise}
     text = "\n\n".join(part for part in told if part)
     emit({**facts, "use": use, "for_the_owner_only": counts}, text, as_json=as_json)
+
+
+def _announce(text: str) -> None:
+    """Tell people what the rows on standard output are."""
+    if text:
+        say(text.splitlines(), err=True)
 
 
 def _job(arguments: dict[str, Any]) -> Any:

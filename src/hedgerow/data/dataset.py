@@ -45,6 +45,11 @@ class Dataset(ABC):
         """The axes of the domain that this data uses; the domain may have more."""
         return tuple(name for name, _ in self.domain.axes)
 
+    @property
+    def comes_in_slices(self) -> bool:
+        """Whether this is published data that is made while it is read, once; `canonical` reads it into memory."""
+        return False
+
     def on(self, engine: Engine) -> Self:
         """Return this data set with another engine to count it."""
         return self if engine is self.engine else replace(self, engine=engine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
@@ -27,8 +27,8 @@ class FormatModule(Protocol):
         """Refuse values that the format cannot write."""
         ...
 
-    def write(self, laid_out: Any, columns: Mapping[str, str]) -> bytes:
-        """Turn what `lay_out` of the codec returned into bytes."""
+    def write(self, laid_out: Any, columns: Mapping[str, str]) -> bytes | Iterator[bytes]:
+        """Turn what `lay_out` of the codec returned into bytes, at once or part by part."""
         ...
 
 
@@ -98,6 +98,11 @@ class Codec:
         Whether `reread_options` can return these options; a received folder may contain any.
     keeps_order
         Whether data that is read with these options is in the order of the original, which its owner chose to publish.
+    open_file
+        Takes the name of a file, its format, the request and the size it may unpack to, if files are not read at once:
+        what it returns is passed to `make`.
+    in_parts
+        Whether `write` of its formats yields bytes part by part, while data comes.
     """
 
     kind: str
@@ -114,6 +119,8 @@ class Codec:
     reread_options: Callable[[Any, str], dict[str, str]] = _no_options
     accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
     keeps_order: Callable[[Mapping[str, str]], bool] = _never
+    open_file: Callable[[str, str, Any, int | None], Any] | None = None
+    in_parts: bool = False
 
     def format_name(self, name: str | None, ending: Ending) -> str:
         """Return the format of this name; without a name, the one that the file ending means."""
@@ -132,7 +139,15 @@ class Codec:
 
     def write(self, data: Any, form: str, columns: Mapping[str, str]) -> bytes:
         """Write data in a format."""
-        return self.formats[form].module().write(self.lay_out(data), columns)
+        return b"".join(self.write_parts(data, form, columns))
+
+    def write_parts(self, data: Any, form: str, columns: Mapping[str, str]) -> Iterator[bytes]:
+        """Write data in a format, all at once or part by part."""
+        written = self.formats[form].module().write(self.lay_out(data), columns)
+        if isinstance(written, bytes):
+            yield written
+        else:
+            yield from written
 
 
 def codec_of(kind: str) -> Codec:

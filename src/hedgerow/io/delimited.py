@@ -46,9 +46,13 @@ def read_cells(
     request: LineRequest,
     wanted: Collection[str] | None = None,
     names: list[str] | None = None,
+    before: int = 0,
 ) -> CellTable:
-    """Read some columns of a table, or all; the first line has their names, unless they are given."""
-    lines = split_lines(where, content, request)
+    """Read some columns of a table, or all; the first line has their names, unless they are given.
+
+    `before` is how many lines of the file precede the content, if it is a part of one.
+    """
+    lines = split_lines(where, content, request, before)
     cells = _cells(lines)
     header = names is None
     names = _names(where, lines, cells, wanted) if names is None else names
@@ -63,7 +67,8 @@ def read_cells(
     lines.refuse(where, uneven & ~torn, what, request)
     body &= ~uneven
     columns = [name for name in names if wanted is None or name in wanted]
-    progress.count("columns that are not read", len(names) - len(columns))
+    if not before:  # not once more for every part of a file
+        progress.count("columns that are not read", len(names) - len(columns))
     frame = _frame(lines.select(body), names, columns, quoted=bool((cells.quoted & body).any()))
     return CellTable(frame, lines.numbers[body])
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import io
 import os
 import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -27,10 +29,13 @@ __all__ = [
     "UNLIMITED",
     "Ending",
     "compress",
+    "compress_parts",
     "copy_permissions",
     "ending_of",
+    "hash_parts",
     "is_plainly_compressed",
     "read_bytes",
+    "read_chunks",
     "reason",
     "umask",
     "write_all",
@@ -44,6 +49,8 @@ UNLIMITED = 2**50
 #: beyond this size, unpacking to more than a hundred times the size is treated as an attack
 _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
+#: the bytes of a file's head that are looked at first
+_HEADER = 64
 #: the ending of a file until it is complete
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
@@ -83,13 +90,50 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
         If there is no such file, it is not a regular file, it is cut off or damaged, or it unpacks to more than `most`
         bytes or a hundred times its size: a small compressed file can unpack to more than fits into memory.
     """
-    try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
-            raise ReadError(msg)
+    with _explained(path):
+        _require_file(path)
+        compression = ending_of(path).compression
         with path.open("rb") as raw:
-            return _decompress(raw, ending_of(path).compression, path, most)
+            if not compression:
+                return raw.read()
+            content = io.BytesIO()
+            for chunk in _decompress(raw, compression, path, most):
+                content.write(chunk)
+            return content.getvalue()
+
+
+def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> Iterator[bytes]:
+    """Read a file in parts, decompressed by its ending; or a pipe, if `pipes` are allowed.
+
+    Raises
+    ------
+    ReadError
+        As `read_bytes`.
+    """
+    with _explained(path):
+        _require_file(path, pipes=pipes)
+        compression = ending_of(path).compression
+        with path.open("rb", buffering=0 if not compression else -1) as raw:
+            yield from _decompress(raw, compression, path, most) if compression else _chunks(raw)
+
+
+def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
+    while chunk := raw.read(_CHUNK):
+        yield chunk
+
+
+def _require_file(path: Path, *, pipes: bool = False) -> None:
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
+        msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
+        raise ReadError(msg)
+
+
+@contextmanager
+def _explained(path: Path) -> Generator[None]:
+    """Turn errors of the system and of damaged files into ours."""
+    try:
+        yield
     except FileNotFoundError:
         msg = f"there is no file {path}"
         raise ReadError(msg) from None
@@ -111,18 +155,32 @@ def compress(content: bytes, compression: str) -> bytes:
     return zstd.compress(content) if compression == "zst" else content
 
 
+def compress_parts(parts: Iterable[bytes], compression: str) -> Iterator[bytes]:
+    """Compress content that comes in parts, without file name or time."""
+    if not compression:
+        yield from parts
+        return
+    packer = zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS) if compression == "gz" else zstd.ZstdCompressor()
+    for part in parts:
+        yield packer.compress(part)
+    yield packer.flush()
+
+
 def is_plainly_compressed(path: Path) -> bool:
     """Whether a compressed file has nothing but its content: no file name, no time, no further stream."""
-    compression, packed = ending_of(path).compression, path.read_bytes()
-    if compression == "gz":
-        stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
-        plain = packed[3:8] == bytes(5)  # neither flags nor a time
-    elif compression == "zst":
-        stream, plain = zstd.ZstdDecompressor(), True
-    else:
+    compression = ending_of(path).compression
+    if not compression:
         return True
-    stream.decompress(packed)
-    return plain and stream.eof and not stream.unused_data
+    stream = zlib.decompressobj(16 + zlib.MAX_WBITS) if compression == "gz" else zstd.ZstdDecompressor()
+    with path.open("rb") as packed:
+        head = packed.read(_HEADER)
+        if compression == "gz" and head[3:8] != bytes(5):  # flags, or a time
+            return False
+        part = head
+        while part and not stream.eof:
+            stream.decompress(part)
+            part = packed.read(_CHUNK)
+        return stream.eof and not stream.unused_data and not part
 
 
 def write_file(path: Path, content: bytes, *, private: bool = False, like: Path | None = None) -> None:
@@ -140,7 +198,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
         remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.(\w{{8}}\.)?part")
         part, opened = make_locked(path.parent, f".{path.name}.", _SUFFIX)
         try:
-            write_all(opened, content)
+            write_all(opened, [content])
             if like is None:
                 os.fchmod(opened, 0o600 if private else 0o666 & ~umask())
             else:
@@ -164,11 +222,20 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
         raise WriteError(msg) from None
 
 
-def write_all(opened: int, content: bytes) -> None:
-    """Write bytes to an open file, and make them survive a power cut."""
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(opened, rest) :]
+def hash_parts(parts: Iterable[bytes]) -> Any:
+    """Return the SHA-256 of parts, one after another."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest
+
+
+def write_all(opened: int, parts: Iterable[bytes]) -> None:
+    """Write parts to an open file as they come, and make them survive a power cut."""
+    for part in parts:
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(opened, rest) :]
     os.fsync(opened)
 
 
@@ -215,17 +282,14 @@ def reason(error: OSError) -> str:
     return os.strerror(error.errno or errno.EIO).lower()
 
 
-def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) -> bytes:
-    if not compression:
-        return raw.read()
+def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) -> Iterator[bytes]:
     packed = os.fstat(raw.fileno()).st_size
     if packed == 0:
         raise EOFError
-    content = io.BytesIO()
+    size = 0
     with _OPEN[compression](raw) as file:
         while chunk := file.read(_CHUNK):
-            content.write(chunk)
-            size = content.tell()
+            size += len(chunk)
             bomb = most is None and size > max(_SUSPICIOUS, _RATIO * packed)
             if bomb or size > (MOST_BYTES if most is None else most):
                 msg = (
@@ -233,7 +297,7 @@ def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) 
                     "if that is intended, allow more with the reading option most_bytes"
                 )
                 raise ReadError(msg)
-    return content.getvalue()
+            yield chunk
 
 
 #: how a compressed stream is opened, by ending

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 from hedgerow.data import Domain, Graph, Matrix, Sequences, Sets, Source, Trajectories
 from hedgerow.data.records import Records
+from hedgerow.data.streams import Stream
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, codec_of
 from hedgerow.io.files import MOST_BYTES, ending_of, read_bytes
@@ -46,6 +47,8 @@ def read(source: Any, *, kind: Literal["records"], **arguments: Unpack[ReadArgum
 @overload
 def read(source: Any, *, kind: Literal["matrices"], **arguments: Unpack[ReadArguments]) -> Matrix: ...
 @overload
+def read(source: Any, *, kind: Literal["streams"], **arguments: Unpack[ReadArguments]) -> Stream: ...
+@overload
 def read(source: Any, *, kind: str, **arguments: Unpack[ReadArguments]) -> Any: ...
 def read(
     source: Any,
@@ -64,10 +67,11 @@ def read(
     ----------
     source
         The path of a file; or a polars, pandas or Arrow table; or a list of records. A graph may also be a networkx
-        graph, a sparse adjacency matrix, or an array with two columns; a matrix may be an array of numbers.
+        graph, a sparse adjacency matrix, or an array with two columns; a matrix may be an array of numbers; a stream
+        may be a pipe, standard input by the name `-`, an array or an iterator.
     kind
         What the data is: the name of a kind, such as `sets`, `sequences`, `trajectories`, `graphs`,
-        `records` or `matrices`.
+        `records`, `matrices` or `streams`.
     domain
         Public knowledge. Without it the domain is inferred from the values in the data and marked as inferred, which
         differentially private methods refuse, unless `assert_public_domain` declares that these values are public.
@@ -104,9 +108,12 @@ def read(
 def _content(source: Any, codec: Codec, request: Any, form: str | None, options: Mapping[str, str]) -> Any:
     """Return what a format reads from a file, or the codec from memory."""
     if isinstance(source, (str, PathLike)):
-        path = Path(cast("str", source))
-        layout = codec.formats[codec.format_name(form, ending_of(path))].module()
+        path = Path(source := cast("str", source))
+        name = codec.format_name(form, ending_of(path))
         most = read_whole_number(options, "most_bytes", "bytes")
+        if codec.open_file is not None:
+            return codec.open_file(str(source), name, request, most)
+        layout = codec.formats[name].module()
         return layout.read(str(path), read_bytes(path, most=most), request, most or MOST_BYTES)
     content = codec.from_memory(source, request)
     if content is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,9 @@ from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import (
     Ending,
     compress,
+    compress_parts,
     ending_of,
+    hash_parts,
     reason,
     sync_folder,
     umask,
@@ -189,19 +191,21 @@ def _write(release: Release[Any], folder: Path, layout: Layout, key: Any) -> tup
     for name, data in release.outputs.items():
         codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
         columns = {role: own.columns.get(role, role) for role in codec.written}
-        content = codec.write(data, own.format, columns)
-        digests.append(sha256(content).digest())
-        packed, file_name = compress(content, own.ending.compression), own.file_name(name)
+        content, digest = _hashed(codec.write_parts(data, own.format, columns))
+        compression, file_name = own.ending.compression, own.file_name(name)
+        # one part is compressed at once, which is smaller
+        parts = compress_parts(content, compression) if codec.in_parts else [compress(b"".join(content), compression)]
+        packed, sha = _hashed(parts)
         _write_file(folder / file_name, packed)
-        sha = sha256(packed).hexdigest()
+        digests.append(digest.digest())
         options = codec.reread_options(data, own.format)
-        files.append(File(name, data.kind, file_name, sha, own.format, columns, options))
+        files.append(File(name, data.kind, file_name, sha.hexdigest(), own.format, columns, options))
     reading = explain(files)
     document = release.to_json(files, reading)
-    _write_file(folder / RELEASE, document)
+    _write_file(folder / RELEASE, [document])
     if key is not None:
-        _write_file(folder / SIGNATURE, sign(key, document))
-    _write_file(folder / STATEMENT, release.statement(reading).encode())
+        _write_file(folder / SIGNATURE, [sign(key, document)])
+    _write_file(folder / STATEMENT, [release.statement(reading).encode()])
     return files, digests
 
 
@@ -209,8 +213,8 @@ def _verify(release: Release[Any], folder: Path, files: list[File], digests: lis
     """Read the folder as a receiver would, and check that data and promise are the same and the promise is kept."""
     received, _ = open_folder(folder, trusted=True)
     for file, digest in zip(files, digests, strict=True):
-        rewritten = codec_of(file.kind).write(received.outputs[file.data], file.format, file.columns)
-        if sha256(rewritten).digest() != digest:
+        rewritten = codec_of(file.kind).write_parts(received.outputs[file.data], file.format, file.columns)
+        if hash_parts(rewritten).digest() != digest:
             msg = f"{file.file} is not read back as it was written"
             raise InternalError(msg)
     reading = explain(files)
@@ -222,7 +226,19 @@ def _verify(release: Release[Any], folder: Path, files: list[File], digests: lis
         raise NotSatisfied(msg)
 
 
-def _write_file(path: Path, content: bytes) -> None:
+def _hashed(parts: Iterable[bytes]) -> tuple[Iterator[bytes], Any]:
+    """Pass parts on, and hash them on the way."""
+    digest = sha256()
+
+    def passed_on() -> Iterator[bytes]:
+        for part in parts:
+            digest.update(part)
+            yield part
+
+    return passed_on(), digest
+
+
+def _write_file(path: Path, content: Iterable[bytes]) -> None:
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         write_all(opened, content)

@@ -103,8 +103,8 @@ class TextLines:
         return self.blank_out(bad)
 
 
-def split_lines(where: str, content: bytes, request: LineRequest) -> TextLines:
-    r"""Split a file into lines of UTF-8 text.
+def split_lines(where: str, content: bytes, request: LineRequest, before: int = 0) -> TextLines:
+    r"""Split a file, or a part of it after `before` lines, into lines of UTF-8 text.
 
     A line may end in `\r\n`. A byte order mark at the start of a line is removed: concatenated files have several.
     """
@@ -120,7 +120,7 @@ def split_lines(where: str, content: bytes, request: LineRequest) -> TextLines:
     if codecs.BOM_UTF8 in content:
         content = content.removeprefix(codecs.BOM_UTF8)
         content = content.replace(b"\n" + codecs.BOM_UTF8, b"\n")
-    lines = TextLines(content, request.skip_lines)
+    lines = TextLines(content, request.skip_lines + before)
     if b"\0" in content:
         zeros = lines.lines_at(np.flatnonzero(lines.text == 0))
         what = "a zero byte, so this is not a text file; give the right format with --format"

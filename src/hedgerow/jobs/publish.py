@@ -17,6 +17,7 @@ from hedgerow.io.epsilon_account import Account
 from hedgerow.io.release_writer import Layout, check_free, write_folder
 from hedgerow.io.scores import check_owners_file
 from hedgerow.io.signing import read_private_key
+from hedgerow.jobs.pipes import PIPE, Pipe, PipePlacement, require_pipe, write_to_pipe
 from hedgerow.jobs.reading import read_data
 from hedgerow.jobs.recipe import Job, load_job, save_job
 from hedgerow.privacy import Guarantee
@@ -44,7 +45,10 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     guarantee = promise(method_class, job.promise)
     method = configure(method_class, job.set)
     layout = Layout.like(Path(job.data), job.format, kind=job.kind, columns=job.columns)
-    check_free(Path(job.out), overwrite=job.overwrite)
+    if job.out == PIPE:
+        require_pipe(job)
+    else:
+        check_free(Path(job.out), overwrite=job.overwrite)
     _check_owners_files(job, recipe)
     key = read_private_key(Path(job.sign)) if job.sign else None
     if job.account:
@@ -62,38 +66,53 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     return Plan(data, method, guarantee, layout, key)
 
 
-def run_job(job: Job, recipe: Path | None = None) -> tuple[Release[Any], Path]:
-    """Charge, publish, verify and write; the recipe, if requested, is saved before anything is asked."""
+def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> tuple[Release[Any], Path]:
+    """Charge, publish, verify and write; the recipe, if requested, is saved before anything is asked.
+
+    With `-` as its folder, the job is written to the pipe.
+    """
     plan = plan_job(job, recipe)
     if recipe is not None:
         save_job(job, recipe)
     folder = Path(job.out)
-    placement = Placement(folder)
+    placement = PipePlacement() if job.out == PIPE else Placement(folder)
     charge = _charge(job, plan, placement)
     progress.register_outcome(lambda: _outcome(placement, charge))
     with charge or nullcontext():
         progress.tell("publishing")
-        release = plan.method.publish(plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book)
+        release = plan.method.publish(
+            plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book, in_slices=True
+        )
         layout, key = plan.layout, plan.key
         del plan  # the data is not needed any more, and writing takes memory of its own
-        if not job.even_if_useless:
-            _require_use(release)
-        progress.tell("writing and verifying")
+        if isinstance(placement, PipePlacement) and pipe is not None:
+            write_to_pipe(release, layout, placement, pipe)
+            return release, folder
+        if not release.comes_in_slices:
+            _require_use(job, release)
+            progress.tell("writing and verifying")
+
+        def before_renaming(written: Path) -> None:
+            if release.comes_in_slices:  # its answers are known now
+                _require_use(job, release)
+            if charge is not None:
+                charge.record_fingerprint(written)
+
         write_folder(
             release,
             folder,
             layout,
             overwrite=job.overwrite,
             placement=placement,
-            before_renaming=charge and charge.record_fingerprint,
+            before_renaming=before_renaming,
             key=key,
         )
     return release, folder
 
 
-def _require_use(release: Release[Any]) -> None:
+def _require_use(job: Job, release: Release[Any]) -> None:
     """Refuse a release that is empty or rests on noise; it is known from the answers alone, which were paid for."""
-    if not (release.is_empty() or release.is_noise()):
+    if job.even_if_useless or not (release.is_empty() or release.is_noise()):
         return
     use = release.describe_use()
     msg = f"{use[0].lower()}{use[1:]} Nothing was written. "
@@ -122,6 +141,8 @@ def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
 
 def _check_owners_files(job: Job, recipe: Path | None) -> None:
     """Refuse files of the owner inside the release folder, and a recipe that would replace another file."""
+    if job.out == PIPE:
+        return
     out = Path(job.out).resolve()
     inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
     for path in (*inputs, *((recipe,) if recipe else ())):

@@ -75,6 +75,7 @@ class Publisher(ABC, Generic[Kind]):
         *,
         seed: int | None = None,
         before_asking: Callable[[], None] | None = None,
+        in_slices: bool = False,
     ) -> Release[Kind]:
         """Publish data under a guarantee.
 
@@ -89,6 +90,8 @@ class Publisher(ABC, Generic[Kind]):
             publication*.
         before_asking
             Called once, before the first question is asked of the data; if it fails, no question is asked.
+        in_slices
+            Whether data that can be made slice by slice, as of a stream, is made while it is read or written, once.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             msg = f"seed must be a whole number of at least 0; got {seed!r}"
@@ -96,10 +99,12 @@ class Publisher(ABC, Generic[Kind]):
         answers = NoisyAnswers(seed)
         if before_asking is not None:
             answers = FirstQuestionHook(answers, before_asking)
-        return publish_with(self, data, guarantee, answers)
+        return publish_with(self, data, guarantee, answers, in_slices=in_slices)
 
 
-def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers) -> Release[Any]:
+def publish_with(
+    method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers, *, in_slices: bool = False
+) -> Release[Any]:
     """Check, open the ledger, run, bring into canonical order, verify, wrap: the only way to a release."""
     require_support(method, data, guarantee)
     if guarantee.needs_public_domain:
@@ -112,7 +117,10 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
     if not named:
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
-    outputs = {name: output.canonical().on(LOCAL) for name, output in named.items()}
+    outputs = {
+        name: (output if in_slices and output.comes_in_slices else output.canonical()).on(LOCAL)
+        for name, output in named.items()
+    }
     if guarantee.needs_public_domain:
         _require_domain(method, data, outputs)
     if data.domain.source is Source.INFERRED:
@@ -122,11 +130,13 @@ def publish_with(method: Publisher[Any], data: Dataset, guarantee: Guarantee, an
     if not verdict.satisfied:
         msg = f"{method.name} did not keep {guarantee.name} ({verdict.failures}); nothing was released"
         raise NotSatisfied(msg)
+    evidence = ledger.evidence()
+    late = any(output.comes_in_slices for output in outputs.values())
     return Release(
         outputs=outputs,
         domain=next(iter(outputs.values())).domain,
         guarantee=guarantee,
-        evidence=ledger.evidence(),
+        evidence_so_far=ledger.evidence if late else lambda: evidence,
         recipe=recipe_of(method),
         verdict=verdict,
         publishable=answers.publishable,
@@ -148,7 +158,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
     if not isinstance(data, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"{method.name} publishes a data set such as Sets; got {type(data).__name__}"
         raise ParameterError(msg)
-    if not isinstance(data, method.kinds):
+    if data.kind not in {kind.kind for kind in method.kinds}:
         kinds = ", ".join(kind.kind for kind in method.kinds)
         msg = f"{method.name} publishes {kinds}; got {data.kind}"
         raise ParameterError(msg)

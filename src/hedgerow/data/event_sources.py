@@ -1,0 +1,189 @@
+"""Where the events of a stream come from: an array, an iterator, or (in `hedgerow.io`) a file or a pipe.
+
+Events are read forward, and those that are skipped are not looked at. A source that can be read again starts anew when
+an earlier event is asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.number_axis import NumberAxis
+from hedgerow.errors import DomainError, ReadError
+
+__all__ = [
+    "BITS",
+    "ArrayEvents",
+    "Events",
+    "IteratorEvents",
+    "Positions",
+    "encode_events",
+    "encode_values",
+    "is_bits",
+    "require_axis",
+]
+
+Integers: TypeAlias = NDArray[np.int64]
+#: where some events are in their stream, counted from 0
+Positions: TypeAlias = Integers | range
+
+#: the axis of bits
+BITS = NumberAxis.between(0, 1, 1)
+#: events that are read together, and publications that are made together
+BLOCK, BATCH = 2**20, 2**14
+
+
+class Events(ABC):
+    """The events of a stream, each as a number of steps above the lower bound of its axis."""
+
+    #: how many events there are, which is public; None if that is not known before the end
+    length: int | None = None
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Integers:
+        """Return the events from number `start` (counted from 0) up to `stop`; fewer if the stream ends before."""
+
+    def take(self, positions: Integers) -> Integers:
+        """Return the events at ascending positions; fewer if the stream ends before."""
+        taken: list[Integers] = []
+        for block in np.split(positions, np.flatnonzero(np.diff(positions // BLOCK)) + 1):
+            if len(block):
+                first = int(block[0])
+                events = self.read(first, int(block[-1]) + 1)
+                inside = block[block - first < len(events)]
+                taken.append(events[inside - first])
+                if len(inside) < len(block):
+                    break
+        return np.concatenate(taken) if taken else np.zeros(0, np.int64)
+
+    def sums(self, start: int, ends: Integers) -> Integers:
+        """Add up the events from number `start` to each of the ascending ends, one gap after another.
+
+        Returns
+        -------
+        NDArray
+            One sum per gap that the stream has completely: fewer than there are ends if it ends before.
+        """
+        sums = np.zeros(len(ends), np.int64)
+        edges = np.concatenate(([start], ends))
+        while start < edges[-1]:
+            events = self.read(start, min(start + BLOCK, int(edges[-1])))
+            if not len(events):
+                break
+            gaps = np.searchsorted(edges, (start, start + len(events) - 1), side="right") - 1
+            inner = edges[gaps[0] + 1 : gaps[1] + 1] - start
+            sums[gaps[0] : gaps[1] + 1] += np.add.reduceat(events, np.concatenate(([0], inner)))
+            start += len(events)
+        return sums[: int(np.searchsorted(ends, start, side="right"))]
+
+    def count(self) -> int | None:
+        """Count the events, reading through them if necessary; None if they can be read only once."""
+        return self.length
+
+    def batch_size(self) -> int:
+        """How many publications are made together."""
+        return BATCH
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Integers]:
+        """Yield all events in order, up to `size` at a time."""
+        start = 0
+        while len(block := self.read(start, start + size)):
+            yield block
+            start += len(block)
+
+
+class ArrayEvents(Events):
+    """Events in memory."""
+
+    def __init__(self, codes: Integers) -> None:
+        self.codes = codes
+        self.length = len(codes)
+        self.codes.flags.writeable = False
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Return a view of the array."""
+        return self.codes[start:stop]
+
+    def take(self, positions: Integers) -> Integers:
+        """Look the positions up."""
+        return self.codes[positions[positions < len(self.codes)]]
+
+
+class IteratorEvents(Events):
+    """Values that an iterator yields; it can be read once."""
+
+    def __init__(self, values: Iterable[Any], axis: NumberAxis) -> None:
+        self._values = iter(values)
+        self._axis = axis
+        self._position = 0
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Skip values up to `start`, and read the next ones."""
+        if start < self._position:
+            msg = "an iterator of events can be read once; make a new one"
+            raise ReadError(msg)
+        skipped = sum(1 for _ in islice(self._values, start - self._position))
+        self._position += skipped
+        values = list(islice(self._values, stop - start))
+        stop = self._position + len(values)
+        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
+        self._position = stop
+        return codes
+
+
+def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions) -> Integers:
+    """Turn values from memory into steps above the lower bound; `positions` tell where they were."""
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        msg = f"{where}: events must be numbers, one per event"
+        raise ReadError(msg) from None
+    if numbers.ndim != 1:
+        msg = f"{where}: events must be numbers, one per event; got {numbers.ndim} dimensions"
+        raise ReadError(msg)
+    return encode_events(numbers, axis, where, positions)
+
+
+def encode_events(numbers: NDArray[np.float64], axis: NumberAxis, where: str, positions: Positions) -> Integers:
+    """Turn numbers into steps above the lower bound, each by itself.
+
+    A bit must be 0 or 1. Any other number is moved to the declared bounds and rounded to the nearest step.
+
+    Examples
+    --------
+    >>> encode_events(np.array([0.9, 7, -3]), NumberAxis.between(0, 5, "0.5"), "x", range(3)).tolist()
+    [2, 10, 0]
+    """
+    if is_bits(axis):
+        what = "is neither 0 nor 1; declare other values with --domain"
+        _refuse((numbers != 0) & (numbers != 1), where, positions, what)
+        return numbers.astype(np.int64)
+    _refuse(~np.isfinite(numbers), where, positions, "is missing, or not a finite number; correct it")
+    low, step = float(axis.low or 0), float(axis.step or 1)
+    with np.errstate(over="ignore"):  # infinitely far is beyond the bound, too
+        return np.clip(np.rint((numbers - low) / step), 0, axis.steps).astype(np.int64)
+
+
+def is_bits(axis: NumberAxis) -> bool:
+    """Whether values are 0 or 1."""
+    return (axis.low, axis.high, axis.step) == (BITS.low, BITS.high, BITS.step)
+
+
+def _refuse(bad: NDArray[np.bool_], where: str, positions: Positions, what: str) -> None:
+    if bad.any():
+        msg = f"{where}: event {int(positions[int(np.argmax(bad))]) + 1:,} {what}"
+        raise ReadError(msg)
+
+
+def require_axis(axis: Any) -> NumberAxis:
+    """Refuse an axis of values without bounds: bounds from the data are private."""
+    if not isinstance(axis, NumberAxis) or not axis.bounded:
+        msg = "the values of a stream need declared low, high and step; declare them in section [value] (--domain FILE)"
+        raise DomainError(msg)
+    return axis

@@ -1,0 +1,204 @@
+"""Events in files and pipes, read forward in parts: a stream may be longer than memory, and may not have ended yet."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.event_sources import Events, Positions
+from hedgerow.errors import ReadError
+from hedgerow.io.files import read_chunks
+
+__all__ = ["BitEvents", "ByteParts", "EventBlock", "ForwardEvents", "SeekableBits", "open_parts"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+#: the path that means standard input
+_STANDARD_INPUT = "-"
+_CHUNK = 2**22
+_ZERO, _NEWLINE = b"0\n"
+#: a batch of publications of a pipe should take at most this many seconds, so that each comes soon after it is due
+_SOON = 0.1
+#: one call of the system reads so many bytes in the time that it takes to read one
+_FAR = 2**12
+
+
+@dataclass(frozen=True)
+class ByteParts:
+    """The bytes of a file or pipe, in parts; those of a pipe come once."""
+
+    where: str
+    open: Callable[[], Iterator[bytes]]
+    once: bool
+
+
+def open_parts(name: str, most: int | None = None) -> ByteParts:
+    """Open a file, a pipe, or standard input by the name `-`, to be read in parts."""
+    if name == _STANDARD_INPUT:
+        return ByteParts("standard input", _read_standard_input, once=True)
+    path = Path(name)
+    return ByteParts(name, lambda: read_chunks(path, most=most, pipes=True), once=path.is_fifo())
+
+
+def _read_standard_input() -> Iterator[bytes]:
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
+        msg = "standard input is closed; name a file"
+        raise ReadError(msg)
+    while chunk := os.read(sys.stdin.fileno(), _CHUNK):
+        yield chunk
+
+
+class EventBlock(Protocol):
+    """Some events in a row, as they are in the file."""
+
+    def __len__(self) -> int:
+        """Count the events."""
+        ...
+
+    def decode(self, at: slice | Integers) -> Integers:
+        """Decode some of them."""
+        ...
+
+
+class ForwardEvents(Events, ABC):
+    """Events that come block by block; a block is dropped when later events are asked for."""
+
+    def __init__(self, parts: ByteParts) -> None:
+        self._parts = parts
+        self._clock = time.monotonic()
+        self._batch = 1
+        self._start()
+
+    @abstractmethod
+    def _split(self, parts: Iterator[bytes]) -> Iterator[EventBlock]:
+        """Split the bytes into blocks."""
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Return these events, and forget those before them."""
+        pieces: list[Integers] = []
+        while start < stop and (block := self._find_block(start)) is not None:
+            piece = block.decode(slice(start - self._first, stop - self._first))
+            pieces.append(piece)
+            start += len(piece)
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+
+    def take(self, positions: Integers) -> Integers:
+        """Return the events at these positions; blocks without any are not decoded."""
+        pieces: list[Integers] = []
+        while len(positions) and (block := self._find_block(int(positions[0]))) is not None:
+            inside = int(np.searchsorted(positions, self._first + len(block)))
+            pieces.append(block.decode(positions[:inside] - self._first))
+            positions = positions[inside:]
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+
+    def count(self) -> int | None:
+        """Count the events of a file, without decoding them."""
+        if self._parts.once:
+            return None
+        return sum(len(block) for block in self._split(self._parts.open()))
+
+    def batch_size(self) -> int:
+        """For a pipe: the number that takes little time, since its events may come slowly."""
+        if not self._parts.once:
+            return super().batch_size()
+        now = time.monotonic()
+        quick = now - self._clock < _SOON
+        self._batch = min(super().batch_size(), 2 * self._batch) if quick else max(1, self._batch // 4)
+        self._clock = now
+        return self._batch
+
+    def _start(self) -> None:
+        self._blocks = self._split(self._parts.open())
+        self._first = 0
+        self._block: EventBlock | None = None
+
+    def _find_block(self, position: int) -> EventBlock | None:
+        """Go on to the block with this event; None if the stream ends before."""
+        if position < self._first:
+            if self._parts.once:
+                msg = f"{self._parts.where} can be read once; write the events to a file to read them again"
+                raise ReadError(msg)
+            self._start()
+        while self._block is None or position >= self._first + len(self._block):
+            self._first += 0 if self._block is None else len(self._block)
+            self._block = next(self._blocks, None)
+            if self._block is None:
+                return None
+        return self._block
+
+
+@dataclass(frozen=True, eq=False)
+class _BitBlock:
+    """Some bytes, `0` or `1`."""
+
+    where: str
+    first: int
+    signs: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.signs)
+
+    def decode(self, at: slice | Integers) -> Integers:
+        positions = range(self.first, self.first + len(self))[at] if isinstance(at, slice) else self.first + at
+        return decode_bits(self.where, self.signs[at], positions)
+
+
+def decode_bits(where: str, signs: NDArray[np.uint8], positions: Positions) -> Integers:
+    """Turn the bytes `0` and `1` into numbers; `positions` tell where they were."""
+    bits = signs - np.uint8(_ZERO)  # other bytes wrap around to more than 1
+    if len(bits) and int(bits.max()) > 1:
+        bad = int(positions[int(np.argmax(bits > 1))])
+        msg = f"{where}: event {bad + 1:,} is neither 0 nor 1; a file of bits has one sign per event and nothing else"
+        raise ReadError(msg)
+    return bits.astype(np.int64)
+
+
+class BitEvents(ForwardEvents):
+    """One byte per event, `0` or `1`; a line break may follow the last one."""
+
+    def _split(self, parts: Iterator[bytes]) -> Iterator[EventBlock]:
+        first, kept = 0, b""
+        for part in parts:
+            content = kept + part
+            # it may be the line break after the last event
+            kept = content[-1:] if content[-1] == _NEWLINE else b""
+            signs = np.frombuffer(content, np.uint8, len(content) - len(kept))
+            yield _BitBlock(self._parts.where, first, signs)
+            first += len(signs)
+
+
+class SeekableBits(Events):
+    """The same in a file that is not compressed: events that are skipped are not read at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("rb", buffering=0)
+        self.length = os.fstat(self._file.fileno()).st_size
+        if self.length and os.pread(self._file.fileno(), 1, self.length - 1) == b"\n":
+            self.length -= 1
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Read these bytes."""
+        content = os.pread(self._file.fileno(), max(0, min(stop, self._length()) - start), start)
+        return decode_bits(str(self._path), np.frombuffer(content, np.uint8), range(start, start + len(content)))
+
+    def take(self, positions: Integers) -> Integers:
+        """Read the bytes at these positions, one by one where they are far apart."""
+        positions = positions[positions < self._length()]
+        if len(positions) and len(positions) * _FAR > int(positions[-1] - positions[0]):
+            return super().take(positions)
+        number = self._file.fileno()
+        signs = b"".join(os.pread(number, 1, position) for position in positions.tolist())
+        return decode_bits(str(self._path), np.frombuffer(signs, np.uint8), positions)
+
+    def _length(self) -> int:
+        return self.length or 0

@@ -1,0 +1,51 @@
+"""Events in a column of a Parquet file; groups of rows without a wanted event are not read."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hedgerow.data.event_sources import Events, encode_events
+from hedgerow.data.number_axis import NumberAxis
+from hedgerow.errors import ReadError
+from hedgerow.io.number_table import number_cells
+
+__all__ = ["ParquetEvents"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class ParquetEvents(Events):
+    """One event per row."""
+
+    def __init__(self, name: str, column: str, axis: NumberAxis) -> None:
+        self._where, self._axis, self._column = name, axis, column
+        try:
+            self._table = pl.scan_parquet(name)
+            columns = self._table.collect_schema().names()
+            self.length = int(self._table.select(pl.len()).collect().item())
+        except BaseException as error:  # noqa: BLE001 - see _unreadable
+            raise _unreadable(name, error) from None
+        if column not in columns:
+            msg = f"{name} has no column {column!r}; name the column of the values with --columns value=NAME"
+            raise ReadError(msg)
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Read these rows of the column."""
+        size = max(0, stop - start)
+        try:
+            cells: Any = self._table.select(self._column).slice(start, size).collect().to_series()
+        except BaseException as error:  # noqa: BLE001 - see _unreadable
+            raise _unreadable(self._where, error) from None
+        numbers, _ = number_cells(self._where, self._column, cells)
+        return encode_events(numbers, self._axis, self._where, range(start, start + len(numbers)))
+
+
+def _unreadable(name: str, error: BaseException) -> BaseException:
+    """Return the error to raise: messages of the library may quote a cell, and some damage makes its core panic."""
+    if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+        return error
+    return ReadError(f"{name} cannot be read; there is no such file, it is damaged, or it is not a Parquet table")

@@ -1,0 +1,146 @@
+"""Events as lines of text: a number per line, or a column of a comma-separated table; each line is read alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data.event_sources import encode_events
+from hedgerow.data.number_axis import NumberAxis
+from hedgerow.errors import ReadError
+from hedgerow.io.delimited import read_cells
+from hedgerow.io.event_files import ByteParts, EventBlock, ForwardEvents
+from hedgerow.io.number_table import number_cells
+
+__all__ = ["EventRequest", "TextEvents", "TextTable", "read_table"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class EventRequest(NamedTuple):
+    """What is read: the column of values, whether the file has estimates, and how many lines precede the first one."""
+
+    value: str = "value"
+    estimates: bool = False
+    skip_lines: int = 0
+    #: dropping an event would renumber all others
+    drop_bad: bool = False
+
+
+class TextTable(NamedTuple):
+    """Some lines of a file: the columns that are read, and how many lines of the file precede them."""
+
+    where: str
+    content: bytes
+    names: list[str]
+    wanted: tuple[str, ...]
+    before: int
+    request: EventRequest
+
+    def columns(self) -> list[Floats]:
+        """Turn the cells into numbers; a cell that is not one is NaN."""
+        # the request skips lines at the start of a file only
+        request = self.request._replace(skip_lines=0)
+        table = read_cells(self.where, self.content, request, set(self.wanted), self.names, self.before)
+        if len(table.line) < len(self):
+            line = np.setdiff1d(np.arange(len(self)) + self.before + 1, table.line)[0]
+            msg = f"{self.where}:{line}: the line is empty; every line is an event"
+            raise ReadError(msg)
+        return [number_cells(self.where, name, table.frame[name])[0] for name in self.wanted]
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return self.content.count(b"\n")
+
+
+def read_table(
+    parts: ByteParts, wanted: tuple[str, ...], request: EventRequest, *, header: bool
+) -> Iterator[TextTable]:
+    """Read a file in blocks of lines; without a header, it has one column."""
+    names = None if header else list(wanted)
+    before = 0
+    for part in _whole_lines(parts):
+        content = part if before >= request.skip_lines else _without(part, request.skip_lines - before)
+        before += part.count(b"\n") - content.count(b"\n")
+        if names is None and content:
+            head, _, content = content.partition(b"\n")
+            names = _read_names(parts.where, head + b"\n", wanted, request, before)
+            before += 1
+        if content and names is not None:
+            table = TextTable(parts.where, content, names, wanted, before, request)
+            before += len(table)
+            yield table
+    if names is None:
+        msg = f"{parts.where} is empty: its first line must name the columns"
+        raise ReadError(msg)
+
+
+def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
+    r"""Yield bytes that end with a line; `\r\n` ends a line, too."""
+    rest: list[bytes] = []
+    for part in parts.open():
+        whole, newline, after = part.rpartition(b"\n")
+        if newline:
+            yield (b"".join([*rest, whole, newline])).replace(b"\r\n", b"\n")
+            rest = []
+        rest.append(after)
+    if last := b"".join(rest):
+        yield last + b"\n"
+
+
+def _without(content: bytes, lines: int) -> bytes:
+    for _ in range(lines):
+        content = content.partition(b"\n")[2]
+    return content
+
+
+def _read_names(where: str, head: bytes, wanted: Sequence[str], request: EventRequest, before: int) -> list[str]:
+    names = read_cells(where, head, request._replace(skip_lines=0), before=before).frame.columns
+    for name in wanted:
+        if name not in names:
+            msg = f"{where} has no column {name!r}; name the column of the values with --columns value=NAME"
+            raise ReadError(msg)
+    return names
+
+
+class _TextBlock:
+    """Lines that are decoded if one of their events is asked for."""
+
+    def __init__(self, table: TextTable, axis: NumberAxis, first: int) -> None:
+        self._table = table
+        self._axis = axis
+        self._first = first
+        self._size = len(table)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def decode(self, at: slice | Integers) -> Integers:
+        positions = range(self._first, self._first + len(self))[at] if isinstance(at, slice) else self._first + at
+        return encode_events(self._numbers[at], self._axis, self._table.where, positions)
+
+    @cached_property
+    def _numbers(self) -> Floats:
+        return self._table.columns()[0]
+
+
+class TextEvents(ForwardEvents):
+    """One event per line."""
+
+    def __init__(self, parts: ByteParts, axis: NumberAxis, request: EventRequest, *, header: bool) -> None:
+        self._axis = axis
+        self._request = request
+        self._header = header
+        super().__init__(parts)
+
+    def _split(self, parts: Iterator[bytes]) -> Iterator[EventBlock]:
+        del parts  # lines are put together first
+        first = 0
+        for table in read_table(self._parts, (self._request.value,), self._request, header=self._header):
+            yield _TextBlock(table, self._axis, first)
+            first += len(table)

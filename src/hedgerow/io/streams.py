@@ -1,0 +1,182 @@
+"""How streams are read and written: events from files, pipes and iterators; estimates as a table, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from hedgerow.data import Domain, Source, Value
+from hedgerow.data.number_axis import NumberAxis
+from hedgerow.data.streams import Estimates, Rows, Stream, value_domain
+from hedgerow.errors import ParameterError, ReadError
+from hedgerow.io.codec import Codec, Format
+from hedgerow.io.event_files import BitEvents, SeekableBits, open_parts
+from hedgerow.io.event_text import EventRequest, TextEvents, read_table
+from hedgerow.io.files import ending_of
+from hedgerow.io.options import read_choice, read_whole_number
+from hedgerow.statement import File
+
+__all__ = ["CODEC", "check", "write"]
+
+_ESTIMATES = ("time", "value", "half_width")
+_FORMATS = {
+    "csv": Format("hedgerow.io.streams", ("csv",), "comma-separated, with a header", has_columns=True),
+    "bits": Format("hedgerow.io.streams", ("bits",), "one sign per event, 0 or 1", written_as="csv"),
+    "lines": Format("hedgerow.io.streams", ("txt", "dat"), "one number per line", written_as="csv"),
+    "parquet": Format("hedgerow.io.streams", ("parquet",), "a Parquet table", has_columns=True, written_as="csv"),
+}
+
+
+@dataclass(frozen=True)
+class _EventFile:
+    """A file or pipe that is not read yet."""
+
+    name: str
+    form: str
+    request: EventRequest
+    most: int | None
+
+
+def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> EventRequest:
+    if read_choice(options, "on_bad", "error", "drop") == "drop":
+        msg = "an event of a stream cannot be dropped: all after it would have other numbers; correct the file"
+        raise ParameterError(msg)
+    return EventRequest(
+        value=columns.get("value", "value"),
+        estimates=read_choice(options, "rows", "events", "estimates") == "estimates",
+        skip_lines=read_whole_number(options, "skip_lines", "lines") or 0,
+    )
+
+
+def _open_file(name: str, form: str, request: EventRequest, most: int | None) -> _EventFile:
+    return _EventFile(name, form, request, most)
+
+
+def _from_memory(source: Any, request: EventRequest) -> Any:
+    """Take an array, a list, an iterator, or a column of a polars, pandas or Arrow table."""
+    if isinstance(source, (np.ndarray, list, tuple, Iterator)):
+        return cast("Any", source)
+    import polars as pl  # noqa: PLC0415 - arrays and pipes do without
+
+    if isinstance(source, pl.Series):
+        return source.to_numpy()
+    if not isinstance(source, pl.DataFrame):
+        if not hasattr(source, "__arrow_c_stream__"):
+            return None
+        source = pl.DataFrame(source)
+    if request.value not in source.columns:
+        msg = f"the table has no column {request.value!r}; name the column of the values"
+        raise ReadError(msg)
+    return source[request.value].to_numpy()
+
+
+def _make(
+    content: _EventFile | Iterable[Any], domain: Domain | None, source: Source, options: Mapping[str, str]
+) -> Stream | Estimates:
+    """Make a stream of a file that is read while it is published; or the estimates that a release has."""
+    del options
+    declared = value_domain(domain)
+    if domain is None and source is Source.ASSERTED:
+        declared = replace(declared, source=source)
+    if not isinstance(content, _EventFile):
+        return Stream.from_values(content, declared)
+    if content.request.estimates:
+        return _read_estimates(content, declared)
+    return Stream(declared, _open_events(content, cast("NumberAxis", declared.axes[0][1])))
+
+
+def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
+    if file.form == "parquet":
+        from hedgerow.io.event_parquet import ParquetEvents  # noqa: PLC0415 - it needs a library
+
+        return ParquetEvents(file.name, file.request.value, axis)
+    parts = open_parts(file.name, file.most)
+    if file.form != "bits":
+        return TextEvents(parts, axis, file.request, header=file.form == "csv")
+    if Path(file.name).is_file() and not ending_of(Path(file.name)).compression:
+        return SeekableBits(Path(file.name))
+    return BitEvents(parts)
+
+
+def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
+    """Check the rows of a file, and read them again whenever they are needed: they may not fit into memory."""
+    if file.form != "csv":
+        msg = f"estimates are in CSV files; got the format {file.form!r}"
+        raise ReadError(msg)
+
+    def rows() -> Iterator[Rows]:
+        last = 0
+        for table in read_table(open_parts(file.name, file.most), _ESTIMATES, file.request, header=True):
+            times, values, half_widths = table.columns()
+            rows = Rows(times.astype(np.int64), values, half_widths)
+            if not (np.isfinite(times).all() and np.isfinite(values).all() and not np.isnan(half_widths).any()):
+                msg = f"{file.name} has a cell that is not a number; it was changed or damaged"
+                raise ReadError(msg)
+            if np.any(times != rows.times) or np.any(np.diff(rows.times, prepend=last) < 0) or rows.times[0] < 1:
+                msg = f"{file.name}: times must be whole numbers from 1 on, in order; it was changed or damaged"
+                raise ReadError(msg)
+            last = int(rows.times[-1])
+            yield rows
+
+    return Estimates(domain, rows, sum(len(each.times) for each in rows()))
+
+
+def check(values: Sequence[Value]) -> None:
+    """Accept all: numbers have no list of values."""
+    del values
+
+
+def write(data: Estimates, columns: Mapping[str, str]) -> Iterator[bytes]:
+    """Write estimates as they come, so that they are read back exactly."""
+    import polars as pl  # noqa: PLC0415 - reading does without
+
+    names = [columns.get(role, role) for role in _ESTIMATES]
+    yield (",".join(names) + "\n").encode()
+    for rows in data.rows():
+        table = pl.DataFrame(dict(zip(names, map(pl.Series, rows), strict=True)))
+        yield table.write_csv(include_header=False).encode()
+
+
+def _lay_out(data: Estimates) -> Estimates:
+    return data
+
+
+def _reread_options(data: Estimates, form: str) -> dict[str, str]:
+    del data, form
+    return {"rows": "estimates"}
+
+
+def _accepts_reread(options: Mapping[str, str]) -> bool:
+    return dict(options) == {"rows": "estimates"}
+
+
+def _explain(file: File) -> str:
+    del file
+    return (
+        "comma-separated, with a header. `time` is the number of the event after which a row was published, counted "
+        "from 1; `value` is the estimate; `half_width` is how far it is from the truth at most, with the confidence "
+        "that is a parameter of the method, for each row by itself."
+    )
+
+
+CODEC = Codec(
+    kind="streams",
+    columns={"value": "the value of an event; default value"},
+    written=(),
+    options={"rows": "what a file has: events (the default), or estimates that were published"},
+    formats=_FORMATS,
+    request=_request,
+    from_memory=_from_memory,
+    make=_make,
+    lay_out=_lay_out,
+    explain=_explain,
+    order="Rows are in the order of time.",
+    reread_options=_reread_options,
+    accepts_reread=_accepts_reread,
+    open_file=_open_file,
+    in_parts=True,
+)
