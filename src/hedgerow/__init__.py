@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
     from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
+    from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
     from hedgerow.release import Release
@@ -95,6 +96,7 @@ __all__ = [
     "Sequences",
     "Sets",
     "Shares",
+    "StreamMean",
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",

@@ -32,6 +32,7 @@ METHODS: dict[str, str] = {
     "private-wavelet": "matrices.private_wavelet.publisher:PrivateWavelet",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
+    "stream-mean": "streams.stream_mean.publisher:StreamMean",
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",

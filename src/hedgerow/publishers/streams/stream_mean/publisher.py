@@ -29,6 +29,8 @@ _MEANS: dict[str, type[SampleMean]] = {
     "laplace-bits": NoisyValues,
     "central": NoisySums,
 }
+#: these divide the budget, so they must know how many estimates will be published
+_DIVIDED = ("central", "tree")
 #: more slots would not fit in the memory of a small machine
 _MOST_SLOTS = 1 << 23
 #: sums with their noise stay far below 2**63
@@ -97,14 +99,23 @@ class StreamMean(Publisher[Stream]):
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Read the events of a reservoir, keep private values in its slots, and publish their mean."""
-        schedule = Schedule.of(self.times, self.every, self.horizon, data.events.length)
-        _require_support(self.mechanism, data.axis, schedule)
+        schedule = self._schedule(data)
         mean = _MEANS[self.mechanism](
             ledger, steps=data.axis.steps, publications=schedule.count, confidence=self.confidence
         )
         size = self._sample_size(mean, schedule)
         rows = _estimates(data, schedule, mean, Reservoir(size, ledger.coins()), ledger)
         return data.publishing(rows)
+
+    def _schedule(self, data: Stream) -> Schedule:
+        if self.mechanism == "randomised-response" and data.axis.steps > 1:
+            msg = "mechanism randomised-response takes bits; use laplace-bits, central or tree for other values"
+            raise ParameterError(msg)
+        if self.mechanism not in _DIVIDED or self.times or self.horizon:
+            return Schedule.of(self.times, self.every, self.horizon, data.events.length)
+        schedule = Schedule.of(self.times, self.every, self.horizon, data.events.count())
+        schedule.require_count()
+        return schedule
 
     def _sample_size(self, mean: SampleMean, schedule: Schedule) -> int:
         size = self.sample or mean.sample_size(self.half_width)
@@ -154,11 +165,3 @@ def _rows(times: Integers, sums: Integers, size: int, mean: SampleMean, axis: Nu
     means = np.clip(mean.estimate(sums, sizes), 0.0, 1.0)
     low, high = float(axis.low or 0), float(axis.high or 0)
     return Rows(times, low + (high - low) * means, (high - low) * mean.half_widths(sizes, times))
-
-
-def _require_support(mechanism: str, axis: NumberAxis, schedule: Schedule) -> None:
-    if mechanism == "randomised-response" and axis.steps > 1:
-        msg = "mechanism randomised-response takes bits; use laplace-bits, central or tree for other values"
-        raise ParameterError(msg)
-    if mechanism == "central":  # it divides its budget over all publications
-        schedule.require_count()
