@@ -1,0 +1,137 @@
+r"""Noisy sums of all events so far, after every leaf of a stream, from a tree of partial sums.
+
+Privacy
+-------
+A tree gives each leaf a rank. The node that ends with a leaf covers the leaves since the last one with the same or a
+smaller rank, so nodes of one rank are disjoint sets of events: all of them together cost what one costs. The budget is
+divided equally among the ranks, so each node has the noise of a question with $\varepsilon / ranks$, drawn once and
+used in all sums that the node is a part of. Ranks are public, and the argument holds for any ranks. Nodes of one rank
+that end in one run of leaves are one question: L1 is the most by which one event can change, since it lies in one of
+them. Empty nodes hold no event, and are asked for as a further piece of the last rank.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import LiteralString, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.privacy import Laplace, Ledger
+from hedgerow.publishers.streams.leaf_sums import Leaves
+from hedgerow.publishers.streams.trees import Tree
+
+__all__ = ["NoisySums", "noisy_sums"]
+
+Integers: TypeAlias = NDArray[np.int64]
+#: asks for the exact sums of nodes of one rank
+Ask: TypeAlias = Callable[[int, Integers], Integers]
+
+
+class NoisySums(NamedTuple):
+    """What is known after each of several leaves."""
+
+    times: Integers
+    #: estimates of the sum of all events so far
+    sums: Integers
+    #: how many independent noises each of them has
+    noises: Integers
+
+
+def noisy_sums(
+    runs: Iterator[Leaves], tree: Tree, ledger: Ledger, *, l1: int, label: LiteralString
+) -> Iterator[NoisySums]:
+    """Spend the budget of a ledger on the sum of all events so far, after each leaf.
+
+    Parameters
+    ----------
+    runs
+        The leaves, in runs that are answered together; no more than the tree has.
+    tree
+        Which node ends with each leaf.
+    ledger
+        All of its budget is charged by this call, before the first leaf is read.
+    l1
+        The most by which one event can change.
+    label
+        The name of the question in the privacy statement.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from hedgerow.privacy.questions import NoisyAnswers
+    >>> from hedgerow.publishers.streams.trees import SmoothTree
+    >>> ledger, runs = Ledger(Fraction(1), NoisyAnswers(seed=4)), [Leaves(np.arange(1, 9), np.full(8, 100))]
+    >>> answer = next(noisy_sums(iter(runs), SmoothTree.best(8), ledger, l1=1, label="partial sums"))
+    >>> answer.sums.tolist()
+    [104, 201, 303, 400, 501, 600, 700, 800]
+    >>> answer.noises.tolist()
+    [8, 8, 8, 8, 8, 8, 8, 8]
+    """
+    shares = ledger.split(*[1] * tree.ranks)
+    ranks = [share.each(itertools.count(), spend=share.budget, label=label) for share in shares]
+    mechanism = Laplace(l1=l1)
+
+    def ask(rank: int, exact: Integers) -> Integers:
+        if not len(exact):
+            return exact
+        _, piece = next(ranks[rank])
+        return piece.ask(exact, mechanism, spend=piece.budget, label=label)
+
+    return _answer(runs, tree, ask)
+
+
+def _answer(runs: Iterator[Leaves], tree: Tree, ask: Ask) -> Iterator[NoisySums]:
+    """Answer one run of leaves after another; what is kept between runs is three numbers per rank."""
+    runs, again = itertools.tee(runs)
+    # after the last leaf of each rank or a smaller one: the exact sum so far, its estimate, and the noises of that
+    last = np.zeros((tree.ranks, 3), np.int64)
+    for run, ends in zip(runs, tree.endings(len(run.times) for run in again), strict=True):
+        if not len(run.times):
+            continue
+        state = _add_nodes(last[-1, 0] + np.cumsum(run.sums), ends.ranks, last, ask)
+        last = _last_of_each_rank(state, ends.ranks, last)
+        extra = ask(tree.ranks - 1, np.zeros(int(ends.empty.sum()), np.int64))
+        yield NoisySums(run.times, state[:, 1] + _sum_groups(extra, ends.empty), state[:, 2] + ends.empty)
+
+
+def _add_nodes(exact_sums: Integers, ranks: Integers, last: Integers, ask: Ask) -> Integers:
+    """Return what is known after each leaf: what was known before its node, and the node."""
+    state = np.zeros((len(ranks), 3), np.int64)
+    state[:, 0] = exact_sums
+    for rank, leaves in enumerate(_leaves_up_to_rank(ranks, len(last))):
+        ending = ranks[leaves] == rank
+        known = np.vstack((last[rank], state[leaves]))
+        exact = np.diff(known[:, 0])[ending]
+        grown = np.zeros((len(known), 2), np.int64)
+        grown[1:][ending] = np.column_stack((ask(rank, exact), np.ones_like(exact)))
+        grown = np.cumsum(grown, axis=0)
+        # where a larger node has ended before, its estimate is known; from there on nodes of this rank are added
+        start = np.maximum.accumulate(np.where(np.append(False, ending), 0, np.arange(len(known))))
+        state[leaves, 1:] = (known[start, 1:] + grown - grown[start])[1:]
+    return state
+
+
+def _leaves_up_to_rank(ranks: Integers, number: int) -> list[Integers]:
+    """The leaves of each rank or a smaller one."""
+    leaves = [np.arange(len(ranks))]
+    for rank in range(number - 1, 0, -1):
+        leaves.append(leaves[-1][ranks[leaves[-1]] < rank])
+    return leaves[::-1]
+
+
+def _last_of_each_rank(state: Integers, ranks: Integers, last: Integers) -> Integers:
+    """What is known after the last leaf of each rank or a smaller one."""
+    at = np.full(len(last), -1)
+    np.maximum.at(at, ranks, np.arange(len(ranks)))
+    at = np.maximum.accumulate(at)
+    return np.where(at[:, None] >= 0, state[at], last)
+
+
+def _sum_groups(values: Integers, sizes: Integers) -> Integers:
+    """Sums of groups of these sizes, one after another; a group may be empty."""
+    running = np.append(0, np.cumsum(values))
+    ends = np.cumsum(sizes)
+    return running[ends] - running[ends - sizes]
