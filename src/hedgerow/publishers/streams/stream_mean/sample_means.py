@@ -21,6 +21,7 @@ from hedgerow.publishers.streams.stream_mean.sample_sizes import (
     laplace_half_widths,
     smallest_size,
 )
+from hedgerow.steps.laplace_sums import discrete_half_width
 
 __all__ = ["FlippedBits", "NoisySums", "NoisyValues", "SampleMean"]
 
@@ -128,6 +129,7 @@ class NoisySums(SampleMean):
         super().__init__(ledger, steps=steps, publications=publications, confidence=confidence)
         ((_, self._part),) = ledger.each([0], spend=ledger.budget, label="sums of the sample")
         self._epsilon_of_one = self.epsilon / self.publications
+        self._noise = discrete_half_width(1, steps / self._epsilon_of_one, 1 - confidence) / steps
 
     def sample_size(self, half_width: float) -> int:
         """By Chernoff's bound."""
@@ -144,5 +146,6 @@ class NoisySums(SampleMean):
         return noisy / (sizes * self.steps)
 
     def half_widths(self, sizes: Integers, times: Integers) -> Floats:
-        """By Chernoff's bound."""
-        return laplace_half_widths(sizes, times, self._epsilon_of_one, self.confidence, noise_per_value=False)
+        """By Chernoff's bound; exactly while all events are in the sample, since there is only one noise then."""
+        widths = laplace_half_widths(sizes, times, self._epsilon_of_one, self.confidence, noise_per_value=False)
+        return np.where(times > sizes, widths, np.minimum(self._noise / sizes, 1.0))
