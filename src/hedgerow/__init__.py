@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
     from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
+    from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
+    from hedgerow.publishers.streams.stream_count import StreamCount
     from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
@@ -55,6 +57,7 @@ __all__ = [
     "SVD",
     "AdditiveNoise",
     "All",
+    "BinaryMechanism",
     "Choose",
     "ClusTree",
     "ClusTreePacking",
@@ -96,6 +99,7 @@ __all__ = [
     "Sequences",
     "Sets",
     "Shares",
+    "StreamCount",
     "StreamMean",
     "SuppressionWithReinsertion",
     "TopMFilter",

@@ -141,9 +141,10 @@ class Release(Generic[Kind]):
         return not any(len(output) if isinstance(output, Sized) else 1 for output in self.outputs.values())
 
     def is_noise(self) -> bool:
-        """Whether questions were asked and hardly any answer is above its noise."""
+        """Whether questions were asked and hardly any answer is above its noise, or the data says so itself."""
         support = self.evidence.support
-        return bool(support) and all(each.share < _LEAST_SUPPORT for each in support)
+        hidden = bool(support) and all(each.share < _LEAST_SUPPORT for each in support)
+        return hidden or any(output.rests_on_noise() for output in self.outputs.values())
 
     def manifest(self, files: Sequence[File] = (), reading: str = "") -> Manifest:
         """Describe the release for `release.json`: everything but the data itself."""

@@ -108,7 +108,7 @@ PLANTED = {
     "the end of a file is stripped": (
         "CSV without owners",
         "hedgerow.io.delimited.split_lines",
-        lambda where, content, request: text_lines.split_lines(where, content.rstrip(), request),
+        lambda where, content, *rest: text_lines.split_lines(where, content.rstrip(), *rest),
     ),
     "quotes go over lines": ("CSV of sets", "hedgerow.io.delimited._misplaced", no_quote),
     "one bad line is the end": (

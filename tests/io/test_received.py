@@ -353,8 +353,8 @@ def test_a_release_that_no_method_makes_is_not_satisfied(made, tmp_path):
         {"guarantee": PureDP(epsilon=1, unit="person")},
         {"recipe": Recipe("no-such-method", (("x", 1),))},
         {"recipe": dataclasses.replace(release.recipe, parameters=(("x", 1),))},
-        {"evidence": nothing},
-        {"evidence": odd},
+        {"evidence_so_far": lambda: nothing},
+        {"evidence_so_far": lambda: odd},
     ):
         place = tmp_path / "forged"
         shutil.rmtree(place, ignore_errors=True)

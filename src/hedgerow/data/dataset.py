@@ -50,6 +50,10 @@ class Dataset(ABC):
         """Whether this is published data that is made while it is read, once; `canonical` reads it into memory."""
         return False
 
+    def rests_on_noise(self) -> bool:
+        """Whether this published data says itself that it tells nothing: for kinds that publish their precision."""
+        return False
+
     def on(self, engine: Engine) -> Self:
         """Return this data set with another engine to count it."""
         return self if engine is self.engine else replace(self, engine=engine)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -16,13 +17,15 @@ from hedgerow.data.event_sources import BITS, ArrayEvents, Events, IteratorEvent
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 
-__all__ = ["VALUE", "Estimates", "Rows", "Stream", "value_domain"]
+__all__ = ["ESTIMATED", "VALUE", "Estimates", "RowSource", "Rows", "Stream", "relative_precision", "value_domain"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 #: the name of the axis of values
 VALUE = "value"
+#: what can be estimated of all events up to one of them
+ESTIMATED = ("means", "sums")
 #: in how many ways an event of a neighbour is changed: to either bound, and by one step
 _WAYS = 3
 
@@ -83,9 +86,10 @@ class Stream(Dataset):
         """The declared bounds and the step of the values."""
         return cast("NumberAxis", self.domain.axes[0][1])
 
-    def publishing(self, rows: Iterator[Rows]) -> Estimates:
-        """Return estimates that are made while they are read, once."""
-        return Estimates(self.domain, lambda: rows)
+    def publishing(self, rows: Iterator[Rows], *, of: str) -> Estimates:
+        """Return estimates of `means` or `sums`, which are made while they are read, once."""
+        domain = self.domain
+        return Estimates(domain, RowsToCome(rows, lambda some: relative_precision(some, domain, of)), of)
 
     def count_units(self, unit: str) -> int:
         """Count the events."""
@@ -139,17 +143,78 @@ class Stream(Dataset):
         return msgspec.json.encode([self.kind, self.domain.to_plain(), self._codes().tolist()])
 
 
+class RowSource(Protocol):
+    """Where published rows are."""
+
+    #: whether they are made while they are read, which is possible once
+    once: bool
+
+    def __len__(self) -> int:
+        """Count the rows; those that are made while they are read, so far."""
+        ...
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Yield the rows from the first one on, some at a time."""
+        ...
+
+
+class RowsInMemory:
+    """Rows that are there."""
+
+    once = False
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._rows.times)
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Yield all at once."""
+        return iter([self._rows] if len(self) else [])
+
+
+class RowsToCome:
+    """Rows that are made while they are read; how many, and the best of them, is remembered."""
+
+    once = True
+
+    def __init__(self, rows: Iterator[Rows], precision: Callable[[Rows], float]) -> None:
+        self._rows = rows
+        self._precision = precision
+        self._count = 0
+        self.best = math.inf
+
+    def __len__(self) -> int:
+        """Count the rows so far."""
+        return self._count
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Make the rows."""
+        for rows in self._rows:
+            if len(rows.times):
+                self._count += len(rows.times)
+                self.best = min(self.best, self._precision(rows))
+                yield rows
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Dataset):
-    """What is published of a stream: estimates after some of the events.
+    """What is published of a stream: estimates of the mean, or of the sum, of all events up to some of them.
 
-    `open_rows` returns the rows from the first one on, some at a time. They may be in a file, or not be made yet; then
-    they can be read once, and `canonical` reads them into memory.
+    Parameters
+    ----------
+    source
+        The rows, in memory, in a file, or not made yet; then they can be read once, and `canonical` reads them into
+        memory.
+    of
+        What is estimated: `means` or `sums`.
 
     Examples
     --------
     >>> one = Rows(np.array([2]), np.array([0.5]), np.array([0.1]))
-    >>> estimates = Estimates.of(value_domain(), one)
+    >>> estimates = Estimates.from_rows(value_domain(), one, of="means")
     >>> [rows.times.tolist() for rows in estimates.rows()], len(estimates)
     ([[2]], 1)
     """
@@ -157,30 +222,32 @@ class Estimates(Dataset):
     kind: ClassVar[str] = "streams"
     units: ClassVar[tuple[str, ...]] = ("event",)
 
-    open_rows: Callable[[], Iterable[Rows]]
-    #: how many rows there are; None if they are made while they are read
-    count: int | None = None
+    source: RowSource
+    of: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of not in ESTIMATED:
+            msg = f"estimates are of {' or '.join(ESTIMATED)}; got {self.of!r}"
+            raise ParameterError(msg)
 
     @classmethod
-    def of(cls, domain: Domain, rows: Rows) -> Estimates:
+    def from_rows(cls, domain: Domain, rows: Rows, *, of: str) -> Estimates:
         """Make estimates of rows in memory."""
-        return cls(domain, lambda: iter([rows] if len(rows.times) else []), len(rows.times))
+        return cls(domain, RowsInMemory(rows), of)
 
     def __len__(self) -> int:
-        """Count the rows."""
-        if self.count is None:
-            msg = "these estimates are made while they are read; how many there are is known in the end"
-            raise ParameterError(msg)
-        return self.count
+        """Count the rows; those that are made while they are read, so far."""
+        return len(self.source)
 
     @property
     def comes_in_slices(self) -> bool:
-        """Whether the rows are not made yet."""
-        return self.count is None
+        """Whether the rows are made while they are read."""
+        return self.source.once
 
     def rows(self) -> Iterator[Rows]:
         """Yield the rows, some at a time."""
-        return iter(self.open_rows())
+        return iter(self.source)
 
     def all_rows(self) -> Rows:
         """Return all rows in memory."""
@@ -191,9 +258,20 @@ class Estimates(Dataset):
         values = np.concatenate([rows.values for rows in slices])
         return Rows(times, values, np.concatenate([rows.half_widths for rows in slices]))
 
+    def rests_on_noise(self) -> bool:
+        """Whether no row, so far, tells more than the middle of all that is possible.
+
+        Times and half-widths are public, so this is known without looking at any event.
+        """
+        if isinstance(self.source, RowsToCome):
+            best = self.source.best
+        else:
+            best = min((relative_precision(rows, self.domain, self.of) for rows in self.rows()), default=math.inf)
+        return len(self) > 0 and best >= 1
+
     def canonical(self) -> Estimates:
-        """Return the same, read into memory if the rows could be read only once."""
-        return Estimates.of(self.domain, self.all_rows()) if self.comes_in_slices else self
+        """Return the same, read into memory if the rows can be read only once."""
+        return Estimates.from_rows(self.domain, self.all_rows(), of=self.of) if self.comes_in_slices else self
 
     def count_units(self, unit: str) -> int:
         """Refuse: what is published has no private events."""
@@ -220,11 +298,25 @@ class Estimates(Dataset):
     def to_bytes(self) -> bytes:
         """Encode kind, domain and rows."""
         columns = [column.tolist() for column in self.all_rows()]
-        return msgspec.json.encode([self.kind, self.domain.to_plain(), columns])
+        return msgspec.json.encode([self.kind, self.domain.to_plain(), self.of, columns])
 
     def _refuse(self, unit: str) -> Any:
         msg = f"these are published estimates, which have no {unit} to protect; read the events of a stream"
         raise UnsupportedGuarantee(msg)
+
+
+def relative_precision(rows: Rows, domain: Domain, of: str) -> float:
+    """Return the smallest half-width of some rows, relative to half of the range of what they estimate.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([10, 20]), np.array([3.0, 9.0]), np.array([5.0, 5.0]))
+    >>> relative_precision(rows, value_domain(), "sums")
+    0.5
+    """
+    axis = cast("NumberAxis", domain.axes[0][1])
+    half = float((axis.high or 0) - (axis.low or 0)) / 2
+    return float(np.min(rows.half_widths / (half * (rows.times if of == "sums" else 1))))
 
 
 def value_domain(domain: Domain | None = None) -> Domain:

@@ -23,10 +23,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class EventRequest(NamedTuple):
-    """What is read: the column of values, whether the file has estimates, and how many lines precede the first one."""
+    """What is read: the column of values, what the rows of the file are, and how many lines precede the first one."""
 
     value: str = "value"
-    estimates: bool = False
+    estimates: str = "events"
     skip_lines: int = 0
     #: dropping an event would renumber all others
     drop_bad: bool = False

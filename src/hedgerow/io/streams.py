@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from hedgerow import progress
 from hedgerow.data import Domain, Source, Value
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.streams import Estimates, Rows, Stream, value_domain
+from hedgerow.data.streams import ESTIMATED, Estimates, Rows, Stream, value_domain
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.event_files import BitEvents, SeekableBits, open_parts
@@ -47,7 +48,7 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> EventReq
         raise ParameterError(msg)
     return EventRequest(
         value=columns.get("value", "value"),
-        estimates=read_choice(options, "rows", "events", "estimates") == "estimates",
+        estimates=read_choice(options, "rows", "events", *ESTIMATED),
         skip_lines=read_whole_number(options, "skip_lines", "lines") or 0,
     )
 
@@ -84,7 +85,7 @@ def _make(
         declared = replace(declared, source=source)
     if not isinstance(content, _EventFile):
         return Stream.from_values(content, declared)
-    if content.request.estimates:
+    if content.request.estimates in ESTIMATED:
         return _read_estimates(content, declared)
     return Stream(declared, _open_events(content, cast("NumberAxis", declared.axes[0][1])))
 
@@ -122,7 +123,23 @@ def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
             last = int(rows.times[-1])
             yield rows
 
-    return Estimates(domain, rows, sum(len(each.times) for each in rows()))
+    return Estimates(domain, _RowsInFile(rows, sum(len(each.times) for each in rows())), file.request.estimates)
+
+
+class _RowsInFile:
+    """Rows that are read whenever they are needed."""
+
+    once = False
+
+    def __init__(self, open_rows: Callable[[], Iterator[Rows]], count: int) -> None:
+        self._open_rows = open_rows
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Rows]:
+        return self._open_rows()
 
 
 def check(values: Sequence[Value]) -> None:
@@ -139,6 +156,7 @@ def write(data: Estimates, columns: Mapping[str, str]) -> Iterator[bytes]:
     for rows in data.rows():
         table = pl.DataFrame(dict(zip(names, map(pl.Series, rows), strict=True)))
         yield table.write_csv(include_header=False).encode()
+        progress.tell("publishing", int(rows.times[-1]))
 
 
 def _lay_out(data: Estimates) -> Estimates:
@@ -146,20 +164,20 @@ def _lay_out(data: Estimates) -> Estimates:
 
 
 def _reread_options(data: Estimates, form: str) -> dict[str, str]:
-    del data, form
-    return {"rows": "estimates"}
+    del form
+    return {"rows": data.of}
 
 
 def _accepts_reread(options: Mapping[str, str]) -> bool:
-    return dict(options) == {"rows": "estimates"}
+    return set(options) == {"rows"} and options["rows"] in ESTIMATED
 
 
 def _explain(file: File) -> str:
-    del file
+    estimated = {"means": "mean", "sums": "sum"}[file.options["rows"]]
     return (
         "comma-separated, with a header. `time` is the number of the event after which a row was published, counted "
-        "from 1; `value` is the estimate; `half_width` is how far it is from the truth at most, with the confidence "
-        "that is a parameter of the method, for each row by itself."
+        f"from 1; `value` is the estimated {estimated} of all events up to this one; `half_width` is how far it is "
+        "from the truth at most, with the confidence that is a parameter of the method, for each row by itself."
     )
 
 
@@ -167,7 +185,7 @@ CODEC = Codec(
     kind="streams",
     columns={"value": "the value of an event; default value"},
     written=(),
-    options={"rows": "what a file has: events (the default), or estimates that were published"},
+    options={"rows": "what a file has: events (the default), or published estimates of means or sums"},
     formats=_FORMATS,
     request=_request,
     from_memory=_from_memory,

@@ -62,7 +62,8 @@ def write_to_pipe(release: Release[Any], layout: Layout, placement: PipePlacemen
     parts = codec.write_parts(release.data, layout.format, {})
     first = [next(parts), next(parts, b"")]  # the header, and the first rows: the whole budget is charged now
     _require_charged(release)
-    file = File("", release.kind, "standard output", "", layout.format, {}, {})
+    options = codec.reread_options(release.data, layout.format)
+    file = File("", release.kind, "standard output", "", layout.format, {}, options)
     pipe.announce(release.statement(explain([file])))
     placement.written = True
     try:

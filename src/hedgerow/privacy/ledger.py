@@ -103,7 +103,15 @@ class Ledger:
         """The part of the budget that is not spent yet."""
         return self._budget - self._spent
 
-    def ask(self, exact: Integers, mechanism: Mechanism, *, spend: Fraction, label: LiteralString) -> Integers:
+    def ask(
+        self,
+        exact: Integers,
+        mechanism: Mechanism,
+        *,
+        spend: Fraction,
+        label: LiteralString,
+        only_in_sums: bool = False,
+    ) -> Integers:
         """Ask one question about one or many cells; together they cost `spend`.
 
         Parameters
@@ -116,6 +124,8 @@ class Ledger:
             The share of the budget.
         label
             Its name in the privacy statement: a literal, so that no data can get into it.
+        only_in_sums
+            Whether answers are only used in sums, so that it says nothing whether each is above its noise.
         """
         spend = to_fraction(spend)
         require_known(mechanism).check(exact, Shares.spread(spend, 1))
@@ -123,7 +133,8 @@ class Ledger:
         self._charge(spend, label)
         self._mention(label, label, mechanism.name)
         answer = self._answers.answer(question)
-        self._count(label, mass_of_cells(answer, mechanism, question.shares))
+        if not only_in_sums:
+            self._count(label, mass_of_cells(answer, mechanism, question.shares))
         return answer
 
     def survivors(

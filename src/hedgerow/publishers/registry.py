@@ -13,6 +13,7 @@ __all__ = ["METHODS", "find_method"]
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
     "additive-noise": "matrices.additive_noise:AdditiveNoise",
+    "binary-mechanism": "streams.binary_mechanism:BinaryMechanism",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing.publisher:ClusTreePacking",
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
@@ -32,6 +33,7 @@ METHODS: dict[str, str] = {
     "private-wavelet": "matrices.private_wavelet.publisher:PrivateWavelet",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
+    "stream-count": "streams.stream_count:StreamCount",
     "stream-mean": "streams.stream_mean.publisher:StreamMean",
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",

@@ -13,6 +13,7 @@ $N - j$ variables are left over on it.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -43,6 +44,7 @@ def tail(number: int, at: float) -> float:
     return float(weights @ special.gammaincc(number - losses, at))
 
 
+@lru_cache(maxsize=4096)
 def upper_quantile(number: int, chance: float) -> float:
     """The value that the sum reaches with this probability, at most 1/2: Q1 of one-sided statements.
 

@@ -8,8 +8,7 @@ from typing import ClassVar
 from hedgerow.data.streams import Estimates, Stream
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.streams.running_sums import estimate_sums
-from hedgerow.publishers.streams.schedule import Schedule
+from hedgerow.publishers.streams.running_sums import estimate_sums, fixed_schedule
 from hedgerow.publishers.streams.trees import BinaryTree
 
 __all__ = ["BinaryMechanism"]
@@ -35,6 +34,7 @@ class BinaryMechanism(Publisher[Stream]):
     >>> data = Stream.from_values([1, 0, 1, 1] * 250)
     >>> release = BinaryMechanism(every=250).publish(data, PureDP(epsilon=1, unit="event"), seed=7)
     >>> release.data.all_rows().values.tolist()
+    [184.0, 373.0, 564.0, 752.0]
 
     References
     ----------
@@ -55,6 +55,6 @@ class BinaryMechanism(Publisher[Stream]):
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Build the tree over the leaves, and sum up nodes after each leaf."""
-        schedule = Schedule.of(self.times, self.every, self.horizon, data.events.length)
+        schedule = fixed_schedule(data, self.times, self.every, self.horizon)
         tree = BinaryTree(max(1, schedule.require_count()))
-        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence))
+        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence), of="sums")

@@ -78,7 +78,7 @@ def noisy_sums(
         if not len(exact):
             return exact
         _, piece = next(ranks[rank])
-        return piece.ask(exact, mechanism, spend=piece.budget, label=label)
+        return piece.ask(exact, mechanism, spend=piece.budget, label=label, only_in_sums=True)
 
     return _answer(runs, tree, ask)
 

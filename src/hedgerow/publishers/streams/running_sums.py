@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -19,12 +18,23 @@ from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.trees import Tree
 from hedgerow.steps.laplace_sums import discrete_half_width
 
-__all__ = ["estimate_sums"]
+__all__ = ["estimate_sums", "fixed_schedule"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 #: sums of steps stay below this: floating-point numbers represent them exactly
 _LARGEST_SUM = 1 << 52
+
+
+def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedule:
+    """Read the parameters of a method that must know in advance how often it publishes.
+
+    The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
+    """
+    length = data.events.length if times or horizon else data.events.count()
+    schedule = Schedule.of(times, every, horizon, length)
+    schedule.require_count()
+    return schedule
 
 
 def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, confidence: float) -> Iterator[Rows]:
@@ -34,13 +44,10 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
     scale = float(axis.steps * tree.ranks / ledger.budget)
     answers = noisy_sums(read_leaves(data.events, schedule), tree, ledger, l1=axis.steps, label="partial sums")
 
-    @lru_cache(maxsize=1024)
-    def half_width(noises: int) -> float:
-        return float((axis.step or 1) * discrete_half_width(noises, scale, 1 - confidence))
-
     def rows(answer: NoisySums) -> Rows:
         numbers, each = np.unique(answer.noises, return_inverse=True)
-        half_widths = np.array([half_width(number) for number in numbers.tolist()])[each]
+        steps = [discrete_half_width(number, scale, 1 - confidence) for number in numbers.tolist()]
+        half_widths = float(axis.step or 1) * np.array(steps, np.float64)[each]
         return schedule.repeat(Rows(answer.times, _values(axis, answer), half_widths))
 
     return map(rows, answers)

@@ -8,8 +8,7 @@ from typing import ClassVar
 from hedgerow.data.streams import Estimates, Stream
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.streams.running_sums import estimate_sums
-from hedgerow.publishers.streams.schedule import Schedule
+from hedgerow.publishers.streams.running_sums import estimate_sums, fixed_schedule
 from hedgerow.publishers.streams.trees import SmoothTree
 
 __all__ = ["StreamCount"]
@@ -44,7 +43,9 @@ class StreamCount(Publisher[Stream]):
     >>> data = Stream.from_values([1, 0, 1, 1] * 250)
     >>> release = StreamCount(every=250).publish(data, PureDP(epsilon=1, unit="event"), seed=7)
     >>> release.data.all_rows().values.tolist()
+    [188.0, 372.0, 560.0, 749.0]
     >>> release.data.all_rows().half_widths.tolist()
+    [6.0, 6.0, 6.0, 6.0]
 
     References
     ----------
@@ -69,7 +70,7 @@ class StreamCount(Publisher[Stream]):
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Choose the words of the leaves, and sum up nodes after each leaf."""
-        schedule = Schedule.of(self.times, self.every, self.horizon, data.events.length)
+        schedule = fixed_schedule(data, self.times, self.every, self.horizon)
         choose = SmoothTree.best if self.balance == "best" else SmoothTree.balanced
         tree = replace(choose(max(1, schedule.require_count())), padded=self.equal_noise)
-        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence))
+        return data.publishing(estimate_sums(data, ledger, schedule, tree, self.confidence), of="sums")
