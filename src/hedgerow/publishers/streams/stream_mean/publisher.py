@@ -15,6 +15,7 @@ from hedgerow.data.streams import Estimates, Rows, Stream
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.streams.running_sums import fixed_schedule
 from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
 from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
@@ -105,23 +106,21 @@ class StreamMean(Publisher[Stream]):
         """Read the events of a reservoir, keep private values in its slots, and publish their mean."""
         schedule = self._schedule(data)
         if self.mechanism == "tree":
-            return data.publishing(estimate_by_tree(data, ledger, schedule, self.confidence))
+            return data.publishing(estimate_by_tree(data, ledger, schedule, self.confidence), of="means")
         mean = _MEANS[self.mechanism](
             ledger, steps=data.axis.steps, publications=schedule.count, confidence=self.confidence
         )
         size = self._sample_size(mean, schedule)
         rows = _estimates(data, schedule, mean, Reservoir(size, ledger.coins()), ledger)
-        return data.publishing(rows)
+        return data.publishing(rows, of="means")
 
     def _schedule(self, data: Stream) -> Schedule:
         if self.mechanism == "randomised-response" and data.axis.steps > 1:
             msg = "mechanism randomised-response takes bits; use laplace-bits, central or tree for other values"
             raise ParameterError(msg)
-        if self.mechanism not in _DIVIDED or self.times or self.horizon:
-            return Schedule.of(self.times, self.every, self.horizon, data.events.length)
-        schedule = Schedule.of(self.times, self.every, self.horizon, data.events.count())
-        schedule.require_count()
-        return schedule
+        if self.mechanism in _DIVIDED:
+            return fixed_schedule(data, self.times, self.every, self.horizon)
+        return Schedule.of(self.times, self.every, self.horizon, data.events.length)
 
     def _sample_size(self, mean: SampleMean, schedule: Schedule) -> int:
         size = self.sample or mean.sample_size(self.half_width)

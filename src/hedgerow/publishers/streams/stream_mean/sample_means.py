@@ -78,7 +78,7 @@ class _PrivateEvents(SampleMean):
 
     def _privatise(self, codes: Integers, mechanism: Flip | Laplace) -> Integers:
         _, piece = next(self._pieces)
-        return piece.ask(codes, mechanism, spend=piece.budget, label="events that are read")
+        return piece.ask(codes, mechanism, spend=piece.budget, label="events that are read", only_in_sums=True)
 
 
 class FlippedBits(_PrivateEvents):
