@@ -180,9 +180,9 @@ def test_what_stays_in_memory_is_private_but_for_central(mechanism, private):
     bits = [1, 1, 0, 0, 1, 0] * 10
     recorder = Recorder(NoisyAnswers(3))
     method = StreamMean(mechanism=mechanism, times="60")
-    rows = publish_with(method, Stream.from_values(bits), EVENT, recorder, in_slices=True).data.rows()
-    next(rows)
-    state = rows.gi_frame.f_locals["slots"]._values.tolist()
+    release = publish_with(method, Stream.from_values(bits), EVENT, recorder, in_slices=True)
+    next(release.data.rows())
+    state = release.data.source._rows.gi_frame.f_locals["slots"]._values.tolist()
     answers = [np.asarray(answer).tolist() for _, answer in recorder.transcript]
     assert (state in answers) == private
     assert (state == bits) == (not private)
