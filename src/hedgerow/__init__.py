@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
     from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
     from hedgerow.publishers.streams.stream_count import StreamCount
+    from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
     from hedgerow.release import Release
@@ -101,6 +102,7 @@ __all__ = [
     "Shares",
     "Stream",
     "StreamCount",
+    "StreamMean",
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",

@@ -82,6 +82,10 @@ class Events(ABC):
             start += len(events)
         return sums[: int(np.searchsorted(ends, start, side="right"))]
 
+    def reach(self, position: int) -> int:
+        """Move forward to a position without decoding events; return it, or the length of a stream that ends before."""
+        return position if self.length is None else min(position, self.length)
+
     def count(self) -> int | None:
         """Count the events, reading through them if necessary; None if they can be read only once."""
         return self.length
@@ -145,6 +149,11 @@ class IteratorEvents(Events):
         codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
         self._position = stop
         return codes
+
+    def reach(self, position: int) -> int:
+        """Skip values up to a position."""
+        self._position += sum(1 for _ in islice(self._values, max(0, position - self._position)))
+        return min(position, self._position)
 
 
 def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions) -> Integers:

@@ -101,6 +101,10 @@ class ForwardEvents(Events, ABC):
             positions = positions[inside:]
         return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
 
+    def reach(self, position: int) -> int:
+        """Go on to the block before this position."""
+        return position if position == 0 or self._find_block(position - 1) is not None else self._first
+
     def count(self) -> int | None:
         """Count the events of a file, without decoding them."""
         if self._parts.once:

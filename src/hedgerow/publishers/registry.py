@@ -34,6 +34,7 @@ METHODS: dict[str, str] = {
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",
     "stream-count": "streams.stream_count:StreamCount",
+    "stream-mean": "streams.stream_mean.publisher:StreamMean",
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
