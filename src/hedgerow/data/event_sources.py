@@ -6,10 +6,12 @@ an earlier event is asked for.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,15 +160,35 @@ class IteratorEvents(Events):
 
 def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions) -> Integers:
     """Turn values from memory into steps above the lower bound; `positions` tell where they were."""
-    try:
-        numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        msg = f"{where}: events must be numbers, one per event"
-        raise ReadError(msg) from None
+    numbers = cast("NDArray[Any]", values) if isinstance(values, np.ndarray) else _number_array(values)
     if numbers.ndim != 1:
         msg = f"{where}: events must be numbers, one per event; got {numbers.ndim} dimensions"
         raise ReadError(msg)
-    return encode_events(numbers, axis, where, positions)
+    kind = numbers.dtype.kind
+    if kind not in "biuf":  # texts, dates and other objects, each by itself
+        numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
+    return encode_events(numbers.astype(np.float64), axis, where, positions)
+
+
+def _number_array(values: Any) -> NDArray[Any]:
+    """Make an array of values; of objects, if some are not plain numbers, so that none changes the type of others."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or array.ndim != 1:
+            return array
+    except (TypeError, ValueError):  # such as lists of different lengths
+        pass
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _to_number(value: Any) -> float:
+    """Return a number as it is, and NaN for anything else: a text is not a number."""
+    try:
+        return float(cast("Any", value)) if isinstance(value, (Real, np.bool_)) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 def encode_events(numbers: NDArray[np.float64], axis: NumberAxis, where: str, positions: Positions) -> Integers:

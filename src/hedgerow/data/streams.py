@@ -85,8 +85,9 @@ class Stream(Dataset):
         axis = domain.axes[0][1]
         if isinstance(values, Iterator):
             return cls(domain, IteratorEvents(values, cast("NumberAxis", axis)))
-        array = np.asarray(values)
-        return cls(domain, ArrayEvents(encode_values(array, cast("NumberAxis", axis), "the values", range(array.size))))
+        array = cast("Any", values) if isinstance(values, np.ndarray) else list(values)
+        codes = encode_values(array, cast("NumberAxis", axis), "the values", range(len(array)))
+        return cls(domain, ArrayEvents(codes))
 
     @property
     def axis(self) -> NumberAxis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.event_sources import Events, Positions
 from hedgerow.errors import ReadError
-from hedgerow.io.files import read_chunks
+from hedgerow.io.files import explained, read_chunks
 
 __all__ = ["BitEvents", "ByteParts", "EventBlock", "ForwardEvents", "SeekableBits", "open_parts"]
 
@@ -194,14 +195,16 @@ class SeekableBits(Events):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("rb", buffering=0)
-        self.length = os.fstat(self._file.fileno()).st_size
-        if self.length and os.pread(self._file.fileno(), 1, self.length - 1) == b"\n":
+        with explained(path):
+            self._file = os.open(path, os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+            self.length = os.fstat(self._file).st_size
+        if self.length and self._bytes(self.length - 1, 1) == b"\n":
             self.length -= 1
 
     def read(self, start: int, stop: int) -> Integers:
         """Read these bytes."""
-        content = os.pread(self._file.fileno(), max(0, min(stop, self._length()) - start), start)
+        content = self._bytes(start, max(0, min(stop, self._length()) - start))
         return decode_bits(str(self._path), np.frombuffer(content, np.uint8), range(start, start + len(content)))
 
     def take(self, positions: Integers) -> Integers:
@@ -209,9 +212,12 @@ class SeekableBits(Events):
         positions = positions[positions < self._length()]
         if len(positions) and len(positions) * _FAR > int(positions[-1] - positions[0]):
             return super().take(positions)
-        number = self._file.fileno()
-        signs = b"".join(os.pread(number, 1, position) for position in positions.tolist())
+        signs = b"".join(self._bytes(position, 1) for position in positions.tolist())
         return decode_bits(str(self._path), np.frombuffer(signs, np.uint8), positions)
+
+    def _bytes(self, start: int, size: int) -> bytes:
+        with explained(self._path):
+            return os.pread(self._file, size, start)
 
     def _length(self) -> int:
         return self.length or 0
