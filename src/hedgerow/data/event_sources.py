@@ -148,7 +148,7 @@ class IteratorEvents(Events):
         self._position += skipped
         values = list(islice(self._values, stop - start))
         stop = self._position + len(values)
-        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
+        codes = encode_values(values, self._axis, "the iterator", self._position)
         self._position = stop
         return codes
 
@@ -158,8 +158,8 @@ class IteratorEvents(Events):
         return min(position, self._position)
 
 
-def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions) -> Integers:
-    """Turn values from memory into steps above the lower bound; `positions` tell where they were."""
+def encode_values(values: Any, axis: NumberAxis, where: str, first: int = 0) -> Integers:
+    """Turn values from memory into steps above the lower bound; `first` is the position of the first one."""
     numbers = cast("NDArray[Any]", values) if isinstance(values, np.ndarray) else _number_array(values)
     if numbers.ndim != 1:
         msg = f"{where}: events must be numbers, one per event; got {numbers.ndim} dimensions"
@@ -167,7 +167,7 @@ def encode_values(values: Any, axis: NumberAxis, where: str, positions: Position
     kind = numbers.dtype.kind
     if kind not in "biuf":  # texts, dates and other objects, each by itself
         numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
-    return encode_events(numbers.astype(np.float64), axis, where, positions)
+    return encode_events(numbers.astype(np.float64), axis, where, range(first, first + len(numbers)))
 
 
 def _number_array(values: Any) -> NDArray[Any]:

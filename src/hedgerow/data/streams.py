@@ -86,7 +86,7 @@ class Stream(Dataset):
         if isinstance(values, Iterator):
             return cls(domain, IteratorEvents(values, cast("NumberAxis", axis)))
         array = cast("Any", values) if isinstance(values, np.ndarray) else list(values)
-        codes = encode_values(array, cast("NumberAxis", axis), "the values", range(len(array)))
+        codes = encode_values(array, cast("NumberAxis", axis), "the values")
         return cls(domain, ArrayEvents(codes))
 
     @property
