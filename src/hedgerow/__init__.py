@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hedgerow.data import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories
     from hedgerow.data.records import Records
+    from hedgerow.data.streams import Stream
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.io import read, read_domain, read_release, write_release
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
@@ -98,6 +99,7 @@ __all__ = [
     "Sequences",
     "Sets",
     "Shares",
+    "Stream",
     "StreamCount",
     "SuppressionWithReinsertion",
     "TopMFilter",

@@ -195,6 +195,7 @@ CODEC = Codec(
     order="Rows are in the order of time.",
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
+    keeps_order=_accepts_reread,
     open_file=_open_file,
     in_parts=True,
 )
