@@ -33,7 +33,7 @@ MEASURED = """## Measured: 65,536 publications
 
 Root mean squared errors of {runs} streams of 65,536 bits each, and their standard error; over all steps, and at some
 steps. 32,767 and 65,535 are the worst of the binary mechanism, 32,768 and 65,536 its best. *Within*: the share of sums
-within their half width of confidence 0.95, over all steps; noise and half widths are whole numbers, so it is a little
+within their half-width of confidence 0.95, over all steps; noise and half-widths are whole numbers, so it is a little
 more."""
 TIMES = """## Times
 
@@ -48,7 +48,7 @@ LOSSES = """## Where a rival is better
   publications the words of `stream-count` have one zero: with `equal_noise=False` that is noise on every event itself.
 - The *binary mechanism* is better than `stream-count` at steps whose number has few ones, such as 32,768.
 - `equal_noise=False` is better than the default at most steps, above all at the first ones, and worse at none. The
-  default is for readers who need one half width for all steps.
+  default is for readers who need one half-width for all steps.
 - A *control* is better at the first steps: a count that is smaller than the noise is not known."""
 NAMES = (
     "stream-count",

@@ -128,7 +128,7 @@ def measure() -> dict[str, Any]:
 
 
 def summarise(runs: Any) -> dict[str, Any]:
-    """Mean squared errors of all runs, and how often sums were within their half widths."""
+    """Mean squared errors of all runs, and how often sums were within their half-widths."""
     totals, shown, covered = [], [], []
     for errors, widths in runs:
         totals.append(float(np.mean(errors.astype(float) ** 2)))

@@ -1,4 +1,4 @@
-"""What is published of noisy partial sums: an estimate of the sum of all events so far, and its half width."""
+"""What is published of noisy partial sums: an estimate of the sum of all events so far, and its half-width."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
     axis = data.axis
     _require_small_sums(axis, schedule)
     scale = float(axis.steps * tree.ranks / ledger.budget)
-    answers = noisy_sums(read_leaves(data.events, schedule), tree, ledger, l1=axis.steps, label="partial sums")
+    answers = noisy_sums(read_leaves(data.events, schedule), tree, ledger, l1=axis.steps)
 
     def rows(answer: NoisySums) -> Rows:
         numbers, each = np.unique(answer.noises, return_inverse=True)
