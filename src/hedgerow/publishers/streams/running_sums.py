@@ -32,6 +32,9 @@ def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedu
     The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
     """
     length = data.events.length if times or horizon else data.events.count()
+    if horizon and not times and length is not None and length > horizon:
+        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
+        raise ParameterError(msg)
     schedule = Schedule.of(times, every, horizon, length)
     schedule.require_count()
     return schedule
