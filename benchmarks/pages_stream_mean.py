@@ -12,9 +12,9 @@ Made by `benchmarks/pages.py` from `stream-mean.json`; do not edit.
 
 In short: **if every event can be read, read it.** On the streams below, a tree is {least:.0f} to {most:,.0f} times more
 accurate than the best sample for a half width of 0.05, and a plain running count with noise {least_count:.0f} to
-{most_count:,.0f} times. A sample pays only where reading is what costs: events behind a
-network, in compressed groups, or to be labelled by hand. Then `central` needs the fewest reads, if exact values may
-stay in memory, and `randomised-response` the fewest without that, on bits.
+{most_count:,.0f} times. A sample pays only where reading is what costs: events behind a network, in compressed groups,
+or to be labelled by hand. Then `central` needs the fewest reads, if exact values may stay in memory, and
+`randomised-response` the fewest without that, on bits.
 
 No constant was chosen on data: sizes of samples and half widths come from formulas. Errors and half widths are shares
 of `high - low`."""
