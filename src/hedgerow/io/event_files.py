@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -186,6 +187,7 @@ class SeekableBits(Events):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("rb", buffering=0)
+        weakref.finalize(self, self._file.close)
         self.length = os.fstat(self._file.fileno()).st_size
         if self.length and os.pread(self._file.fileno(), 1, self.length - 1) == b"\n":
             self.length -= 1

@@ -1,4 +1,4 @@
-r"""Sums of Laplace variables: their exact tail, its quantiles, and half widths that hold for discrete noise.
+r"""Sums of Laplace variables: their exact tail, its quantiles, and half-widths that hold for discrete noise.
 
 $S_N$ is the sum of $N$ independent Laplace variables of scale 1. For $a \ge 0$
 
@@ -80,7 +80,7 @@ def two_sided_quantile(number: int, chance: float) -> float:
 
 
 def discrete_half_width(number: int, scale: float, chance: float) -> int:
-    r"""The half width of an interval that misses the sum of discrete Laplace noise with at most this probability.
+    r"""The half-width of an interval that misses the sum of discrete Laplace noise with at most this probability.
 
     The noise is $P(z) \propto e^{-|z| / b}$ on whole numbers, $b$ its scale. The quantile $Q b$ of the continuous sum
     is not always valid: with one noise and $b = 1$, 0.99 is exceeded with probability 0.54 instead of 0.37. The

@@ -1,4 +1,4 @@
-"""Sums of Laplace variables: the printed figures, simulation, and half widths of discrete noise."""
+"""Sums of Laplace variables: the printed figures, simulation, and half-widths of discrete noise."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_half_widths_hold_for_discrete_noise_and_are_close(scale, chance):
 
 
 def test_the_continuous_quantile_would_not_hold_for_discrete_noise():
-    """Just below a whole number it is missed by the whole number as well: why half widths are rounded."""
+    """Just below a whole number it is missed by the whole number as well: why half-widths are rounded."""
     decay = math.exp(-1)
     assert 2 * decay / (1 + decay) > 1.4 * 2 * tail(1, 0.99)
 

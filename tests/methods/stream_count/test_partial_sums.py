@@ -155,8 +155,8 @@ def test_the_whole_budget_is_charged_before_a_leaf_is_read(tree):
         yield
 
     ledger = Ledger(Fraction(1), ExactAnswers())
-    noisy_sums(leaves(), tree, ledger, l1=1, label="partial sums")
+    noisy_sums(leaves(), tree, ledger, l1=1)
     assert ledger.left == 0
     assert [entry.spend for entry in ledger.evidence().entries] == [Fraction(1)]
     with pytest.raises(BudgetExceeded):
-        noisy_sums(leaves(), tree, ledger, l1=1, label="partial sums")
+        noisy_sums(leaves(), tree, ledger, l1=1)

@@ -120,6 +120,8 @@ def test_what_is_due_is_published_before_an_error(method, settings, events, due,
 def test_what_cannot_be_published_is_refused_with_what_to_do(method):
     with pytest.raises(ParameterError, match=r"must know in advance how long the stream is.*--set horizon=N"):
         method().publish(Stream.from_values(iter([1, 0])), PROMISE)
+    with pytest.raises(ParameterError, match="there are 3 events, more than the horizon of 2; leave it out, or list"):
+        method(horizon=2).publish(Stream.from_values([1, 0, 1]), PROMISE)
     steps = Domain.declare(value=NumberAxis.between(0, 2**52, 1))
     with pytest.raises(
         ParameterError, match=r"values have .* steps, too many for sums over 3 events; declare a larger"

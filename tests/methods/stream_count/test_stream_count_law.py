@@ -143,7 +143,7 @@ def test_mutants_of_stream_count_are_caught(old, new):
 
 def test_a_value_moves_by_all_its_steps():
     data = stream_of([0] * 9, 4)
-    with changed(running_sums, "estimate_sums", "l1=axis.steps, label", "l1=1, label"):
+    with changed(running_sums, "estimate_sums", "l1=axis.steps)", "l1=1)"):
         stream_count.estimate_sums, shipped = running_sums.estimate_sums, stream_count.estimate_sums
         try:
             with pytest.raises(GuaranteeError, match="loses 4 between neighbours where 1 was promised"):

@@ -21,7 +21,7 @@ class BinaryMechanism(Publisher[Stream]):
     The events between two publications are a leaf. With $q$ publications the tree has $L = \lceil \log_2 q \rceil + 1$
     levels, and the noise of every node is that of $\varepsilon / L$, drawn once. The sum after leaf $t$ is that of one
     node for each 1 among the bits of $t$, so that its noise changes from step to step: after leaf 64 it is that of one
-    node, after leaf 63 that of six [1]_ [2]_. Half widths are those of so many noises.
+    node, after leaf 63 that of six [1]_ [2]_. Half-widths are those of so many noises.
 
     Privacy
     -------
@@ -51,7 +51,7 @@ class BinaryMechanism(Publisher[Stream]):
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)
     horizon: int = param(0, "the most events that there can be; 0 for the length of the stream, if it is known", ge=0)
-    confidence: float = param(0.95, "probability that a sum is within its half width", gt=0, lt=1)
+    confidence: float = param(0.95, "probability that a sum is within its half-width", gt=0, lt=1)
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Build the tree over the leaves, and sum up nodes after each leaf."""

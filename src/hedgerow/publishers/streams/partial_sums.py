@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import LiteralString, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,7 @@ class NoisySums(NamedTuple):
     noises: Integers
 
 
-def noisy_sums(
-    runs: Iterator[Leaves], tree: Tree, ledger: Ledger, *, l1: int, label: LiteralString
-) -> Iterator[NoisySums]:
+def noisy_sums(runs: Iterator[Leaves], tree: Tree, ledger: Ledger, *, l1: int) -> Iterator[NoisySums]:
     """Spend the budget of a ledger on the sum of all events so far, after each leaf.
 
     Parameters
@@ -55,8 +53,6 @@ def noisy_sums(
         All of its budget is charged by this call, before the first leaf is read.
     l1
         The most by which one event can change.
-    label
-        The name of the question in the privacy statement.
 
     Examples
     --------
@@ -64,21 +60,21 @@ def noisy_sums(
     >>> from hedgerow.privacy.questions import NoisyAnswers
     >>> from hedgerow.publishers.streams.trees import SmoothTree
     >>> ledger, runs = Ledger(Fraction(1), NoisyAnswers(seed=4)), [Leaves(np.arange(1, 9), np.full(8, 100))]
-    >>> answer = next(noisy_sums(iter(runs), SmoothTree.best(8), ledger, l1=1, label="partial sums"))
+    >>> answer = next(noisy_sums(iter(runs), SmoothTree.best(8), ledger, l1=1))
     >>> answer.sums.tolist()
     [104, 201, 303, 400, 501, 600, 700, 800]
     >>> answer.noises.tolist()
     [8, 8, 8, 8, 8, 8, 8, 8]
     """
     shares = ledger.split(*[1] * tree.ranks)
-    ranks = [share.each(itertools.count(), spend=share.budget, label=label) for share in shares]
+    ranks = [share.each(itertools.count(), spend=share.budget, label="partial sums") for share in shares]
     mechanism = Laplace(l1=l1)
 
     def ask(rank: int, exact: Integers) -> Integers:
         if not len(exact):
             return exact
         _, piece = next(ranks[rank])
-        return piece.ask(exact, mechanism, spend=piece.budget, label=label, only_in_sums=True)
+        return piece.ask(exact, mechanism, spend=piece.budget, label="partial sums", only_in_sums=True)
 
     return _answer(runs, tree, ask)
 

@@ -1,4 +1,4 @@
-"""What is published of noisy partial sums: an estimate of the sum of all events so far, and its half width."""
+"""What is published of noisy partial sums: an estimate of the sum of all events so far, and its half-width."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedu
     The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
     """
     length = data.events.length if times or horizon else data.events.count()
+    if horizon and not times and length is not None and length > horizon:
+        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
+        raise ParameterError(msg)
     schedule = Schedule.of(times, every, horizon, length)
     schedule.require_count()
     return schedule
@@ -42,7 +45,7 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
     axis = data.axis
     _require_small_sums(axis, schedule)
     scale = float(axis.steps * tree.ranks / ledger.budget)
-    answers = noisy_sums(read_leaves(data.events, schedule), tree, ledger, l1=axis.steps, label="partial sums")
+    answers = noisy_sums(read_leaves(data.events, schedule), tree, ledger, l1=axis.steps)
 
     def rows(answer: NoisySums) -> Rows:
         numbers, each = np.unique(answer.noises, return_inverse=True)

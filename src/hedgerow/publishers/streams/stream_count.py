@@ -57,12 +57,12 @@ class StreamCount(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
-    recommended: ClassVar[str] = "running counts and sums, published often, with one half width for all of them"
+    recommended: ClassVar[str] = "running counts and sums, published often, with one half-width for all of them"
 
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)
     horizon: int = param(0, "the most events that there can be; 0 for the length of the stream, if it is known", ge=0)
-    confidence: float = param(0.95, "probability that a sum is within its half width", gt=0, lt=1)
+    confidence: float = param(0.95, "probability that a sum is within its half-width", gt=0, lt=1)
     balance: str = param(
         "best", "zeros and ones: best for Laplace noise, or as many of each", choices=("best", "paper")
     )
