@@ -16,6 +16,7 @@ from pages_private_wavelet import private_wavelet_page
 from pages_records import record_pages
 from pages_sets import sets_page
 from pages_stream_count import stream_count_page
+from pages_stream_mean import stream_mean_page
 from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
@@ -40,6 +41,7 @@ def pages() -> dict[str, str]:
         **record_pages(results["nested-records"]),
         "stream-count.md": stream_count_page(results["stream-count"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
+        "stream-mean.md": stream_mean_page(results["stream-mean"]),
         **variable_order_page(results["variable-order-markov"]),
     }
 

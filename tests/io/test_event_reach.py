@@ -1,0 +1,59 @@
+"""Moving forward in a stream without decoding events, and finding its end."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import hedgerow
+from hedgerow import PureDP, StreamMean
+from hedgerow.data.streams import Stream
+
+BITS = "0110" * 25
+
+
+def opened(kind, folder):
+    """A stream of a hundred bits, and a bad one where nothing is ever decoded if it is skipped."""
+    if kind == "memory":
+        return Stream.from_values([int(bit) for bit in BITS])
+    if kind == "iterator":
+        return Stream.from_values(iter([int(bit) for bit in BITS]))
+    if kind == "lines":
+        path = folder / "events.txt"
+        path.write_text("".join(f"{bit}\n" for bit in BITS))
+        return hedgerow.read(str(path), kind="streams", format="lines")
+    path = folder / ("events.bits" if kind == "bits" else "events.bits.gz")
+    path.write_bytes(BITS.encode() if kind == "bits" else gzip.compress(BITS.encode()))
+    if kind != "pipe":
+        return hedgerow.read(str(path), kind="streams", format="bits")
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_bytes, args=(BITS.encode(),), daemon=True).start()
+    return hedgerow.read(str(pipe), kind="streams", format="bits")
+
+
+KINDS = ("memory", "iterator", "lines", "bits", "gzip", "pipe")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_position_or_the_end_is_reached(kind, tmp_path):
+    events = opened(kind, tmp_path).events
+    assert events.reach(0) == 0
+    assert events.reach(7) == 7
+    assert events.take(np.array([7, 9, 30])).tolist() == [0, 1, 1]
+    assert events.reach(99) == 99
+    assert events.reach(100) == 100
+    assert events.reach(101) == 100
+    assert events.reach(10**12) == 100
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_ends_where_it_ends_whatever_it_comes_from(kind, tmp_path):
+    """With a small sample few events are looked at; no estimate is for a time that is not reached."""
+    release = StreamMean(sample=2, every=3).publish(opened(kind, tmp_path), PureDP(epsilon=1, unit="event"), seed=4)
+    assert release.data.all_rows().times.tolist() == list(range(3, 100, 3))
+    assert dict(release.evidence.notes)["events read"] < 30
