@@ -7,6 +7,7 @@ an earlier event is asked for.
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -39,6 +40,8 @@ Positions: TypeAlias = Integers | range
 BITS = NumberAxis.between(0, 1, 1)
 #: events that are read together, and publications that are made together
 BLOCK, BATCH = 2**20, 2**14
+#: publications of an iterator that are made together, and the seconds that they should take
+SLOW_BATCH, _SOON = 2**8, 0.1
 
 
 class Events(ABC):
@@ -100,8 +103,12 @@ class Events(ABC):
         return self
 
     def batch_size(self) -> int:
-        """How many publications are made together."""
+        """How many publications are made together at most."""
         return BATCH
+
+    def ready(self) -> int | None:
+        """How many events have come already, so that a publication after them need not wait; None for all of them."""
+        return None
 
     def blocks(self, size: int = BLOCK) -> Iterator[Integers]:
         """Yield all events in order, up to `size` at a time."""
@@ -135,6 +142,15 @@ class IteratorEvents(Events):
         self._values = iter(values)
         self._axis = axis
         self._position = 0
+        self._clock = time.monotonic()
+        self._batch = 1
+
+    def batch_size(self) -> int:
+        """As many as took little time before, and never many: nobody knows how long the next event takes."""
+        now = time.monotonic()
+        self._batch = min(SLOW_BATCH, 2 * self._batch) if now - self._clock < _SOON else 1
+        self._clock = now
+        return self._batch
 
     def reopened(self) -> None:
         """Return nothing: an iterator can be read once."""

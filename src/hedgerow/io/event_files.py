@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -28,8 +27,6 @@ Integers: TypeAlias = NDArray[np.int64]
 _STANDARD_INPUT = "-"
 _CHUNK = 2**22
 _ZERO, _NEWLINE = b"0\n"
-#: a batch of publications of a pipe should take at most this many seconds, so that each comes soon after it is due
-_SOON = 0.1
 #: one call of the system reads so many bytes in the time that it takes to read one
 _FAR = 2**12
 
@@ -76,8 +73,6 @@ class ForwardEvents(Events, ABC):
 
     def __init__(self, parts: ByteParts) -> None:
         self._parts = parts
-        self._clock = time.monotonic()
-        self._batch = 1
         self._start()
 
     @abstractmethod
@@ -120,15 +115,11 @@ class ForwardEvents(Events, ABC):
         events._start()  # noqa: SLF001 - it is one of these
         return events
 
-    def batch_size(self) -> int:
-        """For a pipe: the number that takes little time, since its events may come slowly."""
+    def ready(self) -> int | None:
+        """The events of a pipe up to the end of the block that has come."""
         if not self._parts.once:
-            return super().batch_size()
-        now = time.monotonic()
-        quick = now - self._clock < _SOON
-        self._batch = min(super().batch_size(), 2 * self._batch) if quick else max(1, self._batch // 4)
-        self._clock = now
-        return self._batch
+            return None
+        return self._first + (0 if self._block is None else len(self._block))
 
     def _start(self) -> None:
         self._blocks = self._split(self._parts.open())
