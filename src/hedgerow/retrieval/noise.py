@@ -19,7 +19,7 @@ __all__ = ["LaplaceNoise", "Noise", "ResponseNoise", "laplace_variance", "respon
 Floats: TypeAlias = NDArray[np.float64]
 
 #: points at which the exponent of a Chernoff bound is tried, in so many rounds
-_TRIED, _ROUNDS = 65, 3
+_TRIED, _ROUNDS = 25, 3
 #: the exact law of a sum of equal weights is computed up to so many steps
 _MOST_STEPS = 1_000_000
 #: noise of this rate is 0, but for a chance that no computer sees

@@ -14,11 +14,11 @@ from hedgerow.data.matrices import Matrix
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
 from hedgerow.kinds import differs_by_step
-from hedgerow.privacy import PureDP
+from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.release import Release
 from hedgerow.retrieval.noise import LaplaceNoise, Noise, ResponseNoise
 
-__all__ = ["METHOD", "RESPONSE", "NoisyVector", "debias", "noise_of", "vectors_of"]
+__all__ = ["METHOD", "RESPONSE", "NoisyVector", "debias", "noise_of", "unbiased", "vectors_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -78,6 +78,14 @@ def vectors_of(release: Release[Any]) -> dict[str, NoisyVector]:
         name: _vector(data.values[:, number], axis, guarantee, bits=bits)
         for number, (name, axis) in enumerate(zip(data.columns, data.bounds, strict=True))
     }
+
+
+def unbiased(values: Floats, data: Matrix, guarantee: Guarantee) -> Floats:
+    """Return unbiased estimates of bits that were flipped by chance; `data` declares the two numbers of a column."""
+    if not isinstance(guarantee, PureDP):
+        return values
+    low, step = (np.array([float(getattr(axis, name)) for axis in data.bounds]) for name in ("low", "step"))
+    return low + step * debias((values - low) / step, float(guarantee.epsilon))
 
 
 def noise_of(axis: NumberAxis, guarantee: PureDP, *, bits: bool) -> Noise:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,9 @@ from hedgerow.retrieval.noise import laplace_variance
 from hedgerow.retrieval.vectors import RESPONSE
 
 __all__ = ["PrivateRetrieval"]
+
+#: over how many entries sums are measured
+_KEYWORDS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,11 @@ class PrivateRetrieval(Publisher[Matrix]):
         choices=("laplace", RESPONSE),
     )
 
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """Sums over a few entries; of bits, whether they were flipped by chance."""
+        return {"keywords": _KEYWORDS, "flipped": int(self.mode == RESPONSE)}
+
     def run(self, data: Matrix, ledger: Ledger) -> Matrix:
         """Ask for every coordinate of every column."""
         self._require_bits(data)
@@ -84,10 +93,16 @@ class PrivateRetrieval(Publisher[Matrix]):
             return Flip()
         if ledger.promised(PureDP).unit == "count":
             deviation = math.sqrt(laplace_variance(float(ledger.budget)))
-            ledger.note("standard deviation of the noise, in thousandths of a step", math.ceil(1000 * deviation))
+            ledger.note(
+                "standard deviation of the noise, also beyond the bounds, in thousandths of a step",
+                math.ceil(1000 * deviation),
+            )
             return Laplace(l1=1)
         deviation = math.sqrt(laplace_variance(float(ledger.budget / steps))) / steps
-        ledger.note("standard deviation of the noise, in thousandths of high - low", math.ceil(1000 * deviation))
+        ledger.note(
+            "standard deviation of the noise, also beyond the bounds, in thousandths of high - low",
+            math.ceil(1000 * deviation),
+        )
         return Laplace(l1=steps)
 
     def _require_bits(self, data: Matrix) -> None:
