@@ -94,7 +94,7 @@ SESSIONS = {
         "answer X --mode local --exact asked.csv",
         "answer X --mode naive --query Y",
         "answer X --mode centred --query Z --exact asked.csv",
-        "answer X --mode sparse --query Y --threshold 2 --json",
+        "answer X --mode sparse --query Y --threshold 2",
         "answer X --mode best --query Y",
         "answer X --mode local",
         "answer X --mode local --exact asked.csv --query Y",

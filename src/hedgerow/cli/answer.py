@@ -46,8 +46,9 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     """Estimate inner products of a vector with queries: FOLDER is its release by private-retrieval.
 
     Each column of the query is one query. Mode local multiplies by the exact query on this machine: nobody learns it,
-    and the error is that of the vector alone. The other modes multiply by a release of the query, for a vector that
-    somebody else has. Answers cost no privacy: they are computed from releases, and from what you know.
+    and the error is that of the vector alone. The other modes multiply by a release of the query, where the vector is;
+    in mode centred, whoever asks adds a part that takes the exact query. Answers cost no privacy: they are computed
+    from releases, and from what you know.
     """
     import msgspec  # noqa: PLC0415
 
@@ -74,5 +75,11 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     lines = [
         "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
     ]
+    added = [
+        f"{name}: whoever asks adds {each.to_add:.10g} times the sum of the exact query."
+        for name, each in answers.items()
+        if each.to_add
+    ]
     document = {"mode": arguments["mode"], "confidence": CONFIDENCE, "answers": msgspec.to_builtins(answers)}
-    emit(document, [*lines, *(["", _FOR_WHO_ASKS] if places["exact"] else [])], as_json=as_json)
+    notes = [_FOR_WHO_ASKS] if places["exact"] else added
+    emit(document, [*lines, *([""] if notes else []), *notes], as_json=as_json)

@@ -69,8 +69,8 @@ def _require_parts(mode: str, query: Path | None, exact: Path | None) -> None:
     if mode not in MODES:
         msg = f"there is no mode {mode!r}; choose from {', '.join(MODES)}"
         raise ParameterError(msg)
-    if mode in ("local", "centred") and exact is None:
-        msg = f"mode {mode} needs the exact query: give its file with --exact; it is not sent anywhere"
+    if mode == "local" and exact is None:
+        msg = "mode local needs the exact query: give its file with --exact; it is not sent anywhere"
         raise ParameterError(msg)
     if mode != "local" and query is None:
         msg = f"mode {mode} needs a release of the query: give its folder with --query, or take --mode local"

@@ -9,7 +9,7 @@ costs no privacy. The exact query does not leave the machine of who asks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -37,7 +37,7 @@ Floats: TypeAlias = NDArray[np.float64]
 #: how the inner product is computed, with what each needs of the query
 MODES = {
     "local": "the exact query, here; nothing is sent",
-    "centred": "the noisy query, and the sum of the exact one, which is not sent",
+    "centred": "the noisy query; who asks adds a part with the sum of the exact one, which is not sent",
     "naive": "the noisy query",
     "sparse": "the noisy query, by its largest Haar coefficients",
 }
@@ -68,6 +68,9 @@ class Answer:
         How many numbers they contain.
     dropped
         The most that the dropped coefficients can change; part of `half_width`.
+    to_add
+        How many times the sum of the exact query whoever asks has to add to the estimate: the mean of the noisy vector,
+        if the mode is `centred` and the exact query was not given.
     """
 
     estimate: float
@@ -77,6 +80,7 @@ class Answer:
     sent: int
     kept: int
     dropped: float = 0.0
+    to_add: float = 0.0
 
 
 def answer(
@@ -91,7 +95,7 @@ def answer(
     query
         The noisy query; not needed if the mode is `local`.
     exact
-        The exact query; needed if the mode is `local` or `centred`, and else used for the error only.
+        The exact query; needed if the mode is `local`. If it is `centred`, its sum is used; else the error only.
     threshold
         For `sparse`: multiples of the mean absolute coefficient that are kept.
     """
@@ -105,16 +109,16 @@ def answer(
     if not (math.isfinite(threshold) and threshold >= 0):
         msg = f"the threshold must be a number of at least 0; got {threshold}"
         raise ParameterError(msg)
-    if exact is None and mode in ("local", "centred"):
-        msg = f"mode {mode} needs the exact query, which stays on this machine; give it, or take naive or sparse"
-        raise ParameterError(msg)
     if mode == "local":
-        return answer_locally(x, _given(exact))
+        if exact is None:
+            msg = "mode local needs the exact query, which stays on this machine; give it, or take another mode"
+            raise ParameterError(msg)
+        return answer_locally(x, exact)
     if query is None:
         msg = f"mode {mode} needs a release of the query; give one, or take local"
         raise ParameterError(msg)
     if mode == "centred":
-        return answer_centred(x, query, _given(exact))
+        return answer_centred(x, query, exact)
     return answer_naively(x, query, exact) if mode == "naive" else answer_sparsely(x, query, exact, factor=threshold)
 
 
@@ -139,14 +143,18 @@ def answer_naively(x: NoisyVector, query: NoisyVector, exact: Floats | None = No
     return _with_error(float(x.values @ query.values), x.values, x, query, exact)
 
 
-def answer_centred(x: NoisyVector, query: NoisyVector, exact: Floats) -> Answer:
+def answer_centred(x: NoisyVector, query: NoisyVector, exact: Floats | None = None) -> Answer:
     """Multiply the noisy vector minus its mean by the noisy query; who asks adds the mean times the exact sum.
 
-    What the mean of the vector adds to the noise is avoided: most of it, if the numbers are alike.
+    What the mean of the vector adds to the noise is avoided: most of it, if the numbers are alike. Who holds the vector
+    does not have the exact query: then the mean is returned, too, for who asks.
     """
     mean = float(x.values.mean()) if len(x) else 0.0
     centred = x.values - mean
-    return _with_error(float(centred @ query.values) + mean * float(exact.sum()), centred, x, query, exact)
+    product = float(centred @ query.values)
+    if exact is None:
+        return replace(_with_error(product, centred, x, query, None), to_add=mean)
+    return _with_error(product + mean * float(exact.sum()), centred, x, query, exact)
 
 
 def answer_sparsely(x: NoisyVector, query: NoisyVector, exact: Floats | None = None, *, factor: float = 1.0) -> Answer:
@@ -177,7 +185,3 @@ def _with_error(estimate: float, weights: Floats, x: NoisyVector, query: NoisyVe
     width = noise.half_width(weights, _QUERY_SHARE * miss) + data.half_width(asked, (1 - _QUERY_SHARE) * miss)
     message = encode_bits(query.steps) if query.sent_as_bits else encode_steps(query.steps)
     return Answer(estimate, math.sqrt(variance), width, len(x), len(message), len(x))
-
-
-def _given(exact: Floats | None) -> Floats:
-    return np.zeros(0) if exact is None else exact
