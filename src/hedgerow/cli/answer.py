@@ -68,7 +68,7 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
         )
     head = ("query", "estimate", "standard error", f"half-width at {CONFIDENCE:.0%}", "bytes sent")
     rows = [
-        (name, *(f"{number:.6g}" for number in (each.estimate, each.standard_error, each.half_width)), f"{each.sent:,}")
+        (name, f"{each.estimate:.10g}", f"{each.standard_error:.4g}", f"{each.half_width:.5g}", f"{each.sent:,}")
         for name, each in answers.items()
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]

@@ -125,7 +125,7 @@ def laplace_variance(rate: float) -> float:
     >>> round(laplace_variance(0.01) / (2 / 0.01**2), 6)
     0.999992
     """
-    return 0.5 / math.sinh(min(rate, _CERTAIN) / 2) ** 2
+    return 0.5 / math.sinh(rate / 2) ** 2 if rate < _CERTAIN else 0.0
 
 
 def response_variance(epsilon: float) -> float:

@@ -14,6 +14,7 @@ from scipy import stats
 from hedgerow import Domain, NumberAxis, PureDP
 from hedgerow.data.matrices import Matrix
 from hedgerow.errors import GuaranteeError
+from hedgerow.frontiers.sharded import ShardedEngine
 from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
 from hedgerow.retrieval.noise import ResponseNoise
 from hedgerow.retrieval.vectors import vectors_of
@@ -199,6 +200,18 @@ def test_noise_is_unbiased_and_has_the_stated_variance(method, unit, epsilon, hi
     for wrong in (0.9, 1.1):
         assert errors.var() != pytest.approx(wrong * noisy.noise.variance, rel=0.05)
     assert noisy.values.min() < 0 < high < noisy.values.max()  # beyond the bounds
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_vectors_are_asked_in_order_wherever_rows_are(shards):
+    """On shards, and in any order of numbered rows, the same vector is published."""
+    data = vector(np.arange(40) % 7, 0, 9).bounded("count")
+    promise = PureDP(epsilon=1, unit="count")
+    there = PrivateRetrieval().publish(data.on(ShardedEngine(shards)), promise, seed=3)
+    shuffled = PrivateRetrieval().publish(data.shuffled(np.random.default_rng(1)), promise, seed=3)
+    here = PrivateRetrieval().publish(data, promise, seed=3)
+    assert here.data.to_bytes() == there.data.to_bytes() == shuffled.data.to_bytes()
+    assert here.data.numbered
 
 
 # ---- what a message tells about a keyword
