@@ -247,9 +247,9 @@ class Matrix(Dataset):
         values = self.values.copy()
         axis = cast("NumberAxis", self.domain.axes[column][1])
         if unit == "count" and axis.bounded:
-            code = int(self.lattice_column(column)[row])
-            up = code == 0 or (way == 0 and code < axis.steps)
-            values[row, column] = _number_of(axis, code + 1 if up else code - 1)
+            codes = self.lattice_column(column)[row : row + 1]
+            up = codes[0] == 0 or (way == 0 and codes[0] < axis.steps)
+            values[row, column] = _number_of(axis, codes + 1 if up else codes - 1)[0]
         else:
             values[row, column] = _another(float(values[row, column]), axis, way)
         return replace(self, values=values)
@@ -342,7 +342,7 @@ def _texts(names: Sequence[Any] | None) -> NDArray[Any] | None:
     return None if names is None else np.array([str(name) for name in names], np.str_)
 
 
-def _number_of(axis: NumberAxis, steps: Any) -> Any:
+def _number_of(axis: NumberAxis, steps: NDArray[np.int64]) -> Floats:
     """Return the numbers that are so many steps above the lower bound."""
     exact = float(axis.low or 0) + steps * float(axis.step or 1)
     return exact if axis.decimals is None else np.round(exact, axis.decimals)

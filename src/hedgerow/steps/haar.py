@@ -67,7 +67,7 @@ def orthonormal(values: NDArray[np.int64] | Floats) -> Floats:
     [2.5, 2.5, 2.1213, 0.0]
     """
     length = pad(len(values))
-    coefficients = transform(np.pad(values, (0, length - len(values))))
+    coefficients = transform(np.pad(values.astype(np.float64), (0, length - len(values))))
     return coefficients / np.sqrt(node_sizes(length)[node_classes(length)])
 
 
