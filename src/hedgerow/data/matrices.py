@@ -344,7 +344,7 @@ def _texts(names: Sequence[Any] | None) -> NDArray[Any] | None:
 
 def _number_of(axis: NumberAxis, steps: NDArray[np.int64]) -> Floats:
     """Return the numbers that are so many steps above the lower bound."""
-    exact = float(axis.low or 0) + steps * float(axis.step or 1)
+    exact: Floats = float(axis.low or 0) + steps.astype(np.float64) * float(axis.step or 1)
     return exact if axis.decimals is None else np.round(exact, axis.decimals)
 
 
