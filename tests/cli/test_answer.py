@@ -72,6 +72,20 @@ def test_the_exact_query_is_moved_into_the_bounds_of_its_release(desk):
     assert centred["estimate"] == pytest.approx(-60)
 
 
+def test_repeated_and_different_queries_add_up(desk):
+    """A folder can be sent again for nothing; new noise, for this query or another one, costs epsilon again."""
+    assert run("account spent.toml --total 2 --unit cell", desk).code == 0
+    query = f"{PUBLISH.format('y', 'cell', 1, 'Q')} --set mode=randomised-response --account spent.toml"
+    assert run(query, desk).code == 0
+    for _ in range(3):
+        assert answers("--mode naive --query Q --column men", desk)["answers"]["all"]["sent"] == 1
+    assert json.loads(run("account spent.toml --json", desk).out)["left"] == "1"
+    assert run(query.replace("--out Q", "--out AGAIN"), desk).code == 0
+    third = run(query.replace("--out Q", "--out THIRD"), desk)
+    assert third.code == 3
+    assert not (desk / "THIRD").exists()
+
+
 def test_files_are_read_with_options_and_never_changed(desk):
     before = {path.name: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
     (desk / "named.csv").write_text("1\n1\n0\n0\n")

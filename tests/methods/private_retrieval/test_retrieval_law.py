@@ -250,6 +250,19 @@ def test_what_a_message_tells_about_a_keyword(epsilon):
     assert exact == 1 > limit + 0.015
 
 
+def test_fresh_noise_for_the_same_query_averages_out():
+    """Why a query is published once: the mean of 200 releases at epsilon 1, which cost 200, shows every keyword.
+
+    A noise of 200 draws has a deviation of 0.1, so that a bit is taken for the other with probability 1e-6.
+    """
+    keywords = (np.arange(300) % 15 == 0).astype(float)
+    axes = {f"c{number}": NumberAxis.between(0, 1, 1) for number in range(200)}
+    again = Matrix.from_rows(np.repeat(keywords[:, None], 200, 1), domain=Domain.declare(**axes))
+    released = PrivateRetrieval().publish(again, PureDP(epsilon=1, unit="cell"), seed=1).data.values
+    assert np.array_equal(released.mean(1) > 0.5, keywords > 0)
+    assert not np.array_equal(released[:, 0] > 0.5, keywords > 0)
+
+
 def test_a_noisy_bit_has_a_randomised_response_in_it():
     """Whether a bit with discrete Laplace noise is above 0 is randomised response at the same epsilon: half the noise.
 
