@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hedgerow.steps.laplace_sums import discrete_half_width
 
 __all__ = ["LaplaceNoise", "Noise", "ResponseNoise", "laplace_variance", "response_variance"]
 
@@ -20,11 +22,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: points at which the exponent of a Chernoff bound is tried, in so many rounds
 _TRIED, _ROUNDS = 25, 3
-#: the exact law of a sum of equal weights is computed up to so many steps
-_MOST_STEPS = 1_000_000
+#: the exact law of a sum of equal weights is computed for so many of them
+_FEW = 10_000
 #: noise of this rate is 0, but for a chance that no computer sees
 _CERTAIN = 700.0
-_TINY = 1e-15
 #: weights that differ by less, relative to the largest, are equal
 _EQUAL = 1e-12
 
@@ -64,15 +65,15 @@ class LaplaceNoise:
     def half_width(self, weights: Floats, miss: float) -> float:
         r"""Return what the weighted sum exceeds, in absolute value, with probability at most `miss`.
 
-        If all weights that are not 0 are equal, as those of keywords, it is the quantile of the exact law: a sum of $n$
-        of them is the difference of two negative binomial numbers. Otherwise it is the Chernoff bound
+        If all weights that are not 0 are equal, as those of keywords, and not too many, it comes from the exact law of
+        a sum of Laplace noise. Otherwise it is the Chernoff bound
         $\min_t (\ln(2 / miss) + \sum_i \ln M(t w_i)) / t$, $M(t) = 1 / (1 - v (\cosh t - 1))$.
         """
         used = np.abs(weights[weights != 0]) * self.step
         if not len(used) or self.rate >= _CERTAIN:
             return 0.0
-        if len(used) <= _MOST_STEPS * min(1.0, self.rate) and np.ptp(used) <= _EQUAL * used.max():
-            return float(used.max()) * _quantile_of_sum(len(used), self.rate, miss / 2)
+        if len(used) <= _FEW and np.ptp(used) <= _EQUAL * used.max():
+            return float(used.max()) * discrete_half_width(len(used), 1 / self.rate, miss)
         return self._chernoff(used, miss / 2)
 
     def _chernoff(self, weights: Floats, miss: float) -> float:
@@ -137,25 +138,3 @@ def response_variance(epsilon: float) -> float:
     0.9207
     """
     return laplace_variance(epsilon) / 2
-
-
-def _quantile_of_sum(number: int, rate: float, miss: float) -> float:
-    """Return the smallest whole number that the sum of so many noises exceeds with probability at most `miss`."""
-    from scipy import stats  # noqa: PLC0415 - heavy
-
-    one_side: Any = stats.nbinom(number, -math.expm1(-rate))
-    # beyond these numbers nothing counts, and the tail is small enough to be left out
-    top = int(one_side.isf(_TINY)) + 1
-    numbers = np.arange(top + 1)
-    chances: Floats = one_side.pmf(numbers)
-    tails: Floats = one_side.sf(np.arange(2 * top + 2))
-
-    def tail(beyond: int) -> float:
-        """The probability that the difference of the two exceeds this, and a bound on what was left out."""
-        return float(chances @ tails[np.minimum(numbers + beyond, len(tails) - 1)]) + _TINY
-
-    low, high = 0, top + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if tail(middle) <= miss else (middle + 1, high)
-    return float(low)

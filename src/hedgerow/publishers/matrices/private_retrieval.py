@@ -82,10 +82,14 @@ class PrivateRetrieval(Publisher[Matrix]):
         self._require_bits(data)
         noisy = np.zeros(data.values.shape, np.int64)
         columns = range(len(data.columns) if len(data) else 0)
+        # a coordinate of a query is nearly always below its noise, and its inner products need not be
+        only_in_sums = ledger.promised(PureDP).unit == "cell"
         for number, part in ledger.each(columns, spend=ledger.budget, label="noisy vectors"):
             exact = data.column_in_order(number)
             mechanism = self._mechanism(data.bounds[number].steps, part)
-            noisy[:, number] = part.ask(exact, mechanism, spend=part.budget, label="noisy vectors")
+            noisy[:, number] = part.ask(
+                exact, mechanism, spend=part.budget, label="noisy vectors", only_in_sums=only_in_sums
+            )
         return data.on_lattice(noisy, None if data.ids is None else np.sort(data.ids))
 
     def _mechanism(self, steps: int, ledger: Ledger) -> Laplace | Flip:
