@@ -191,7 +191,7 @@ def test_there_is_no_such_file_or_it_is_a_folder(tmp_path, name):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (PermissionError(13, ""), "no permission to read a.bits"),
+        (PermissionError(13, ""), "no permission to read "),
         (OSError(5, ""), "a.bits cannot be read (input/output error)"),
     ],
 )
