@@ -47,7 +47,7 @@ def test_a_stream_goes_through_all_commands(folder):
         f"{PUBLISH.format('a.bits', 'R')} --dry-run": "Nothing was published",
         PUBLISH.format("a.bits", "R"): "if any one event had been changed",
         "verify R --epsilon 1 --unit event": "satisfied",
-        "evaluate R --against a.bits --scores s.json --seed 1": "share of estimates within their half width",
+        "evaluate R --against a.bits --scores s.json --seed 1": "share of estimates within their half-width",
         "report R --scores s.json --html r.html": "r.html",
         "report R --html p.html": "p.html (public)",
     }.items():
@@ -57,7 +57,7 @@ def test_a_stream_goes_through_all_commands(folder):
     statement = (folder / "R" / "STATEMENT.md").read_text()
     assert "`value` is the estimated sum of all events up to this one" in statement
     assert "Rows are in the order of time." in statement
-    assert "Error over time, beside the half width" in (folder / "r.html").read_text()
+    assert "Error over time, beside the half-width" in (folder / "r.html").read_text()
     table = pl.read_csv(folder / "R" / "data.csv")
     assert table["time"].to_list() == list(range(100, 3_001, 100))
 
@@ -108,7 +108,7 @@ CHANGES = {
     "a time of zero": lambda text: text.replace("\n100,", "\n0,", 1),
     "a time that is no whole number": lambda text: text.replace("\n100,", "\n100.5,", 1),
     "an infinite value": lambda text: text.replace("100,", "100,inf,1\n100,", 1),
-    "a half width that is missing": lambda text: text[: text.rstrip().rindex(",") + 1] + "\n",
+    "a half-width that is missing": lambda text: text[: text.rstrip().rindex(",") + 1] + "\n",
     "a column less": lambda text: "".join(line.rpartition(",")[0] + "\n" for line in text.splitlines()),
     "another header": lambda text: text.replace("time", "when", 1),
     "numbers written otherwise": lambda text: text.replace("100,", "1e2,", 1),

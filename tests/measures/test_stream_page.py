@@ -1,4 +1,4 @@
-"""The charts of a stream: estimates over time with their half width, and errors beside it."""
+"""The charts of a stream: estimates over time with their half-width, and errors beside it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hedgerow.report.charts import score_charts
 from hedgerow.report.streams import charts, thin
 from hedgerow.testing.streams import stream_of
 
-ALONE = "Estimates of the release, with their half width"
-ERRORS = "Error over time, beside the half width (RMSE, lower is better)"
-ESTIMATES = "Estimates over time, with their half width"
+ALONE = "Estimates of the release, with their half-width"
+ERRORS = "Error over time, beside the half-width (RMSE, lower is better)"
+ESTIMATES = "Estimates over time, with their half-width"
 
 
 def titled(drawn):
@@ -84,10 +84,10 @@ def test_an_owner_sees_errors_beside_the_half_width_and_the_truth():
     drawn = titled(score_charts(scores, kind="streams"))
     assert list(drawn) == [ERRORS, ESTIMATES]
     errors = drawn[ERRORS]["data"]["values"]
-    assert {row["series"] for row in errors} == {"this release", "published half width", "binary mechanism"}
+    assert {row["series"] for row in errors} == {"this release", "published half-width", "binary mechanism"}
     assert all(row["value"] > 0 for row in errors)
     assert max(row["event"] for row in errors) == 3_000
-    widths = {row["value"] for row in errors if row["series"] == "published half width"}
+    widths = {row["value"] for row in errors if row["series"] == "published half-width"}
     half_width = float(release.data.all_rows().half_widths[0])
     # in the first of 38 groups it is more than the whole range of the first sums, which is shown instead
     assert widths == {half_width, float(np.minimum(half_width, np.arange(10, 90, 10)).mean())}
@@ -127,7 +127,7 @@ def test_the_page_says_for_whom_it_is():
     assert "for the owner only" in owner.lower()
     assert ERRORS in owner
     assert ALONE not in owner
-    assert "share of estimates within their half width" in owner
+    assert "share of estimates within their half-width" in owner
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow import Domain, NumberAxis, PureDP, Stream, find_method
+from hedgerow import Domain, NumberAxis, PureDP, Stream, find_method, read
 from hedgerow.data.streams import Estimates, Rows, RowsToCome, value_domain
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
@@ -22,10 +22,10 @@ from hedgerow.testing.streams import stream_of
 PROMISE = PureDP(epsilon=1, unit="event")
 RMSE, LARGEST, BIAS = "root mean squared error (RMSE)", "largest error", "mean error (bias)"
 WITHIN, AT_BOUNDS = (
-    "share of estimates within their half width",
+    "share of estimates within their half-width",
     "share of estimates at a bound of the values, or beyond it",
 )
-MOST, WIDTH, COUNT = "size that 95% of errors do not exceed", "mean half width", "published estimates"
+MOST, WIDTH, COUNT = "size that 95% of errors do not exceed", "mean half-width", "published estimates"
 
 
 def rows_of(*rows):
@@ -155,7 +155,7 @@ def test_numbers_of_a_changed_file_give_numbers():
 
 
 def test_rounding_is_no_error():
-    """A noise that is exactly the half width is within it, although quotients are rounded."""
+    """A noise that is exactly the half-width is within it, although quotients are rounded."""
     times = np.arange(1, 2_000)
     rows = Rows(times, (0 + 7) / times, 7 / times)
     shifted = Rows(times, (3 * times + 7) / times, 7 / times)
@@ -268,7 +268,7 @@ def test_reads_and_confidence_are_shown_beside_what_was_measured():
 
 @pytest.mark.parametrize("method", ["stream-count", "binary-mechanism"])
 def test_a_published_release_is_compared_with_controls(method):
-    data = stream_of([(7 * n * n + n) % 3 % 2 for n in range(2_000)])
+    data = stream_of([n * n % 7 % 2 for n in range(2_000)])
     release = find_method(method)(every=10).publish(data, PROMISE, seed=4)
     scores = {score.name: score for score in evaluate(release, data, seed=4)}
     expected = ["middle of the bounds", *(["binary mechanism"] if method == "stream-count" else [])]
@@ -279,6 +279,24 @@ def test_a_published_release_is_compared_with_controls(method):
     assert dict(scores[RMSE].controls)["middle of the bounds"] == pytest.approx(
         np.sqrt(np.square(truth - np.arange(10, 2_001, 10) / 2).mean())
     )
+
+
+@pytest.mark.parametrize("mechanism", ["randomised-response", "tree"])
+def test_a_mean_is_compared_with_a_tree(mechanism, tmp_path):
+    """Whatever the data is read from: the tree reads it independently of the comparison."""
+    bits = [n * n % 7 % 2 for n in range(3_000)]
+    (tmp_path / "a.csv").write_text("value\n" + "".join(f"{bit}\n" for bit in bits))
+    data = stream_of(bits)
+    release = find_method("stream-mean")(mechanism=mechanism, every=100).publish(data, PROMISE, seed=4)
+    scores = {score.name: score for score in evaluate(release, data, seed=4)}
+    again = {score.name: score for score in evaluate(release, read(tmp_path / "a.csv", kind="streams"), seed=4)}
+    assert scores == again
+    assert ("binary tree" in dict(scores[RMSE].controls)) == (mechanism != "tree")
+    means = np.cumsum(bits)[99::100] / np.arange(100, 3_001, 100)
+    assert scores[BIAS].value == pytest.approx((release.data.all_rows().values - means).mean())
+    if mechanism != "tree":
+        assert dict(scores[RMSE].controls)["binary tree"] < scores[RMSE].value
+        assert scores["events read"].value == dict(release.evidence.notes)["events read"]
 
 
 def test_a_stream_of_numbers_is_described():

@@ -79,12 +79,12 @@ class Compared(NamedTuple):
 
     @property
     def half_widths(self) -> Floats:
-        """The half widths; the truth is never further away than its bounds are from each other."""
+        """The half-widths; the truth is never further away than its bounds are from each other."""
         return np.clip(self.rows.half_widths, 0.0, self.high - self.low)
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """Which estimates are as close to the truth as their half width says."""
+        """Which estimates are as close to the truth as their half-width says."""
         rounding = _ROUNDING * (self.rows.half_widths + 1e-3 * (self.high - self.low))
         return np.abs(self.errors) <= self.rows.half_widths + rounding
 
@@ -136,7 +136,7 @@ class ErrorTally:
 
 
 class Periods:
-    """Groups of successive estimates: the squares of their errors, their half widths, and the last estimate of each.
+    """Groups of successive estimates: the squares of their errors, their half-widths, and the last estimate of each.
 
     All groups are of the same number of estimates, but the last one. The number is doubled whenever there are too many
     groups, so that it need not be known how many estimates there are.
@@ -146,9 +146,9 @@ class Periods:
         self._series = tuple(series)
         self._size = 1
         self._rows = 0
-        # estimates, half widths, and the squares of each series
+        # estimates, half-widths, and the squares of each series
         self._sums = np.zeros((2 + len(self._series), PERIODS))
-        # time, truth, estimate and half width of the last estimate
+        # time, truth, estimate and half-width of the last estimate
         self._last = np.zeros((4, PERIODS))
 
     def add(self, compared: Compared, errors: Mapping[str, Floats]) -> None:
@@ -174,7 +174,7 @@ class Periods:
         self._sums, self._last = joined, last
 
     def root_mean_squares(self) -> list[tuple[int, float, dict[str, float]]]:
-        """Return the last time of each group, the mean of its half widths, and the RMSE of each series."""
+        """Return the last time of each group, the mean of its half-widths, and the RMSE of each series."""
         used = self._sums[:, self._sums[0] > 0]
         times = self._last[0].astype(np.int64).tolist()
         half_widths, *errors = used[1] / used[0], *np.sqrt(used[2:] / used[0])
@@ -182,7 +182,7 @@ class Periods:
         return list(zip(times, half_widths.tolist(), named, strict=False))
 
     def last_rows(self) -> list[tuple[int, float, float, float]]:
-        """Return time, truth, estimate and half width of the last estimate of each group."""
+        """Return time, truth, estimate and half-width of the last estimate of each group."""
         used = self._last[:, self._sums[0] > 0]
         return [(int(time), truth, value, half) for time, truth, value, half in used.T.tolist()]
 

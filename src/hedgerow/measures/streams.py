@@ -1,9 +1,9 @@
 """Measures of streams: how far published estimates are from the truth, over time.
 
 Estimates say whether they are of means or of sums. All stream methods have the parameters `times`, `every` and
-`horizon`, which controls share with the release, and `confidence`, how often a half width should be large enough. The
+`horizon`, which controls share with the release, and `confidence`, how often a half-width should be large enough. The
 note `events read` says how many events a method has looked at. Successive estimates have much of their noise in common:
-the share that is within the half width is near the confidence over many releases, and may be far from it in one.
+the share that is within the half-width is near the confidence over many releases, and may be far from it in one.
 
 Data and release are read forward, at the same time, and neither has to fit into memory. All of these figures compare
 with the original: they are for the owner only, and no guarantee covers them.
@@ -29,9 +29,9 @@ from hedgerow.score import Score
 __all__ = ["ERRORS_OVER_TIME", "ESTIMATES_OVER_TIME", "HALF_WIDTH", "ORIGINAL", "controls", "describe", "measure"]
 
 #: charts, and series in them
-ERRORS_OVER_TIME = "error over time, beside the half width"
-ESTIMATES_OVER_TIME = "estimates over time, with their half width"
-HALF_WIDTH, ORIGINAL = "published half width", "original"
+ERRORS_OVER_TIME = "error over time, beside the half-width"
+ESTIMATES_OVER_TIME = "estimates over time, with their half-width"
+HALF_WIDTH, ORIGINAL = "published half-width", "original"
 _MIDDLE = "middle of the bounds"
 #: the parameters of stream methods that say when something is published
 _SCHEDULE = ("times", "every", "horizon")
@@ -74,15 +74,15 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     schedule = {name: parameters[name] for name in _SCHEDULE if name in parameters}
     if schedule and again is not None:
         data = replace(original, events=again)
-        if released.of == "means":
+        if released.of == "means" and parameters.get("mechanism") != "tree":
             chosen["binary tree"] = Control("stream-mean", {**schedule, "mechanism": "tree"}, data=data)
-        elif compared.recipe and compared.recipe.method != "binary-mechanism":
+        elif released.of == "sums" and compared.recipe and compared.recipe.method != "binary-mechanism":
             chosen["binary mechanism"] = Control("binary-mechanism", schedule, data=data)
     return chosen
 
 
 class _Middle:
-    """Rows at the same times that ignore the data; the truth is always within their half width."""
+    """Rows at the same times that ignore the data; the truth is always within their half-width."""
 
     once = False
 
@@ -156,8 +156,8 @@ class _Figures:
             self._quantile(),
             self._compare("largest error", lambda tally: tally.largest),
             exact_score("mean error (bias)", *self._values(lambda tally: tally.mean)),
-            exact_score("share of estimates within their half width", self._covered / count, stated),
-            exact_score("mean half width", self._half_widths / count, {}),
+            exact_score("share of estimates within their half-width", self._covered / count, stated),
+            exact_score("mean half-width", self._half_widths / count, {}),
             compared_score("share of estimates at a bound of the values, or beyond it", at_bounds),
             *([] if reads is None else [exact_score("events read", reads, {"up to the last estimate": self._last})]),
             size,

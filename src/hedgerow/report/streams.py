@@ -1,4 +1,4 @@
-"""Charts of a release of a stream: estimates over time with their half width, and their errors."""
+"""Charts of a release of a stream: estimates over time with their half-width, and their errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GREEN = "#2a9d5c"
 
 
 def charts(data: Dataset, *, compared: bool) -> list[Chart]:
-    """Draw the estimates with their half width, unless a comparison shows them beside the truth."""
+    """Draw the estimates with their half-width, unless a comparison shows them beside the truth."""
     if compared or not isinstance(data, Estimates):
         return []
     rows = thin(data.rows(), _DRAWN)
@@ -31,7 +31,7 @@ def charts(data: Dataset, *, compared: bool) -> list[Chart]:
         return []
     numbers = zip(rows.times.tolist(), rows.values.tolist(), rows.half_widths.tolist(), strict=True)
     points = [_point(time, OURS, value, (value - half, value + half)) for time, value, half in numbers]
-    return [_band_chart("Estimates of the release, with their half width", points)]
+    return [_band_chart("Estimates of the release, with their half-width", points)]
 
 
 def thin(slices: Iterable[Rows], most: int) -> Rows:
@@ -65,7 +65,7 @@ def _point(time: float, series: str, value: float, band: tuple[float, float] | N
 
 
 def _compare_estimates(scores: Sequence[Score]) -> list[Chart]:
-    """Draw estimates with their half width, and the truth."""
+    """Draw estimates with their half-width, and the truth."""
     points: list[dict[str, Any]] = []
     for score, time in _timed(scores):
         truth = dict(score.controls).get(ORIGINAL)
@@ -75,7 +75,7 @@ def _compare_estimates(scores: Sequence[Score]) -> list[Chart]:
 
 
 def _compare_errors(scores: Sequence[Score]) -> list[Chart]:
-    """Draw the error of the release and of controls over time, and the half width that was published."""
+    """Draw the error of the release and of controls over time, and the half-width that was published."""
     points = [
         _point(time, series, value)
         for score, time in _timed(scores)
