@@ -146,8 +146,25 @@ def test_a_parquet_file_that_cannot_be_read(tmp_path):
         path.write_bytes(changed)
         ran = run("describe a.parquet --kind streams", tmp_path)
         assert (ran.code, "cannot be read; there is no such file, it is damaged" in ran.err) == (2, True), ran
-    ran = run("describe none.parquet --kind streams", tmp_path)
-    assert (ran.code, "there is no such file" in ran.err) == (2, True), ran
+
+
+def test_a_parquet_file_is_one_file(tmp_path):
+    """The library behind it would also read an address, all files of a pattern or a folder, and wait for a pipe."""
+    pl.DataFrame({"value": [0, 1]}).write_parquet(tmp_path / "a.parquet")
+    (tmp_path / "d.parquet").mkdir()
+    pl.DataFrame({"value": [0, 1]}).write_parquet(tmp_path / "d.parquet" / "a.parquet")
+    os.mkfifo(tmp_path / "p.parquet")
+    for name, message in (
+        ("none.parquet", "there is no file none.parquet"),
+        ("*.parquet", "there is no file *.parquet"),
+        ("http://127.0.0.1:9/a.parquet", "there is no file http:"),
+        ("d.parquet", "is a folder; name a file in it"),
+        ("p.parquet", "is not a regular file"),
+    ):
+        ran = run(["describe", name, "--kind", "streams"], tmp_path)
+        assert (ran.code, message in ran.err) == (2, True), ran
+    (tmp_path / "[a].parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
+    assert read(tmp_path / "[a].parquet", kind="streams").events.read(0, 9).tolist() == [0, 1]
 
 
 def test_events_that_are_skipped_are_not_decoded(tmp_path):
