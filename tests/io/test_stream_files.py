@@ -14,7 +14,7 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis, read
 from hedgerow.errors import EngineError, ParameterError, ReadError
-from hedgerow.io import event_files, files
+from hedgerow.io import event_files, event_text, files
 
 NUMBERS = Domain.declare(value=NumberAxis.between(0, 9, 1))
 PUBLISH = "publish {} --kind streams --method stream-count --epsilon 1 --unit event --set horizon=9 --out R {}"
@@ -73,6 +73,19 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path, monkeypatch, name, conte
         assert "SECRET" not in ran.err
         assert ran.err.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
+def test_a_stream_without_line_breaks_is_not_collected(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_text, "_LONGEST", 1_000)
+    monkeypatch.setattr(files, "_CHUNK", 100)
+    (tmp_path / "a.txt").write_bytes(b"1" * 5_000)
+    ran = run("describe a.txt --kind streams", tmp_path)
+    assert (ran.code, "has a line of more than 1,000 bytes; for one sign per event, give --format bits" in ran.err) == (
+        2,
+        True,
+    )
+    (tmp_path / "a.txt").write_bytes(b"1\n" * 5_000)
+    assert run("describe a.txt --kind streams", tmp_path).code == 0
 
 
 def test_an_event_cannot_be_dropped(tmp_path):

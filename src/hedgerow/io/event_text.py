@@ -22,6 +22,10 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
+#: a line is in memory as a whole, and a stream without line breaks must not be
+_LONGEST = 2**24
+
+
 class EventRequest(NamedTuple):
     """What is read: the column of values, what the rows of the file are, and how many lines precede the first one."""
 
@@ -89,6 +93,11 @@ def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
             yield (b"".join([*rest, whole, newline])).replace(b"\r\n", b"\n")
             rest = []
         rest.append(after)
+        if sum(map(len, rest)) > _LONGEST:
+            msg = (
+                f"{parts.where} has a line of more than {_LONGEST:,} bytes; for one sign per event, give --format bits"
+            )
+            raise ReadError(msg)
     if last := b"".join(rest):
         yield last + b"\n"
 
