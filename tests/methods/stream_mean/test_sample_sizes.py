@@ -1,4 +1,4 @@
-"""Sample sizes and half widths of stream-mean: the figures of the spec, their inversion, and the bounds behind them."""
+"""Sample sizes and half-widths of stream-mean: the figures of the spec, their inversion, and the bounds behind them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_sampling_alone_needs_four_times_less_than_the_thesis_says(half_width, c
 
 
 def test_the_figures_with_noise():
-    """Sections 3.1, 3.4 and 5.2, for a half width of 0.1 with probability 0.95."""
+    """Sections 3.1, 3.4 and 5.2, for a half-width of 0.1 with probability 0.95."""
     assert [flipped_size(0.1, epsilon, 0.95) for epsilon in EPSILONS] == [73901, 3075, 864, 318]
     per_value = [smallest_size(0.1, epsilon, 0.95, noise_per_value=True) for epsilon in EPSILONS]
     assert per_value == [147742, 6089, 1662, 555]

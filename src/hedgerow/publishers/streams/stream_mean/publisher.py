@@ -46,8 +46,8 @@ class StreamMean(Publisher[Stream]):
 
     A reservoir [2]_, [3]_ has a uniform sample of `sample` events at every time. Only events that are in the sample of
     a published time are read: with an estimate after every event, about $n (1 + \ln(t / n))$ of $t$ events for a sample
-    of $n$, and exactly $n$ for one estimate. The sample is as large as the half width needs, noise included; before
-    it is full all events are in it, and the larger half width that they give is published.
+    of $n$, and exactly $n$ for one estimate. The sample is as large as the half-width needs, noise included; before
+    it is full all events are in it, and the larger half-width that they give is published.
 
     The thesis [1]_ adds one-sided exponential noise to each bit. That is not private, since an answer below 1 is always
     a 0, and every estimate is too large by $1 / \varepsilon$. Here bits are flipped (`randomised-response`) or
@@ -64,7 +64,7 @@ class StreamMean(Publisher[Stream]):
     that are being read (pan-privacy, as long as past noise cannot be recomputed, as it can be from a seed).
     `central`: the sum of the sample at each of the $q$ distinct times, L1 = the number of steps since an event is in
     the sample at most once, with $1 / q$ of the budget each. No use is made of the privacy that sampling adds: it holds
-    for one estimate, not for several from one reservoir. `tree`: partial sums, as in `BinaryMechanism`. The half width
+    for one estimate, not for several from one reservoir. `tree`: partial sums, as in `BinaryMechanism`. The half-width
     and the size of the sample depend on public numbers only.
 
     Examples

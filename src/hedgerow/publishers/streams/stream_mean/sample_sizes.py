@@ -56,13 +56,13 @@ def debiasing_factor(epsilon: float) -> float:
 
 
 def flipped_half_widths(sizes: Integers, epsilon: float, confidence: float) -> Floats:
-    """The half width of the mean of so many flipped bits, debiased; at most 1, since the mean is clamped."""
+    """The half-width of the mean of so many flipped bits, debiased; at most 1, since the mean is clamped."""
     widths = debiasing_factor(epsilon) * np.sqrt(_log_inverse(confidence) / (2 * sizes))
     return np.minimum(widths, 1.0)
 
 
 def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
-    """The number of flipped bits for a half width.
+    """The number of flipped bits for a half-width.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
 def laplace_half_widths(
     sizes: Integers, times: Integers | None, epsilon: float, confidence: float, *, noise_per_value: bool
 ) -> Floats:
-    """The half width of a mean with Laplace noise; at most 1, since the mean is clamped.
+    """The half-width of a mean with Laplace noise; at most 1, since the mean is clamped.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def laplace_half_widths(
 
 
 def smallest_size(half_width: float, epsilon: float, confidence: float, *, noise_per_value: bool) -> int:
-    """The number of values for a half width, out of any number of events: the inverse of `laplace_half_widths`.
+    """The number of values for a half-width, out of any number of events: the inverse of `laplace_half_widths`.
 
     Examples
     --------
