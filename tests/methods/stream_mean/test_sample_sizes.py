@@ -135,6 +135,18 @@ def test_discrete_noise_has_a_smaller_moment_generating_function(rate):
     assert summed == pytest.approx([np.interp(x, share, discrete) for x in (0.1, 0.5)], rel=1e-3)
 
 
+@pytest.mark.parametrize("events", [2, 7, 40])
+def test_the_bound_of_sampling_without_replacement(events):
+    """Serfling's bound on the moment generating function, against the exact one of bits, the most extreme values."""
+    for size in range(1, events + 1):
+        for ones in range(events + 1):
+            law = stats.hypergeom(events, ones, size)
+            counts = np.arange(size + 1)
+            for u in (0.1, 0.5, 2, 5):
+                exact = (law.pmf(counts) * np.exp(u * (counts - size * ones / events))).sum()
+                assert exact <= math.exp(size * (1 - (size - 1) / events) * u**2 / 8) * (1 + 1e-9)
+
+
 # ---- the bounds of the thesis (5.7, 5.8)
 
 

@@ -103,6 +103,12 @@ def test_a_stream_that_goes_on_after_the_horizon_is_refused(mechanism):
         published(Stream.from_values(iter([0, 1] * 40)), StreamMean(mechanism=mechanism, horizon=50))
 
 
+def test_a_horizon_before_the_end_of_an_array_is_refused_at_once():
+    for mechanism in MECHANISMS:
+        with pytest.raises(ParameterError, match="there are 80 events, more than the horizon of 50"):
+            StreamMean(mechanism=mechanism, horizon=50).publish(Stream.from_values([0, 1] * 40), EVENT)
+
+
 # ---- what
 
 
@@ -182,10 +188,12 @@ def test_what_stays_in_memory_is_private_but_for_central(mechanism, private):
     method = StreamMean(mechanism=mechanism, times="60")
     release = publish_with(method, Stream.from_values(bits), EVENT, recorder, in_slices=True)
     next(release.data.rows())
-    state = release.data.source._rows.gi_frame.f_locals["slots"]._values.tolist()
+    suspended = release.data.source._rows.gi_frame.f_locals
+    state = suspended["slots"]._values.tolist()
     answers = [np.asarray(answer).tolist() for _, answer in recorder.transcript]
     assert (state in answers) == private
-    assert (state == bits) == (not private)
+    arrays = [state, *(value.tolist() for value in suspended.values() if isinstance(value, np.ndarray))]
+    assert (bits in arrays) == (not private)
 
 
 def test_a_billion_events_are_skipped_quickly():

@@ -15,7 +15,7 @@ from hedgerow.data.streams import Estimates, Rows, Stream
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.streams.running_sums import fixed_schedule
+from hedgerow.publishers.streams.running_sums import fixed_schedule, require_within_horizon
 from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
 from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
@@ -120,6 +120,7 @@ class StreamMean(Publisher[Stream]):
             raise ParameterError(msg)
         if self.mechanism in _DIVIDED:
             return fixed_schedule(data, self.times, self.every, self.horizon)
+        require_within_horizon(self.times, self.horizon, data.events.length)
         return Schedule.of(self.times, self.every, self.horizon, data.events.length)
 
     def _sample_size(self, mean: SampleMean, schedule: Schedule) -> int:
@@ -142,11 +143,10 @@ def _estimates(
     for times in schedule.batches(data.events.batch_size):
         sums = np.full(len(times), slots.total)
         for entries in reservoir.reads(times):
-            codes = data.events.take(entries.positions)
-            read += len(codes)
-            if not len(codes):
-                break
-            sums = _update(sums, times, slots, entries.where(slice(len(codes))), mean.keep(codes))
+            # exact values have no name here: what is suspended between estimates holds kept values only
+            kept = mean.keep(data.events.take(entries.positions))
+            sums = _update(sums, times, slots, entries.where(slice(len(kept))), kept)
+            read += len(kept)
         reached = data.events.reach(int(times[-1]))
         due = int(np.searchsorted(times, reached, "right"))
         if due:

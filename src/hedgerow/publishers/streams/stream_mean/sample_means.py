@@ -77,6 +77,8 @@ class _PrivateEvents(SampleMean):
         self._pieces = ledger.each(itertools.count(), spend=ledger.budget, label="events that are read")
 
     def _privatise(self, codes: Integers, mechanism: Flip | Laplace) -> Integers:
+        if not len(codes):
+            return codes
         _, piece = next(self._pieces)
         return piece.ask(codes, mechanism, spend=piece.budget, label="events that are read", only_in_sums=True)
 
