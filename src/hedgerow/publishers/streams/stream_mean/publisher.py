@@ -9,12 +9,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.event_sources import Events
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.data.streams import Estimates, Rows, Stream
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.streams.leaf_sums import require_end
 from hedgerow.publishers.streams.running_sums import fixed_schedule, require_within_horizon
 from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
@@ -155,7 +155,7 @@ def _estimates(
             break
     ledger.note("events read", read)
     schedule.require_reached(reached)
-    _require_end(data.events, schedule)
+    require_end(data.events, schedule)
 
 
 def _update(sums: Integers, times: Integers, slots: Slots, entries: Entries, values: Integers) -> Integers:
@@ -171,10 +171,3 @@ def _rows(times: Integers, sums: Integers, size: int, mean: SampleMean, axis: Nu
     means = np.clip(mean.estimate(sums, sizes), 0.0, 1.0)
     low, high = float(axis.low or 0), float(axis.high or 0)
     return Rows(times, low + (high - low) * means, (high - low) * mean.half_widths(sizes, times))
-
-
-def _require_end(events: Events, schedule: Schedule) -> None:
-    """Refuse a stream that goes on after the horizon: not all of it was published."""
-    if not len(schedule.listed) and schedule.last is not None and events.reach(schedule.last + 1) > schedule.last:
-        msg = f"the stream goes on after event {schedule.last:,}, the horizon; give a larger one with --set horizon=N"
-        raise ReadError(msg)
