@@ -44,7 +44,8 @@ read. If events are in pages, a sample saves nothing before there are far more p
 TIMES = """## Times
 
 100,000,000 bits in a file in the cache of the system, one byte each; epsilon 1, half-width 0.05. The floor reads the
-file and adds it up. Reading a file this way is not a bottleneck; `tree` takes a tenth of a second."""
+file and adds it up. Reading a file this way is not a bottleneck: `tree`, which reads everything, takes no longer than
+that."""
 LOSSES = """## Where a rival is better
 
 - *tree* and *running count* are far more accurate on every stream, at every epsilon. They read everything.
