@@ -12,6 +12,7 @@ from pages_matrices import matrix_pages
 from pages_ngram import ngram_pages
 from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
+from pages_private_retrieval import private_retrieval_page
 from pages_private_wavelet import private_wavelet_page
 from pages_records import record_pages
 from pages_sets import sets_page
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
         **ngram_pages(results["ngram"]),
         "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),
+        "private-retrieval.md": private_retrieval_page(results["private-retrieval"]),
         "private-wavelet.md": private_wavelet_page(results["private-wavelet"]),
         **record_pages(results["nested-records"]),
         "stream-count.md": stream_count_page(results["stream-count"]),

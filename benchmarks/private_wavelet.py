@@ -19,15 +19,14 @@ from hedgerow.data import NumberAxis
 from hedgerow.data.matrices import Matrix
 from hedgerow.publishers.matrices.private_wavelet.bins import choose_bins
 from hedgerow.publishers.matrices.private_wavelet.combination import padded
-from hedgerow.publishers.matrices.private_wavelet.haar import transform, undo
 from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
     choose_grids,
-    pad,
     query_weights,
     variance_ratio,
 )
 from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
 from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts
+from hedgerow.steps.haar import pad, transform, undo
 
 RUNS, FIRST_SEED, SHARE = 10, 100, 0.125
 EPSILONS = ("0.1", "1")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.graphs.random_graph import RandomGraph
     from hedgerow.publishers.graphs.tmf import TopMFilter
     from hedgerow.publishers.matrices.additive_noise import AdditiveNoise
+    from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
     from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
     from hedgerow.publishers.matrices.svd import SVD
     from hedgerow.publishers.matrices.wavelet.publisher import Wavelet
@@ -89,6 +90,7 @@ __all__ = [
     "NumberAxis",
     "PairwiseMarginals",
     "PrefixTree",
+    "PrivateRetrieval",
     "PrivateWavelet",
     "Publisher",
     "PureDP",

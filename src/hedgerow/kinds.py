@@ -14,7 +14,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["KINDS", "OUTPUT_ONLY_KINDS", "Kind", "Layer", "differs_by_change", "find_kind", "find_output_kind"]
+__all__ = [
+    "KINDS",
+    "OUTPUT_ONLY_KINDS",
+    "Kind",
+    "Layer",
+    "differs_by_change",
+    "differs_by_step",
+    "find_kind",
+    "find_output_kind",
+]
 
 Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing", "attacks"]
 
@@ -23,13 +32,14 @@ class Kind(NamedTuple):
     """One kind of data: its name, its class and a short description.
 
     Neighbouring data sets differ by one unit, which is added or removed; units in `changed` are always present, and
-    neighbours differ by the content of one of them.
+    neighbours differ by the content of one of them. Units in `stepped` are such numbers that differ by one step only.
     """
 
     name: str
     type_name: str
     summary: str
     changed: tuple[str, ...] = ()
+    stepped: tuple[str, ...] = ()
 
     def module(self, layer: Layer) -> Any:
         """Import the module of this kind in a layer.
@@ -67,7 +77,13 @@ KINDS: dict[str, Kind] = _table(
     Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
     Kind("graphs", "Graph", "who is linked to whom: an undirected network on public vertices"),
     Kind("records", "Records", "nested records: one tree per person, as JSON, XML or joined tables"),
-    Kind("matrices", "Matrix", "tables of numbers: one row per person, one column per measurement", changed=("cell",)),
+    Kind(
+        "matrices",
+        "Matrix",
+        "tables of numbers: one row per person, one column per measurement",
+        changed=("cell", "count"),
+        stepped=("count",),
+    ),
     Kind("streams", "Stream", "events in order, each a bit or a number, from a file or a pipe", changed=("event",)),
 )
 
@@ -99,3 +115,8 @@ def find_output_kind(name: str) -> Kind:
 def differs_by_change(unit: str) -> bool:
     """Whether neighbours differ by changing one of these units, not by adding or removing one."""
     return any(unit in row.changed for row in KINDS.values())
+
+
+def differs_by_step(unit: str) -> bool:
+    """Whether neighbours differ by one step of one of these units, such as a count that a person is in or not."""
+    return any(unit in row.stepped for row in KINDS.values())

@@ -25,6 +25,8 @@ PERSONS = (
     "--assert-public-domain --columns unit=basket"
 )
 
+VECTOR = "publish DATA.csv --kind matrices --method private-retrieval --epsilon 1 --unit UNIT --domain DATA.toml"
+
 #: what is typed, one transcript each; files are those of `desk`
 SESSIONS = {
     "help": ["", "publish --help", "describe --kind trajectories --help", "--version", "sing"],
@@ -80,6 +82,31 @@ SESSIONS = {
         "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out S --domain d.toml --seed 3",
         "attack S --against a.dat --scores other.json",
         "attack S --against a.dat --scores scores.json",
+    ],
+    "answer": [
+        f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'count')} --out X --seed 1",
+        f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --out Y --seed 2",
+        f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --out Y --seed 2 --even-if-useless",
+        f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --set mode=randomised-response --out Z --seed 2",
+        f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'cell')} --set mode=randomised-response --out W",
+        "verify Y",
+        "answer --help",
+        "answer X --mode local --exact asked.csv",
+        "answer X --mode naive --query Y",
+        "answer X --mode centred --query Z --exact asked.csv",
+        "answer X --mode sparse --query Y --threshold 2",
+        "answer X --mode best --query Y",
+        "answer X --mode local",
+        "answer X --mode local --exact asked.csv --query Y",
+        "answer X --mode naive",
+        "answer X --mode centred --query Y",
+        "answer X --mode sparse --query Y --threshold -1",
+        "answer X --mode local --exact n.csv",
+        "answer X --mode centred --query Y --exact n.csv",
+        "answer X --mode local --exact asked.csv --column age",
+        "answer n.csv --mode naive --query Y",
+        "publish n.csv --kind matrices --method svd --set rank=2 --out S --seed 3",
+        "answer X --mode naive --query S --json",
     ],
     "persons": [
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
@@ -141,6 +168,10 @@ def desk(tmp_path):
     (tmp_path / "d.toml").write_text('[item]\nvalues = ["bread", "milk", "tea"]\n')
     rows = (f"{age},{age % 7},{3 * age % 11},{age % 5}" for age in range(20, 60))
     (tmp_path / "n.csv").write_text("\n".join(["age,visits,dose,score", *rows]) + "\n")
+    numbers = {"visits": (1000, [167, 182, 143, 135, 151, 109]), "asked": (1, [1, 1, 0, 1, 0, 0])}
+    for name, (high, column) in numbers.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join([name, *map(str, column)]) + "\n")
+        (tmp_path / f"{name}.toml").write_text(f"[{name}]\nnumbers = true\nlow = 0\nhigh = {high}\nstep = 1\n")
     (tmp_path / "short.csv").write_text("age,visits,dose,score\n1,2,3,4\n")
     (tmp_path / "missing.csv").write_text("age,visits,dose,score\n1,,3,4\n")
     (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')

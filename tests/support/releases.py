@@ -228,6 +228,8 @@ def _cases() -> dict[str, Case]:
         "degree-corrected-blocks": Case("company", "degree-corrected-blocks", unit="edge", formats=EDGES),
         "tmf": Case("company", "tmf", unit="edge", epsilon="6"),
         "laplace-graph": Case("company", "laplace-graph", unit="edge", epsilon="6"),
+        "private-retrieval": Case("measurements", "private-retrieval", unit="count", formats=("csv", "npy", "parquet")),
+        "private-retrieval, cells": Case("measurements", "private-retrieval", unit="cell"),
         "private-wavelet": Case("measurements", "private-wavelet", unit="row", formats=("csv", "npy", "parquet")),
         "private-wavelet, cells": Case("measurements", "private-wavelet", unit="cell"),
         "private-wavelet, single cells": Case("measurements", "private-wavelet", {"range_share": 0.0}, unit="row"),

@@ -34,6 +34,7 @@ COMMANDS = {
     "publish": "Turn private data into a release.",
     "evaluate": "Measure what a release kept and lost; for the owner only.",
     "attack": "Recover the original from a release, as an attacker would; for the owner only.",
+    "answer": "Estimate inner products from releases of private-retrieval.",
     "report": "Make one self-contained page about one or more releases.",
     "verify": "Check the promise of a release or file; exit code 0 if satisfied, 3 if not.",
     "account": "List the epsilon spent on a data set, or create an account; for the owner only.",

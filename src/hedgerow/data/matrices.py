@@ -28,8 +28,9 @@ Floats: TypeAlias = NDArray[np.float64]
 _BLOCK = 2**17
 #: the bits of -0.0
 _NEGATIVE_ZERO = np.array(-0.0).view(np.int64)
-#: in how many ways a cell of a neighbour is changed: to either bound, and by one step
-_WAYS = 3
+#: in how many ways a neighbour differs by one unit: a cell is changed to either bound and by one step, a count by one
+#: step up or down
+_WAYS = {"row": 1, "cell": 3, "count": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +54,7 @@ class Matrix(Dataset):
     """
 
     kind: ClassVar[str] = "matrices"
-    units: ClassVar[tuple[str, ...]] = ("row", "cell")
+    units: ClassVar[tuple[str, ...]] = ("row", "cell", "count")
 
     values: Floats
     ids: NDArray[Any] | None = None
@@ -199,8 +200,7 @@ class Matrix(Dataset):
         """Return rows of numbers that are so many steps above the lower bounds of the columns."""
         values = np.empty(codes.shape)
         for number, axis in enumerate(self.bounds):
-            exact = float(axis.low or 0) + codes[:, number] * float(axis.step or 1)
-            values[:, number] = exact if axis.decimals is None else np.round(exact, axis.decimals)
+            values[:, number] = _number_of(axis, codes[:, number])
         return replace(self, values=values, ids=ids, labels=None)
 
     def distorted(
@@ -227,34 +227,42 @@ class Matrix(Dataset):
         return replace(self, values=self.values[rows], ids=ids, labels=labels)
 
     def count_units(self, unit: str) -> int:
-        """Count the rows, or the cells."""
+        """Count the rows, or the cells: every cell is a count, if counts are protected."""
         self.require_unit(unit)
         return len(self) if unit == "row" else self.values.size
 
     def count_neighbours(self, unit: str) -> int:
         """Count the neighbours: one per row, or several per cell."""
-        return self.count_units(unit) * (1 if unit == "row" else _WAYS)
+        return self.count_units(unit) * _WAYS[unit]
 
     def neighbour(self, index: int, *, unit: str) -> Matrix:
-        """Return this matrix without one row, or with another number in one cell."""
+        """Return this matrix without one row, or with another number in one cell.
+
+        A count is a whole number of steps above the lower bound: a number between two steps is rounded first.
+        """
         self.require_unit(unit)
         if unit == "row":
             return self.take(np.delete(np.arange(len(self)), index))
-        (row, column), way = divmod(index // _WAYS, self.values.shape[1]), index % _WAYS
+        (row, column), way = divmod(index // _WAYS[unit], self.values.shape[1]), index % _WAYS[unit]
         values = self.values.copy()
         axis = cast("NumberAxis", self.domain.axes[column][1])
-        values[row, column] = _another(float(values[row, column]), axis, way)
+        if unit == "count" and axis.bounded:
+            codes = self.lattice_column(column)[row : row + 1]
+            up = codes[0] == 0 or (way == 0 and codes[0] < axis.steps)
+            values[row, column] = _number_of(axis, codes + 1 if up else codes - 1)[0]
+        else:
+            values[row, column] = _another(float(values[row, column]), axis, way)
         return replace(self, values=values)
 
     def bounded(self, unit: str) -> Matrix:
         """Move numbers to the declared bounds and onto the lattice, each by itself.
 
-        Which rows there are is private if the unit is a row. If it is a cell, only numbers are private: rows are
-        numbered, in the order in which they are given unless they have numbers already.
+        Which rows there are is private if the unit is a row. If it is a cell or a count, only numbers are private: rows
+        are numbered, in the order in which they are given unless they have numbers already.
         """
         self.require_unit(unit)
         ids = None
-        if unit == "cell":
+        if unit != "row":
             ids = self.ids if self.numbers_rows else np.arange(1, len(self) + 1)
         return self.on_lattice(self.lattice(), ids)
 
@@ -332,6 +340,12 @@ def _frozen(values: Floats) -> Floats:
 
 def _texts(names: Sequence[Any] | None) -> NDArray[Any] | None:
     return None if names is None else np.array([str(name) for name in names], np.str_)
+
+
+def _number_of(axis: NumberAxis, steps: NDArray[np.int64]) -> Floats:
+    """Return the numbers that are so many steps above the lower bound."""
+    exact: Floats = float(axis.low or 0) + steps.astype(np.float64) * float(axis.step or 1)
+    return exact if axis.decimals is None else np.round(exact, axis.decimals)
 
 
 def _another(value: float, axis: NumberAxis, way: int) -> float:

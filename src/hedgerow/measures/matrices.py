@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.data.matrices import Matrix
@@ -25,10 +26,14 @@ from hedgerow.measures.matrix_rows import (
     measure_ranks,
     measure_values,
 )
+from hedgerow.measures.matrix_sums import measure_sums
 from hedgerow.measures.scoring import exact_score
+from hedgerow.retrieval.vectors import unbiased
 from hedgerow.score import Score
 
 __all__ = ["controls", "describe", "measure"]
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 def describe(data: Matrix) -> dict[str, Any]:
@@ -81,6 +86,7 @@ def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random
             others = {key: data.values[mine] for key, data in controls.items()}
             scores += measure_values(before, {"": after, **others})
             scores += measure_ranks(before, after, rng)
+            scores += _measure_sums(compared, before, {"": after, **others}, rng)
         scores += measure_angles(before, after, rng)
         labels = None if original.labels is None else original.labels[mine]
         scores += measure_classification(before, after, labels, rng, same_columns=same)
@@ -94,6 +100,19 @@ def measure(compared: Comparison, controls: Mapping[str, Matrix], rng: np.random
         scores += measure_correlations(original.values, released.values)
         scores += measure_ranges(original.values, every, original.columns, rng)
     return [*scores, size]
+
+
+def _measure_sums(
+    compared: Comparison, before: Floats, after: Mapping[str, Floats], rng: np.random.Generator
+) -> list[Score]:
+    """Compare sums over random rows, if the method was made for such; bits that were flipped by chance are debiased."""
+    keywords = compared.number("keywords", 0)
+    if not keywords:
+        return []
+    released: Matrix = compared.released
+    if compared.number("flipped", 0):
+        after = {**after, "": unbiased(after[""], released, compared.guarantee)}
+    return measure_sums(before, after, released.columns, keywords, rng)
 
 
 def _is_rotated(released: Matrix) -> bool:

@@ -55,7 +55,9 @@ def value_difference(original: Floats, released: Floats) -> tuple[float, float]:
 
 
 def measure_values(original: Floats, released: Mapping[str, Floats]) -> list[Score]:
-    """Measure the relative difference of the numbers; the release has the empty name."""
+    """Measure the relative difference of the numbers, unless all are 0; the release has the empty name."""
+    if not original.any():
+        return []
     differences = {name: value_difference(original, values) for name, values in released.items()}
     names = ("relative difference of the numbers (VD)", "relative difference of the numbers, spectral norm")
     return [

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from hedgerow.data import Dataset, Domain, Graph
 from hedgerow.errors import ParameterError
-from hedgerow.kinds import differs_by_change
+from hedgerow.kinds import differs_by_change, differs_by_step
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 from hedgerow.privacy.numbers import NumberLike, read_number, read_whole, show
 
@@ -25,6 +25,7 @@ _MOST_EDGES = 10**6
 #: how neighbouring data sets differ, in the sentence and in its short form
 _ADDED = ("removed from the data or added to it", "add or remove")
 _CHANGED = ("changed", "change")
+_STEPPED = ("changed by one step", "change by one step")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -75,9 +76,15 @@ class DifferentialPrivacy(Guarantee):
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """List what differential privacy does not cover."""
         del domain
-        always = f"Everything but the content of one {self.unit}: how many there are, and in which order, is public."
+        public = "how many there are, and in which order, is public."
+        always = [f"Everything but the content of one {self.unit}: {public}"] if differs_by_change(self.unit) else []
+        if differs_by_step(self.unit):
+            always = [
+                f"A {self.unit} that changes by several steps: m steps are protected with m times epsilon only.",
+                f"Everything but single steps of one {self.unit}: {public}",
+            ]
         return (
-            *([always] if differs_by_change(self.unit) else []),
+            *always,
             "Facts about people in general, which apply to each person whether or not they are in the data.",
             "Other releases. The epsilons of all releases made from the same data add up.",
             "What is public in any case: the domain, the method and its parameters.",
@@ -89,7 +96,8 @@ class DifferentialPrivacy(Guarantee):
 class PureDP(DifferentialPrivacy):
     r"""$\varepsilon$-differential privacy for a unit: neighbours differ by one unit, added or removed.
 
-    Units that cannot be left out, such as the cells of a table, are changed instead; the statement says which it is.
+    Units that cannot be left out, such as the cells of a table, are changed instead: to anything within their bounds,
+    or by one step (unit `count`); the statement says which it is.
 
     Neither epsilon nor the unit has a default: the publisher states them.
 
@@ -113,6 +121,8 @@ class PureDP(DifferentialPrivacy):
         weak = " An epsilon above 10 promises little." if self.epsilon > _WEAK else ""
         limited = "" if self.epsilon <= _MODERATE else " limited as follows"
         difference, step = _CHANGED if differs_by_change(self.unit) else _ADDED
+        if differs_by_step(self.unit):
+            difference, step = _STEPPED
         return (
             f"Whatever anyone concludes from this release, they would have concluded it with {near}{limited} if any "
             f"one {self.unit} had been {difference}: no outcome is more than {_factor(self.epsilon)} times as likely "

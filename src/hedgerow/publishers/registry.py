@@ -30,6 +30,7 @@ METHODS: dict[str, str] = {
     "noisy-singletons": "sets.noisy_singletons:NoisySingletons",
     "pairwise-marginals": "sets.pairwise_marginals.publisher:PairwiseMarginals",
     "prefix-tree": "sequences.prefix_tree.publisher:PrefixTree",
+    "private-retrieval": "matrices.private_retrieval:PrivateRetrieval",
     "private-wavelet": "matrices.private_wavelet.publisher:PrivateWavelet",
     "raked-histogram": "sets.raked_histogram.publisher:RakedHistogram",
     "random-graph": "graphs.random_graph:RandomGraph",

@@ -23,16 +23,15 @@ from hedgerow.privacy.questions import NoisyAnswers
 from hedgerow.publishers.base import publish_with
 from hedgerow.publishers.matrices.private_wavelet import publisher
 from hedgerow.publishers.matrices.private_wavelet.combination import combine
-from hedgerow.publishers.matrices.private_wavelet.haar import node_classes, node_sizes, transform, undo
 from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
     Grid,
     choose_grids,
-    pad,
     query_weights,
     variance_ratio,
 )
 from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
 from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts, round_from_the_top
+from hedgerow.steps.haar import orthonormal, pad, transform, undo
 from hedgerow.testing import changed
 
 CHOSEN = (query_weights((256,), 0.125), choose_grids((256,), 0.125), (256,))
@@ -50,8 +49,7 @@ def matrix(rows, *bounds, **named):
 
 def test_the_transform_of_the_printed_figure():
     vector = json.loads((VECTORS / "private-wavelet.json").read_text())["haar"]
-    sizes = node_sizes(8)[node_classes(8)]
-    assert transform(np.array(vector["values"])) / np.sqrt(sizes) == pytest.approx(vector["coefficients"], abs=1e-6)
+    assert orthonormal(np.array(vector["values"])) == pytest.approx(vector["coefficients"], abs=1e-6)
 
 
 @given(bits=st.lists(st.integers(0, 3), min_size=1, max_size=3), seed=st.integers(0, 99))

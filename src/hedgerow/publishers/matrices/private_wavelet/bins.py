@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import pad
+from hedgerow.steps.haar import pad
 
 __all__ = ["Bins", "choose_bins"]
 

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.matrices.private_wavelet.haar import node_classes, node_sizes, transform, undo
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, class_precisions, pad, precisions
+from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid, class_precisions, precisions
+from hedgerow.steps.haar import node_classes, node_sizes, pad, transform, undo
 
 __all__ = ["add_up_blocks", "blocks_in_use", "combine", "padded", "share_within_bounds"]
 

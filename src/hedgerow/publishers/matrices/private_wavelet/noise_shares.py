@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.matrices.private_wavelet.grid_search import Search, spread
-from hedgerow.publishers.matrices.private_wavelet.haar import node_sizes
+from hedgerow.steps.haar import node_sizes, pad
 
-__all__ = ["Grid", "choose_grids", "noise_deviation", "pad", "precisions", "query_weights", "variance_ratio"]
+__all__ = ["Grid", "choose_grids", "noise_deviation", "precisions", "query_weights", "variance_ratio"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -42,17 +42,6 @@ class Grid:
 
     sizes: tuple[int, ...]
     weight: int
-
-
-def pad(length: int) -> int:
-    """Return the power of two that an axis is padded to.
-
-    Examples
-    --------
-    >>> [pad(length) for length in (1, 2, 5, 8)]
-    [1, 2, 8, 8]
-    """
-    return 1 << max(0, length - 1).bit_length()
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,8 @@ r"""The Haar transform of sums: at the root the sum of all numbers, at every oth
 
 Coefficients are not normalised, so that a whole number moves each of its coefficients by a whole number. The number at
 position 0 is the sum; positions $2^p$ to $2^{p + 1} - 1$ belong to the nodes of $n / 2^p$ numbers, from left to right.
-An array of several axes is transformed along each of them.
+An array of several axes is transformed along each of them. Divided by the root of the size of its node, a coefficient
+is that of the orthonormal transform, which keeps inner products.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["node_classes", "node_sizes", "transform", "undo"]
+__all__ = ["node_classes", "node_sizes", "orthonormal", "pad", "transform", "undo"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -55,6 +56,30 @@ def undo(coefficients: Floats) -> Floats:
             moved[1 : 2 * size : 2] = (sums - differences) / 2
             size *= 2
     return values
+
+
+def orthonormal(values: NDArray[np.int64] | Floats) -> Floats:
+    """Return the coefficients of a list in the orthonormal basis, padded with zeros to a power of two.
+
+    Examples
+    --------
+    >>> orthonormal(np.array([4, 1, 0])).round(4).tolist()
+    [2.5, 2.5, 2.1213, 0.0]
+    """
+    length = pad(len(values))
+    coefficients = transform(np.pad(values.astype(np.float64), (0, length - len(values))))
+    return coefficients / np.sqrt(node_sizes(length)[node_classes(length)])
+
+
+def pad(length: int) -> int:
+    """Return the power of two that an axis is padded to.
+
+    Examples
+    --------
+    >>> [pad(length) for length in (1, 2, 5, 8)]
+    [1, 2, 8, 8]
+    """
+    return 1 << max(0, length - 1).bit_length()
 
 
 def node_classes(length: int) -> Integers:
