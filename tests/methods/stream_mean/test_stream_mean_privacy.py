@@ -57,7 +57,7 @@ def exact_laws(size, events, epsilon):
     return laws
 
 
-@pytest.mark.parametrize(("size", "events"), [(2, 5), pytest.param(3, 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("size", "events"), [(2, 5), (3, 6)])
 @pytest.mark.parametrize("epsilon", [0.5, 2])
 def test_the_worst_ratio_of_all_series_is_that_of_one_bit(size, events, epsilon):
     """All streams, all flipped bits, all draws and all answers: exactly e to the epsilon."""
