@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from hedgerow.data import Dataset
 from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.kinds import find_kind
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.publishers import find_method
+from hedgerow.publishers import Publisher, find_method
+from hedgerow.publishers.base import recipe_of
 from hedgerow.publishers.settings import configure
 from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
@@ -43,7 +43,15 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     """
     _require_kind(release, original)
     measures = find_kind(release.kind).module("measures")
-    comparison = Comparison(original, release.data, release.guarantee, _workload(release.recipe))
+    method = _method_of(release.recipe)
+    comparison = Comparison(
+        original,
+        release.data,
+        release.guarantee,
+        method.workload if method else {},
+        recipe=recipe_of(method) if method else None,
+        notes=dict(release.evidence.notes),
+    )
     requested: dict[str, Dataset | Control] = measures.controls(comparison)
     controls = {name: _run_control(control, comparison, seed) for name, control in requested.items()}
     return measures.measure(comparison, controls, np.random.default_rng(seed))
@@ -94,12 +102,12 @@ def _require_kind(release: Release[Any], original: Dataset) -> None:
         raise ParameterError(msg)
 
 
-def _workload(recipe: Recipe) -> Mapping[str, int]:
-    """The workload that the method declares; empty if the method is unknown, as in a release from elsewhere."""
+def _method_of(recipe: Recipe) -> Publisher[Any] | None:
+    """The method with its parameters; None if they are unknown, as in a release from elsewhere."""
     try:
-        return configure(find_method(recipe.method), dict(recipe.parameters)).workload
+        return configure(find_method(recipe.method), dict(recipe.parameters))
     except HedgerowError:
-        return {}
+        return None
 
 
 def _run_control(control: Dataset | Control, comparison: Comparison, seed: int | None) -> Any:
@@ -108,4 +116,4 @@ def _run_control(control: Dataset | Control, comparison: Comparison, seed: int |
         return control
     method = configure(find_method(control.method), control.parameters)
     data = comparison.original if control.data is None else control.data
-    return method.publish(data, control.guarantee or comparison.guarantee, seed=seed).data
+    return method.publish(data, control.guarantee or comparison.guarantee, seed=seed, in_slices=True).data

@@ -6,10 +6,13 @@ an earlier event is asked for.
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +40,8 @@ Positions: TypeAlias = Integers | range
 BITS = NumberAxis.between(0, 1, 1)
 #: events that are read together, and publications that are made together
 BLOCK, BATCH = 2**20, 2**14
+#: publications of an iterator that are made together, and the seconds that they should take
+SLOW_BATCH, _SOON = 2**8, 0.1
 
 
 class Events(ABC):
@@ -93,9 +98,20 @@ class Events(ABC):
         """Count the events, reading through them if necessary; None if they can be read only once."""
         return self.length
 
+    def reopened(self) -> Events | None:
+        """Return the same events, to be read independently of these; None if they can be read only once.
+
+        Without a place of their own in a file, both can be the same.
+        """
+        return self
+
     def batch_size(self) -> int:
-        """How many publications are made together."""
+        """How many publications are made together at most."""
         return BATCH
+
+    def ready(self) -> int | None:
+        """How many events have come already, so that a publication after them need not wait; None for all of them."""
+        return None
 
     def blocks(self, size: int = BLOCK) -> Iterator[Integers]:
         """Yield all events in order, up to `size` at a time."""
@@ -133,6 +149,18 @@ class IteratorEvents(Events):
         self._values = iter(values)
         self._axis = axis
         self._position = 0
+        self._clock = time.monotonic()
+        self._batch = 1
+
+    def batch_size(self) -> int:
+        """As many as took little time before, and never many: nobody knows how long the next event takes."""
+        now = time.monotonic()
+        self._batch = min(SLOW_BATCH, 2 * self._batch) if now - self._clock < _SOON else 1
+        self._clock = now
+        return self._batch
+
+    def reopened(self) -> None:
+        """Return nothing: an iterator can be read once."""
 
     def read(self, start: int, stop: int) -> Integers:
         """Skip values up to `start`, and read the next ones."""
@@ -143,7 +171,7 @@ class IteratorEvents(Events):
         self._position += skipped
         values = list(islice(self._values, stop - start))
         stop = self._position + len(values)
-        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
+        codes = encode_values(values, self._axis, "the iterator", self._position)
         self._position = stop
         return codes
 
@@ -153,17 +181,37 @@ class IteratorEvents(Events):
         return min(position, self._position)
 
 
-def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions) -> Integers:
-    """Turn values from memory into steps above the lower bound; `positions` tell where they were."""
-    try:
-        numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        msg = f"{where}: events must be numbers, one per event"
-        raise ReadError(msg) from None
+def encode_values(values: Any, axis: NumberAxis, where: str, first: int = 0) -> Integers:
+    """Turn values from memory into steps above the lower bound; `first` is the position of the first one."""
+    numbers = cast("NDArray[Any]", values) if isinstance(values, np.ndarray) else _number_array(values)
     if numbers.ndim != 1:
         msg = f"{where}: events must be numbers, one per event; got {numbers.ndim} dimensions"
         raise ReadError(msg)
-    return encode_events(numbers, axis, where, positions)
+    kind = numbers.dtype.kind
+    if kind not in "biuf":  # texts, dates and other objects, each by itself
+        numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
+    return encode_events(numbers.astype(np.float64), axis, where, range(first, first + len(numbers)))
+
+
+def _number_array(values: Any) -> NDArray[Any]:
+    """Make an array of values; of objects, if some are not plain numbers, so that none changes the type of others."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or array.ndim != 1:
+            return array
+    except (TypeError, ValueError):  # such as lists of different lengths
+        pass
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _to_number(value: Any) -> float:
+    """Return a number as it is, and NaN for anything else: a text is not a number."""
+    try:
+        return float(cast("Any", value)) if isinstance(value, (Real, np.bool_)) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 def encode_events(numbers: NDArray[np.float64], axis: NumberAxis, where: str, positions: Positions) -> Integers:

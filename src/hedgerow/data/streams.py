@@ -51,6 +51,13 @@ class Rows(NamedTuple):
         """Return some of the rows, by a slice, positions or flags."""
         return Rows(self.times[at], self.values[at], self.half_widths[at])
 
+    @staticmethod
+    def join(slices: Iterable[Rows]) -> Rows:
+        """Return rows that come one after another."""
+        nothing = Rows(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        times, values, half_widths = zip(nothing, *slices, strict=True)
+        return Rows(np.concatenate(times), np.concatenate(values), np.concatenate(half_widths))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stream(Dataset):
@@ -78,8 +85,9 @@ class Stream(Dataset):
         axis = domain.axes[0][1]
         if isinstance(values, Iterator):
             return cls(domain, IteratorEvents(values, cast("NumberAxis", axis)))
-        array = np.asarray(values)
-        return cls(domain, ArrayEvents(encode_values(array, cast("NumberAxis", axis), "the values", range(array.size))))
+        array = cast("Any", values) if isinstance(values, np.ndarray) else list(values)
+        codes = encode_values(array, cast("NumberAxis", axis), "the values")
+        return cls(domain, ArrayEvents(codes))
 
     @property
     def axis(self) -> NumberAxis:
@@ -251,12 +259,7 @@ class Estimates(Dataset):
 
     def all_rows(self) -> Rows:
         """Return all rows in memory."""
-        slices = list(self.rows())
-        if not slices:
-            return Rows(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-        times = np.concatenate([rows.times for rows in slices])
-        values = np.concatenate([rows.values for rows in slices])
-        return Rows(times, values, np.concatenate([rows.half_widths for rows in slices]))
+        return Rows.join(self.rows())
 
     def rests_on_noise(self) -> bool:
         """Whether no row, so far, tells more than the middle of all that is possible.

@@ -111,8 +111,8 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
     low, high, step = section.get("low"), section.get("high"), section.get("step", 1)
     if type(low) is not int or type(high) is not int or type(step) is not int or step < 1:
         msg = (
-            f"{where}: low, high and step must be whole numbers, and step at least 1; a column of a matrix may have "
-            "others, with numbers = true"
+            f"{where}: low, high and step must be whole numbers, and step at least 1; a column of a matrix, "
+            "and a stream, may have others, with numbers = true"
         )
         raise DomainError(msg)
     if not 0 <= (high - low) // step < MOST_VALUES:

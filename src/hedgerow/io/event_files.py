@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.event_sources import Events, Positions
 from hedgerow.errors import ReadError
-from hedgerow.io.files import read_chunks
+from hedgerow.io.files import explained, read_chunks
 
 __all__ = ["BitEvents", "ByteParts", "EventBlock", "ForwardEvents", "SeekableBits", "open_parts"]
 
@@ -27,8 +27,6 @@ Integers: TypeAlias = NDArray[np.int64]
 _STANDARD_INPUT = "-"
 _CHUNK = 2**22
 _ZERO, _NEWLINE = b"0\n"
-#: a batch of publications of a pipe should take at most this many seconds, so that each comes soon after it is due
-_SOON = 0.1
 #: one call of the system reads so many bytes in the time that it takes to read one
 _FAR = 2**12
 
@@ -75,8 +73,6 @@ class ForwardEvents(Events, ABC):
 
     def __init__(self, parts: ByteParts) -> None:
         self._parts = parts
-        self._clock = time.monotonic()
-        self._batch = 1
         self._start()
 
     @abstractmethod
@@ -111,15 +107,19 @@ class ForwardEvents(Events, ABC):
             return None
         return sum(len(block) for block in self._split(self._parts.open()))
 
-    def batch_size(self) -> int:
-        """For a pipe: the number that takes little time, since its events may come slowly."""
+    def reopened(self) -> Events | None:
+        """Open a file once more, to be read from its start."""
+        if self._parts.once:
+            return None
+        events = copy(self)
+        events._start()  # noqa: SLF001 - it is one of these
+        return events
+
+    def ready(self) -> int | None:
+        """The events of a pipe up to the end of the block that has come."""
         if not self._parts.once:
-            return super().batch_size()
-        now = time.monotonic()
-        quick = now - self._clock < _SOON
-        self._batch = min(super().batch_size(), 2 * self._batch) if quick else max(1, self._batch // 4)
-        self._clock = now
-        return self._batch
+            return None
+        return self._first + (0 if self._block is None else len(self._block))
 
     def _start(self) -> None:
         self._blocks = self._split(self._parts.open())
@@ -186,15 +186,16 @@ class SeekableBits(Events):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("rb", buffering=0)
-        weakref.finalize(self, self._file.close)
-        self.length = os.fstat(self._file.fileno()).st_size
-        if self.length and os.pread(self._file.fileno(), 1, self.length - 1) == b"\n":
+        with explained(path):
+            self._file = os.open(path, os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+            self.length = os.fstat(self._file).st_size
+        if self.length and self._bytes(self.length - 1, 1) == b"\n":
             self.length -= 1
 
     def read(self, start: int, stop: int) -> Integers:
         """Read these bytes."""
-        content = os.pread(self._file.fileno(), max(0, min(stop, self._length()) - start), start)
+        content = self._bytes(start, max(0, min(stop, self._length()) - start))
         return decode_bits(str(self._path), np.frombuffer(content, np.uint8), range(start, start + len(content)))
 
     def take(self, positions: Integers) -> Integers:
@@ -202,9 +203,12 @@ class SeekableBits(Events):
         positions = positions[positions < self._length()]
         if len(positions) and len(positions) * _FAR > int(positions[-1] - positions[0]):
             return super().take(positions)
-        number = self._file.fileno()
-        signs = b"".join(os.pread(number, 1, position) for position in positions.tolist())
+        signs = b"".join(self._bytes(position, 1) for position in positions.tolist())
         return decode_bits(str(self._path), np.frombuffer(signs, np.uint8), positions)
+
+    def _bytes(self, start: int, size: int) -> bytes:
+        with explained(self._path):
+            return os.pread(self._file, size, start)
 
     def _length(self) -> int:
         return self.length or 0

@@ -32,6 +32,7 @@ __all__ = [
     "compress_parts",
     "copy_permissions",
     "ending_of",
+    "explained",
     "hash_parts",
     "is_plainly_compressed",
     "read_bytes",
@@ -90,7 +91,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
         If there is no such file, it is not a regular file, it is cut off or damaged, or it unpacks to more than `most`
         bytes or a hundred times its size: a small compressed file can unpack to more than fits into memory.
     """
-    with _explained(path):
+    with explained(path):
         _require_file(path)
         compression = ending_of(path).compression
         with path.open("rb") as raw:
@@ -110,7 +111,7 @@ def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> 
     ReadError
         As `read_bytes`.
     """
-    with _explained(path):
+    with explained(path):
         _require_file(path, pipes=pipes)
         compression = ending_of(path).compression
         with path.open("rb", buffering=0 if not compression else -1) as raw:
@@ -130,7 +131,7 @@ def _require_file(path: Path, *, pipes: bool = False) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Generator[None]:
+def explained(path: Path) -> Generator[None]:
     """Turn errors of the system and of damaged files into ours."""
     try:
         yield

@@ -63,16 +63,18 @@ def _from_memory(source: Any, request: EventRequest) -> Any:
         return cast("Any", source)
     import polars as pl  # noqa: PLC0415 - arrays and pipes do without
 
-    if isinstance(source, pl.Series):
-        return source.to_numpy()
-    if not isinstance(source, pl.DataFrame):
+    from hedgerow.io.number_table import number_cells  # noqa: PLC0415 - the same
+
+    if not isinstance(source, (pl.Series, pl.DataFrame)):
         if not hasattr(source, "__arrow_c_stream__"):
             return None
         source = pl.DataFrame(source)
-    if request.value not in source.columns:
-        msg = f"the table has no column {request.value!r}; name the column of the values"
-        raise ReadError(msg)
-    return source[request.value].to_numpy()
+    if isinstance(source, pl.DataFrame):
+        if request.value not in source.columns:
+            msg = f"the table has no column {request.value!r}; name the column of the values"
+            raise ReadError(msg)
+        source = source[request.value]
+    return number_cells("the table", request.value, source)[0]
 
 
 def _make(

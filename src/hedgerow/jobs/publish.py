@@ -135,7 +135,8 @@ def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
 
 
 def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
-    published = f"published in {placement.folder}" if placement.is_out() else ""
+    where = "to standard output" if isinstance(placement, PipePlacement) else f"in {placement.folder}"
+    published = f"published {where}" if placement.is_out() else ""
     return progress.Outcome(published, charge.describe() if charge else "")
 
 

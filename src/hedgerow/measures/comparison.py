@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hedgerow.data import Dataset
 from hedgerow.privacy import Guarantee
+from hedgerow.release import Recipe
 
 __all__ = ["Comparison", "Control"]
 
@@ -30,12 +31,17 @@ class Control(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """An original, its release, the guarantee, and the workload that the method declares."""
+    """An original, its release, the guarantee, and the workload that the method declares.
+
+    The recipe is None if the method or its parameters are not known; `notes` are those of the evidence.
+    """
 
     original: Any
     released: Any
     guarantee: Guarantee
     workload: Mapping[str, int]
+    recipe: Recipe | None = None
+    notes: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def number(self, name: str, default: int) -> int:
         """A number of the declared workload, or the default if the method does not declare it."""

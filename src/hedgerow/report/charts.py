@@ -15,12 +15,15 @@ __all__ = [
     "OURS",
     "Chart",
     "bar_chart",
+    "base_chart",
     "budget_chart",
+    "colour_by_series",
     "column_chart",
     "data_charts",
     "heat_map",
     "line_chart",
     "network_drawing",
+    "rounded",
     "score_charts",
     "stacked_bars",
 ]
@@ -42,7 +45,7 @@ def budget_chart(evidence: Evidence, budget: str = "epsilon") -> Chart | None:
     ]
     if not rows:
         return None
-    return _chart(
+    return base_chart(
         f"{budget[0].upper()}{budget[1:]} spent, by question",
         rows,
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
@@ -121,7 +124,7 @@ def _grouped_bars(name: str, scores: Sequence[Score]) -> Chart:
     place["axis"] = {"labelAngle": -30, "labelLimit": 120}
     shared: dict[str, Any] = {"x": place, "xOffset": {"field": "series", "sort": None}}
     better = {"lower": " (lower is better)", "higher": " (higher is better)"}
-    return _chart(
+    return base_chart(
         _sentence(name) + better.get(scores[0].better, ""),
         rows,
         height=240,
@@ -131,8 +134,8 @@ def _grouped_bars(name: str, scores: Sequence[Score]) -> Chart:
                 "encoding": {
                     **shared,
                     "y": {"field": "value", "type": "quantitative", "title": None},
-                    "color": _colour(rows),
-                    "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
+                    "color": colour_by_series(rows),
+                    "tooltip": [{"field": "at"}, {"field": "series"}, rounded("value")],
                 },
             },
             *([_intervals(rows, shared)] if any(row["low"] < row["high"] for row in rows) else []),
@@ -167,7 +170,7 @@ def _dumbbells(name: str, scores: Sequence[Score]) -> Chart:
     ]
     place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
     place["axis"] = {"labelLimit": 150}
-    return _chart(
+    return base_chart(
         _sentence(name),
         rows,
         height=20 * len(ends),
@@ -194,15 +197,15 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
         "encoding": {
             "y": place,
             "x": {"field": "value", "type": "quantitative"},
-            "color": _colour(rows),
-            "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
+            "color": colour_by_series(rows),
+            "tooltip": [{"field": "at"}, {"field": "series"}, rounded("value")],
         },
     }
 
 
 def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
     """Draw one horizontal bar per row, with its name on the left."""
-    return _chart(
+    return base_chart(
         title,
         rows,
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
@@ -217,7 +220,7 @@ def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> 
 
 def stacked_bars(title: str, rows: list[dict[str, Any]], *, parts: Sequence[str], colours: Sequence[str]) -> Chart:
     """Draw one horizontal bar per `name`, made of the `value` of each `part`, in the order of the parts."""
-    return _chart(
+    return base_chart(
         title,
         [{**row, "order": parts.index(row["part"])} for row in rows],
         mark={"type": "bar"},
@@ -231,14 +234,14 @@ def stacked_bars(title: str, rows: list[dict[str, Any]], *, parts: Sequence[str]
                 "legend": {"title": None, "orient": "top", "columns": 3, "labelLimit": 160},
             },
             "order": {"field": "order", "type": "quantitative"},
-            "tooltip": [{"field": "name"}, {"field": "part"}, _rounded("value")],
+            "tooltip": [{"field": "name"}, {"field": "part"}, rounded("value")],
         },
     )
 
 
 def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
     """Draw one vertical bar per row, with its short name below."""
-    return _chart(
+    return base_chart(
         title,
         rows,
         mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
@@ -266,7 +269,7 @@ def heat_map(
     """
     place: dict[str, Any] = {"type": "nominal", "sort": None, "title": axes}
     shown = {"values": list(labels)} if labels else {}
-    return _chart(
+    return base_chart(
         title,
         rows,
         height=height,
@@ -280,7 +283,7 @@ def heat_map(
                 "scale": shades,
                 "legend": {"title": None, "labelColor": "currentColor"},
             },
-            "tooltip": [{"field": "at"}, {"field": "across"}, _rounded("value")],
+            "tooltip": [{"field": "at"}, {"field": "across"}, rounded("value")],
         },
     )
 
@@ -289,7 +292,7 @@ def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
     """Draw one line per `series` with its points, on logarithmic axes."""
     scale: dict[str, Any] = {"type": "log", "nice": False}
     axis = {"format": ",~g", "labelOverlap": True, "gridOpacity": 0.5}
-    return _chart(
+    return base_chart(
         title,
         rows,
         height=260,
@@ -297,8 +300,8 @@ def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
         encoding={
             "x": {"field": x, "type": "quantitative", "scale": scale, "title": x, "axis": axis},
             "y": {"field": y, "type": "quantitative", "scale": scale, "title": y, "axis": axis},
-            "color": _colour(rows),
-            "tooltip": [{"field": "series", "type": "nominal"}, _rounded(x), _rounded(y)],
+            "color": colour_by_series(rows),
+            "tooltip": [{"field": "series", "type": "nominal"}, rounded(x), rounded(y)],
         },
     )
 
@@ -314,7 +317,7 @@ def network_drawing(title: str, vertices: list[dict[str, Any]], edges: list[dict
     }
     size = {"field": "edges", "type": "quantitative", "legend": None, "scale": {"range": [25, 260], "zero": True}}
     faint = max(0.12, min(0.6, 40 / max(1, len(edges))))
-    return _chart(
+    return base_chart(
         title,
         vertices,
         height=380,
@@ -336,7 +339,8 @@ def network_drawing(title: str, vertices: list[dict[str, Any]], edges: list[dict
     )
 
 
-def _colour(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def colour_by_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Encode the colour of each `series`; that of the release and of the original are always the same."""
     series = list(dict.fromkeys(row["series"] for row in rows))
     others = iter(_OTHERS * len(series))
     colours = [_COLOURS.get(name) or next(others) for name in series]
@@ -347,7 +351,8 @@ def _colour(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _rounded(field: str) -> dict[str, Any]:
+def rounded(field: str) -> dict[str, Any]:
+    """Encode a number in a tooltip, to four digits."""
     return {"field": field, "type": "quantitative", "format": ".4~g"}
 
 
@@ -355,7 +360,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
+def base_chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
     """Add what all charts share; the page sets the colour of text."""
     axis = {
         "labelColor": "currentColor",

@@ -131,6 +131,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
             ("domain", release.domain.source.value),
             ("verification", release.verdict.checked),
             *([("rests on", use)] if (use := release.describe_use()) else []),
+            *((label, f"{value:,}") for label, value in release.evidence.notes),
         ],
     }
 

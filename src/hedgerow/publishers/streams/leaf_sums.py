@@ -35,7 +35,7 @@ def read_leaves(events: Events, schedule: Schedule) -> Iterator[Leaves]:
         After the leaves that are due, if the stream ends before a listed time, or goes on after the horizon.
     """
     before = 0
-    for times in schedule.batches(events.batch_size):
+    for times in schedule.batches(events):
         sums = events.sums(before, times)
         yield Leaves(times[: len(sums)], sums)
         if len(sums) < len(times):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.event_sources import Events
 from hedgerow.data.streams import Rows
 from hedgerow.errors import ParameterError, ReadError
 
@@ -35,8 +36,9 @@ class Schedule:
 
     Examples
     --------
-    >>> [batch.tolist() for batch in Schedule.of("", 3, 0, length=10).batches(lambda: 2)]
-    [[3, 6], [9]]
+    >>> from hedgerow.data.streams import Stream
+    >>> [batch.tolist() for batch in Schedule.of("", 3, 0, length=10).batches(Stream.from_values([0] * 10).events)]
+    [[3, 6, 9]]
     >>> Schedule.of("5,5,8", 1, 0, length=None).count
     2
     """
@@ -73,14 +75,25 @@ class Schedule:
             raise ParameterError(msg)
         return self.count
 
-    def batches(self, size: Callable[[], int]) -> Iterator[Integers]:
-        """Yield the distinct times in order, some at a time; without an end if the end of the stream is not known."""
+    def batches(self, events: Events) -> Iterator[Integers]:
+        """Yield the distinct times in order, some at a time; without an end if the end of the stream is not known.
+
+        Those that are due after events of a pipe that have come already are not kept until more have come.
+        """
         start = 0
         while self.count is None or start < self.count:
-            stop = start + max(1, size())
+            stop = start + events.batch_size()
+            ready = events.ready()
+            stop = stop if ready is None else max(start + 1, min(stop, self._count_due(ready)))
             stop = stop if self.count is None else min(stop, self.count)
             yield self._distinct()[start:stop] if len(self.listed) else self.every * np.arange(start + 1, stop + 1)
             start = stop
+
+    def _count_due(self, events: int) -> int:
+        """Count the distinct times up to so many events."""
+        if len(self.listed):
+            return int(np.searchsorted(self._distinct(), events, side="right"))
+        return events // self.every
 
     def repeat(self, rows: Rows) -> Rows:
         """Publish a time as often as it is listed, each time the same."""

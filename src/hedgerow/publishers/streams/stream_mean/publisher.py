@@ -140,7 +140,7 @@ def _estimates(
 ) -> Iterator[Rows]:
     """Yield the estimates of some times after another; memory depends on the sample only."""
     slots, read, reached = Slots(reservoir.size), 0, 0
-    for times in schedule.batches(data.events.batch_size):
+    for times in schedule.batches(data.events):
         sums = np.full(len(times), slots.total)
         for entries in reservoir.reads(times):
             # exact values have no name here: what is suspended between estimates holds kept values only
