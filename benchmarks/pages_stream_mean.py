@@ -11,23 +11,23 @@ HEAD = """# Results: stream-mean
 Made by `benchmarks/pages.py` from `stream-mean.json`; do not edit.
 
 In short: **if every event can be read, read it.** On the streams below, a tree is {least:.0f} to {most:,.0f} times more
-accurate than the best sample for a half width of 0.05, and a plain running count with noise {least_count:.0f} to
+accurate than the best sample for a half-width of 0.05, and a plain running count with noise {least_count:.0f} to
 {most_count:,.0f} times. A sample pays only where reading is what costs: events behind a network, in compressed groups,
 or to be labelled by hand. Then `central` needs the fewest reads, if exact values may stay in memory, and
 `randomised-response` the fewest without that, on bits.
 
-No constant was chosen on data: sizes of samples and half widths come from formulas. Errors and half widths are shares
+No constant was chosen on data: sizes of samples and half-widths come from formulas. Errors and half-widths are shares
 of `high - low`."""
 ONE = """## One estimate
 
 Three in ten of a million events are 1. *Specified*: root mean squared errors of the specification, section 5.5, for
 continuous noise; those of discrete noise are a little smaller for a large epsilon. Errors are those before an estimate
-is cut to its bounds; *outside* is how often it was beyond them. *Covered*: how often a half width of 0.1, promised
+is cut to its bounds; *outside* is how often it was beyond them. *Covered*: how often a half-width of 0.1, promised
 with probability 0.95, was kept with the sample that it needs; the bounds are for any stream and so are kept more
 often."""
 SERIES = """## Ten estimates of a stream
 
-At ten equal distances; a half width of 0.05 with probability 0.95; 20 runs. Each cell has the root mean squared error
+At ten equal distances; a half-width of 0.05 with probability 0.95; 20 runs. Each cell has the root mean squared error
 over times and runs, with the 0.95 quantile of absolute errors in brackets; the last column the events read at each
 epsilon. *Covered* is over all times, runs and epsilons. The rivals:
 
@@ -43,15 +43,16 @@ stream (Theorem 8.4.3), which holds for one estimate only. *Pages*: blocks of 4,
 read. If events are in pages, a sample saves nothing before there are far more pages than events in it."""
 TIMES = """## Times
 
-100,000,000 bits in a file in the cache of the system, one byte each; epsilon 1, half width 0.05. The floor reads the
-file and adds it up. Reading a file this way is not a bottleneck; `tree` takes a tenth of a second."""
+100,000,000 bits in a file in the cache of the system, one byte each; epsilon 1, half-width 0.05. The floor reads the
+file and adds it up. Reading a file this way is not a bottleneck: `tree`, which reads everything, takes no longer than
+that."""
 LOSSES = """## Where a rival is better
 
 - *tree* and *running count* are far more accurate on every stream, at every epsilon. They read everything.
 - *every bit* is more accurate than a sample of bits with noise, since it has noise on all events instead of some; but
   not with epsilon 0.1 on a million events, where `randomised-response` has less noise on nearly a third of them.
 - With epsilon 0.1, bits with noise need samples of {flipped:,} (`randomised-response`) and {noisy:,} events
-  (`laplace-bits`) for a half width of 0.1: many streams are shorter. `central` needs {central:,} for one estimate.
+  (`laplace-bits`) for a half-width of 0.1: many streams are shorter. `central` needs {central:,} for one estimate.
 - Many estimates by `central` share one budget: with 100 of them and epsilon 1, the sample must be as large as with
   epsilon 0.01 for one."""
 METHODS = ("randomised-response", "laplace-bits", "central", "tree", "running count", "every bit", "one half")

@@ -68,7 +68,7 @@ def size_for(mechanism: str, epsilon: str, half_width: float) -> int:
 
 
 def one_estimate() -> dict[str, Any]:
-    """Errors with a sample of 775, and coverage of a half width of 0.1 with the sample that it needs."""
+    """Errors with a sample of 775, and coverage of a half-width of 0.1 with the sample that it needs."""
     rows: dict[str, Any] = {}
     for mechanism in MEANS:
         for place, epsilon in enumerate(EPSILONS):

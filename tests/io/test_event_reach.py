@@ -17,7 +17,7 @@ BITS = "0110" * 25
 
 
 def opened(kind, folder):
-    """A stream of a hundred bits, and a bad one where nothing is ever decoded if it is skipped."""
+    """A stream of a hundred bits, from one of the sources."""
     if kind == "memory":
         return Stream.from_values([int(bit) for bit in BITS])
     if kind == "iterator":

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.errors import DomainError, ReadError
+from hedgerow.errors import DomainError, InternalError, ReadError
 
 __all__ = [
     "BITS",
@@ -89,7 +89,10 @@ class Events(ABC):
 
     def reach(self, position: int) -> int:
         """Move forward to a position without decoding events; return it, or the length of a stream that ends before."""
-        return position if self.length is None else min(position, self.length)
+        if self.length is None:
+            msg = "events whose number is not known must say how far they reach"
+            raise InternalError(msg)
+        return min(position, self.length)
 
     def count(self) -> int | None:
         """Count the events, reading through them if necessary; None if they can be read only once."""
@@ -133,6 +136,10 @@ class ArrayEvents(Events):
     def take(self, positions: Integers) -> Integers:
         """Look the positions up."""
         return self.codes[positions[positions < len(self.codes)]]
+
+    def reach(self, position: int) -> int:
+        """The position, or the length of the array."""
+        return min(position, len(self.codes))
 
 
 class IteratorEvents(Events):

@@ -1,4 +1,4 @@
-"""Sample sizes and half widths of stream-mean: the figures of the spec, their inversion, and the bounds behind them."""
+"""Sample sizes and half-widths of stream-mean: the figures of the spec, their inversion, and the bounds behind them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_sampling_alone_needs_four_times_less_than_the_thesis_says(half_width, c
 
 
 def test_the_figures_with_noise():
-    """Sections 3.1, 3.4 and 5.2, for a half width of 0.1 with probability 0.95."""
+    """Sections 3.1, 3.4 and 5.2, for a half-width of 0.1 with probability 0.95."""
     assert [flipped_size(0.1, epsilon, 0.95) for epsilon in EPSILONS] == [73901, 3075, 864, 318]
     per_value = [smallest_size(0.1, epsilon, 0.95, noise_per_value=True) for epsilon in EPSILONS]
     assert per_value == [147742, 6089, 1662, 555]
@@ -133,6 +133,18 @@ def test_discrete_noise_has_a_smaller_moment_generating_function(rate):
     values = np.arange(-4000, 4001)
     summed = [np.tanh(rate / 2) * np.exp(rate * (x * values - np.abs(values))).sum() for x in (0.1, 0.5)]
     assert summed == pytest.approx([np.interp(x, share, discrete) for x in (0.1, 0.5)], rel=1e-3)
+
+
+@pytest.mark.parametrize("events", [2, 7, 40])
+def test_the_bound_of_sampling_without_replacement(events):
+    """Serfling's bound on the moment generating function, against the exact one of bits, the most extreme values."""
+    for size in range(1, events + 1):
+        for ones in range(events + 1):
+            law = stats.hypergeom(events, ones, size)
+            counts = np.arange(size + 1)
+            for u in (0.1, 0.5, 2, 5):
+                exact = (law.pmf(counts) * np.exp(u * (counts - size * ones / events))).sum()
+                assert exact <= math.exp(size * (1 - (size - 1) / events) * u**2 / 8) * (1 + 1e-9)
 
 
 # ---- the bounds of the thesis (5.7, 5.8)

@@ -1,4 +1,4 @@
-"""Errors of stream-mean: the spec's table, coverage of half widths, and mutants that are wrong, not unsafe."""
+"""Errors of stream-mean: the spec's table, coverage of half-widths, and mutants that are wrong, not unsafe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FALSE_ALARM = 1e-6
 
 
 def sample_errors(kind, epsilon, runs, size=0, seed=1):
-    """Errors, and the half width, of many samples of a stream of 100,000 events of which three in ten are 1."""
+    """Errors, and the half-width, of many samples of a stream of 100,000 events of which three in ten are 1."""
     shares = runs if kind.__name__ == "NoisySums" else 1
     ledger = Ledger(Fraction(epsilon) * shares, NoisyAnswers(seed))
     mean = kind(ledger, steps=1, publications=shares, confidence=0.95)
@@ -102,7 +102,7 @@ def test_published_half_widths_cover(mechanism):
     runs = [method.publish(data, PureDP(epsilon=2, unit="event"), seed=seed).data.all_rows() for seed in range(150)]
     misses = np.sum([np.abs(rows.values - truth) > rows.half_widths + 1e-9 for rows in runs], axis=0)
     assert np.all(stats.binom.sf(misses - 1, len(runs), 0.05) > FALSE_ALARM)
-    # a quarter of the half width would not do, but where it is cut to 1
+    # a quarter of the half-width would not do, but where it is cut to 1
     narrow = np.sum([np.abs(rows.values - truth) > rows.half_widths / 4 for rows in runs], axis=0)
     assert np.all(stats.binom.sf(narrow[2:] - 1, len(runs), 0.05) < FALSE_ALARM)
 

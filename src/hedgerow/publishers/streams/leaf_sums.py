@@ -12,7 +12,7 @@ from hedgerow.data.event_sources import Events
 from hedgerow.errors import ReadError
 from hedgerow.publishers.streams.schedule import Schedule
 
-__all__ = ["Leaves", "read_leaves"]
+__all__ = ["Leaves", "read_leaves", "require_end"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -42,6 +42,11 @@ def read_leaves(events: Events, schedule: Schedule) -> Iterator[Leaves]:
             schedule.require_reached(before)
             return
         before = int(times[-1])
-    if not len(schedule.listed) and schedule.last is not None and len(events.read(schedule.last, schedule.last + 1)):
+    require_end(events, schedule)
+
+
+def require_end(events: Events, schedule: Schedule) -> None:
+    """Refuse a stream that goes on after the horizon: not all of it was published."""
+    if not len(schedule.listed) and schedule.last is not None and events.reach(schedule.last + 1) > schedule.last:
         msg = f"the stream goes on after event {schedule.last:,}, the horizon; give a larger one with --set horizon=N"
         raise ReadError(msg)

@@ -18,7 +18,7 @@ from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.trees import Tree
 from hedgerow.steps.laplace_sums import discrete_half_width
 
-__all__ = ["estimate_sums", "fixed_schedule"]
+__all__ = ["estimate_sums", "fixed_schedule", "require_within_horizon"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -32,12 +32,17 @@ def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedu
     The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
     """
     length = data.events.length if times or horizon else data.events.count()
-    if horizon and not times and length is not None and length > horizon:
-        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
-        raise ParameterError(msg)
+    require_within_horizon(times, horizon, length)
     schedule = Schedule.of(times, every, horizon, length)
     schedule.require_count()
     return schedule
+
+
+def require_within_horizon(times: str, horizon: int, length: int | None) -> None:
+    """Refuse a horizon that is shorter than a stream, if no times are listed: not all of it would be published."""
+    if horizon and not times and length is not None and length > horizon:
+        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
+        raise ParameterError(msg)
 
 
 def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, confidence: float) -> Iterator[Rows]:

@@ -9,13 +9,13 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.event_sources import Events
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.data.streams import Estimates, Rows, Stream
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
-from hedgerow.publishers.streams.running_sums import fixed_schedule
+from hedgerow.publishers.streams.leaf_sums import require_end
+from hedgerow.publishers.streams.running_sums import fixed_schedule, require_within_horizon
 from hedgerow.publishers.streams.schedule import Schedule
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
 from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
@@ -46,8 +46,8 @@ class StreamMean(Publisher[Stream]):
 
     A reservoir [2]_, [3]_ has a uniform sample of `sample` events at every time. Only events that are in the sample of
     a published time are read: with an estimate after every event, about $n (1 + \ln(t / n))$ of $t$ events for a sample
-    of $n$, and exactly $n$ for one estimate. The sample is as large as the half width needs, noise included; before
-    it is full all events are in it, and the larger half width that they give is published.
+    of $n$, and exactly $n$ for one estimate. The sample is as large as the half-width needs, noise included; before
+    it is full all events are in it, and the larger half-width that they give is published.
 
     The thesis [1]_ adds one-sided exponential noise to each bit. That is not private, since an answer below 1 is always
     a 0, and every estimate is too large by $1 / \varepsilon$. Here bits are flipped (`randomised-response`) or
@@ -64,7 +64,7 @@ class StreamMean(Publisher[Stream]):
     that are being read (pan-privacy, as long as past noise cannot be recomputed, as it can be from a seed).
     `central`: the sum of the sample at each of the $q$ distinct times, L1 = the number of steps since an event is in
     the sample at most once, with $1 / q$ of the budget each. No use is made of the privacy that sampling adds: it holds
-    for one estimate, not for several from one reservoir. `tree`: partial sums, as in `BinaryMechanism`. The half width
+    for one estimate, not for several from one reservoir. `tree`: partial sums, as in `BinaryMechanism`. The half-width
     and the size of the sample depend on public numbers only.
 
     Examples
@@ -120,6 +120,7 @@ class StreamMean(Publisher[Stream]):
             raise ParameterError(msg)
         if self.mechanism in _DIVIDED:
             return fixed_schedule(data, self.times, self.every, self.horizon)
+        require_within_horizon(self.times, self.horizon, data.events.length)
         return Schedule.of(self.times, self.every, self.horizon, data.events.length)
 
     def _sample_size(self, mean: SampleMean, schedule: Schedule) -> int:
@@ -142,11 +143,10 @@ def _estimates(
     for times in schedule.batches(data.events):
         sums = np.full(len(times), slots.total)
         for entries in reservoir.reads(times):
-            codes = data.events.take(entries.positions)
-            read += len(codes)
-            if not len(codes):
-                break
-            sums = _update(sums, times, slots, entries.where(slice(len(codes))), mean.keep(codes))
+            # exact values have no name here: what is suspended between estimates holds kept values only
+            kept = mean.keep(data.events.take(entries.positions))
+            sums = _update(sums, times, slots, entries.where(slice(len(kept))), kept)
+            read += len(kept)
         reached = data.events.reach(int(times[-1]))
         due = int(np.searchsorted(times, reached, "right"))
         if due:
@@ -155,7 +155,7 @@ def _estimates(
             break
     ledger.note("events read", read)
     schedule.require_reached(reached)
-    _require_end(data.events, schedule)
+    require_end(data.events, schedule)
 
 
 def _update(sums: Integers, times: Integers, slots: Slots, entries: Entries, values: Integers) -> Integers:
@@ -171,10 +171,3 @@ def _rows(times: Integers, sums: Integers, size: int, mean: SampleMean, axis: Nu
     means = np.clip(mean.estimate(sums, sizes), 0.0, 1.0)
     low, high = float(axis.low or 0), float(axis.high or 0)
     return Rows(times, low + (high - low) * means, (high - low) * mean.half_widths(sizes, times))
-
-
-def _require_end(events: Events, schedule: Schedule) -> None:
-    """Refuse a stream that goes on after the horizon: not all of it was published."""
-    if not len(schedule.listed) and schedule.last is not None and events.reach(schedule.last + 1) > schedule.last:
-        msg = f"the stream goes on after event {schedule.last:,}, the horizon; give a larger one with --set horizon=N"
-        raise ReadError(msg)

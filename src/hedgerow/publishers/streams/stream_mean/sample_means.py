@@ -41,7 +41,7 @@ class SampleMean(ABC):
     publications
         How often an estimate is published; None if that is not known.
     confidence
-        The probability of being within the half width.
+        The probability of being within the half-width.
     """
 
     def __init__(self, ledger: Ledger, *, steps: int, publications: int | None, confidence: float) -> None:
@@ -53,7 +53,7 @@ class SampleMean(ABC):
 
     @abstractmethod
     def sample_size(self, half_width: float) -> int:
-        """How large the sample must be for a half width."""
+        """How large the sample must be for a half-width."""
 
     @abstractmethod
     def keep(self, codes: Integers) -> Integers:
@@ -77,6 +77,8 @@ class _PrivateEvents(SampleMean):
         self._pieces = ledger.each(itertools.count(), spend=ledger.budget, label="events that are read")
 
     def _privatise(self, codes: Integers, mechanism: Flip | Laplace) -> Integers:
+        if not len(codes):
+            return codes
         _, piece = next(self._pieces)
         return piece.ask(codes, mechanism, spend=piece.budget, label="events that are read", only_in_sums=True)
 

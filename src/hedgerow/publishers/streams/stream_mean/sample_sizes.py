@@ -4,8 +4,9 @@ All widths are shares of `high - low`. With probability at least $1 - \lambda$ t
 width, at each single time; for $q$ times together, ask for $1 - \lambda / q$.
 
 *Randomised response.* A read bit, debiased, lies in an interval of length $k = (e^\varepsilon + 1) / (e^\varepsilon -
-1)$. Hoeffding's inequality, which also holds for sampling without replacement, bounds the error of the mean of $n$ of
-them: $2 \exp(-2 n \sigma^2 / k^2) \le \lambda$.
+1)$. Hoeffding's inequality bounds the error of the mean of $n$ of them: $2 \exp(-2 n \sigma^2 / k^2) \le \lambda$. It
+also holds for sampling without replacement, flips included: given the sample, the moment generating function is a
+product of one factor per event, which is a convex function of the sum of their logarithms.
 
 *Laplace noise.* For $0 < u < \varepsilon$, the moment generating function of the error of the sum of $n$ values in
 [0, 1], sampled out of $t$, is at most $\exp(n s u^2 / 8)$ with $s = 1 - (n - 1) / t$ (Serfling 1974; $s \le 1$ is
@@ -56,13 +57,13 @@ def debiasing_factor(epsilon: float) -> float:
 
 
 def flipped_half_widths(sizes: Integers, epsilon: float, confidence: float) -> Floats:
-    """The half width of the mean of so many flipped bits, debiased; at most 1, since the mean is clamped."""
+    """The half-width of the mean of so many flipped bits, debiased; at most 1, since the mean is clamped."""
     widths = debiasing_factor(epsilon) * np.sqrt(_log_inverse(confidence) / (2 * sizes))
     return np.minimum(widths, 1.0)
 
 
 def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
-    """The number of flipped bits for a half width.
+    """The number of flipped bits for a half-width.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
 def laplace_half_widths(
     sizes: Integers, times: Integers | None, epsilon: float, confidence: float, *, noise_per_value: bool
 ) -> Floats:
-    """The half width of a mean with Laplace noise; at most 1, since the mean is clamped.
+    """The half-width of a mean with Laplace noise; at most 1, since the mean is clamped.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def laplace_half_widths(
 
 
 def smallest_size(half_width: float, epsilon: float, confidence: float, *, noise_per_value: bool) -> int:
-    """The number of values for a half width, out of any number of events: the inverse of `laplace_half_widths`.
+    """The number of values for a half-width, out of any number of events: the inverse of `laplace_half_widths`.
 
     Examples
     --------

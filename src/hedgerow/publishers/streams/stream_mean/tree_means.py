@@ -17,15 +17,15 @@ __all__ = ["estimate_by_tree"]
 
 def estimate_by_tree(data: Stream, ledger: Ledger, schedule: Schedule, confidence: float) -> Iterator[Rows]:
     """Estimate the sums at all times, the whole budget being charged by this call, and divide them by the times."""
-    tree = BinaryTree(max(1, schedule.require_count()))
-    return _to_means(data, estimate_sums(data, ledger, schedule, tree, confidence), ledger)
+    count = schedule.require_count()
+    last = int(schedule.listed[-1]) if len(schedule.listed) else schedule.every * count
+    sums = estimate_sums(data, ledger, schedule, BinaryTree(max(1, count)), confidence)
+    return _to_means(data, sums, last, ledger)
 
 
-def _to_means(data: Stream, sums: Iterator[Rows], ledger: Ledger) -> Iterator[Rows]:
+def _to_means(data: Stream, sums: Iterator[Rows], last: int, ledger: Ledger) -> Iterator[Rows]:
     low, high = float(data.axis.low or 0), float(data.axis.high or 0)
-    read = 0
     for times, values, half_widths in sums:
-        read = max(read, int(times.max(initial=0)))
         means = np.clip(values / times, low, high)
         yield Rows(times, means, np.minimum(half_widths / times, high - low))
-    ledger.note("events read", read)
+    ledger.note("events read", data.events.reach(last))
