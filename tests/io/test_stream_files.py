@@ -80,7 +80,7 @@ def test_a_stream_without_line_breaks_is_not_collected(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_CHUNK", 100)
     (tmp_path / "a.txt").write_bytes(b"1" * 5_000)
     ran = run("describe a.txt --kind streams", tmp_path)
-    assert (ran.code, "has a line of more than 1,000 bytes; for one sign per event, give --format bits" in ran.err) == (
+    assert (ran.code, "has a line of over 1,000 bytes; for one sign per event, give --format bits" in ran.err) == (
         2,
         True,
     )

@@ -87,16 +87,16 @@ def read_table(
 def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
     r"""Yield bytes that end with a line; `\r\n` ends a line, too."""
     rest: list[bytes] = []
+    size = 0
     for part in parts.open():
         whole, newline, after = part.rpartition(b"\n")
         if newline:
             yield (b"".join([*rest, whole, newline])).replace(b"\r\n", b"\n")
-            rest = []
+            rest, size = [], 0
         rest.append(after)
-        if sum(map(len, rest)) > _LONGEST:
-            msg = (
-                f"{parts.where} has a line of more than {_LONGEST:,} bytes; for one sign per event, give --format bits"
-            )
+        size += len(after)
+        if size > _LONGEST:
+            msg = f"{parts.where} has a line of over {_LONGEST:,} bytes; for one sign per event, give --format bits"
             raise ReadError(msg)
     if last := b"".join(rest):
         yield last + b"\n"
