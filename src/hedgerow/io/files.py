@@ -55,8 +55,8 @@ _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
 #: the bytes of a file's head that are looked at first
 _HEADER = 64
-#: seconds after which a signal is noticed
-_MOMENT = 0.1
+#: milliseconds after which a signal is noticed
+_MOMENT = 100
 #: the ending of a file until it is complete
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
@@ -136,7 +136,9 @@ def wait_for_bytes(opened: int) -> None:
     A signal may be delivered to a thread of a library. Then it does not interrupt reading, and is handled between two
     moments.
     """
-    while not select.select([opened], [], [], _MOMENT)[0]:
+    waiting = select.poll()
+    waiting.register(opened, select.POLLIN)
+    while not waiting.poll(_MOMENT):
         pass
 
 
