@@ -250,6 +250,24 @@ def test_samples_beyond_memory_are_refused():
     assert len(published(Stream.from_values([1, 0]), StreamMean(half_width=0.0001)).times) == 2
 
 
+@pytest.mark.parametrize("mechanism", SAMPLED)
+def test_the_smallest_half_width_takes_all_events(mechanism):
+    """Its square is 0 as a floating-point number."""
+    data, method = Stream.from_values([1, 0] * 9), StreamMean(mechanism=mechanism, half_width=1e-200, times="18")
+    assert published(data, method).times.tolist() == [18]
+    with pytest.raises(ParameterError, match="give a larger half_width"):
+        StreamMean(mechanism=mechanism, half_width=1e-200, horizon=10**9).publish(
+            Stream.from_values(iter([1, 0])), EVENT
+        )
+
+
+@pytest.mark.parametrize("every", [2**53 + 1, 2**62, 10**30])
+def test_a_distance_beyond_any_stream_is_refused(every):
+    with pytest.raises(ParameterError, match=r"every must be at most 2\^53"):
+        published(Stream.from_values(iter([1, 0])), StreamMean(every=every))
+    assert len(published(Stream.from_values(iter([1, 0])), StreamMean(every=2**53)).times) == 0
+
+
 def test_lattices_of_too_many_steps_are_refused():
     with pytest.raises(ParameterError, match="declare a larger step"):
         published(numbers([0, 1] * 400, 0, 1, "1/4503599627370496"), StreamMean(mechanism="laplace-bits"))
