@@ -291,11 +291,11 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.std
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "events", "every"),
-    [(f"{COUNT} --set horizon=100000000", 10**8, 1_000), (MEAN, 10**8, 1_000), (MEAN, 10**7, 10)],
+    [(f"{COUNT} --set horizon=1000000000", 10**9, 10_000), (MEAN, 10**9, 10_000), (MEAN, 10**7, 10)],
 )
 @pytest.mark.parametrize("out", ["-", "R"])
 def test_memory_does_not_grow_with_a_stream(tmp_path, method, events, every, out):
-    """A hundred million bits from a pipe, or a million rows: less than 200 MB at the peak."""
+    """A thousand million bits from a pipe, or a million rows: less than 200 MB at the peak."""
     line = f"publish - --format bits {method} --out {out}"
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(events)], stdout=subprocess.PIPE)
     command = [sys.executable, "-m", "hedgerow", *shlex.split(f"{line} --set every={every}")]
