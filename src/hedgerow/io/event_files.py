@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.event_sources import Events, Positions
 from hedgerow.errors import ReadError
-from hedgerow.io.files import explained, read_chunks, wait_for_bytes
+from hedgerow.io.files import explained, read_as_it_comes, read_chunks
 
 __all__ = ["BitEvents", "ByteParts", "EventBlock", "ForwardEvents", "SeekableBits", "open_parts"]
 
@@ -25,7 +25,6 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: the path that means standard input
 _STANDARD_INPUT = "-"
-_CHUNK = 2**22
 _ZERO, _NEWLINE = b"0\n"
 #: one call of the system reads so many bytes in the time that it takes to read one
 _FAR = 2**12
@@ -52,11 +51,7 @@ def _read_standard_input() -> Iterator[bytes]:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
         msg = "standard input is closed; name a file"
         raise ReadError(msg)
-    opened = sys.stdin.fileno()
-    wait_for_bytes(opened)
-    while chunk := os.read(opened, _CHUNK):
-        yield chunk
-        wait_for_bytes(opened)
+    yield from read_as_it_comes(sys.stdin.fileno())
 
 
 class EventBlock(Protocol):

@@ -11,6 +11,7 @@ import re
 import select
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,12 +37,12 @@ __all__ = [
     "explained",
     "hash_parts",
     "is_plainly_compressed",
+    "read_as_it_comes",
     "read_bytes",
     "read_chunks",
     "reason",
     "require_file",
     "umask",
-    "wait_for_bytes",
     "write_all",
     "write_file",
 ]
@@ -55,8 +56,8 @@ _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
 #: the bytes of a file's head that are looked at first
 _HEADER = 64
-#: milliseconds after which a signal is noticed
-_MOMENT = 100
+#: milliseconds after which a signal is noticed, and seconds in which what comes is read together
+_WHILE, _MOMENT = 100, 0.02
 #: the ending of a file until it is complete
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
@@ -120,26 +121,30 @@ def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> 
         require_file(path, pipes=pipes)
         compression = ending_of(path).compression
         with path.open("rb", buffering=0 if not compression else -1) as raw:
-            yield from _decompress(raw, compression, path, most) if compression else _chunks(raw)
+            yield from _decompress(raw, compression, path, most) if compression else read_as_it_comes(raw.fileno())
 
 
-def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
-    wait_for_bytes(raw.fileno())
-    while chunk := raw.read(_CHUNK):
-        yield chunk
-        wait_for_bytes(raw.fileno())
+def read_as_it_comes(opened: int) -> Iterator[bytes]:
+    """Read an open file, or a pipe: what comes within a moment is one part, so that fast pipes have large parts.
 
-
-def wait_for_bytes(opened: int) -> None:
-    """Wait until a pipe has bytes or has ended, a moment at a time.
-
-    A signal may be delivered to a thread of a library. Then it does not interrupt reading, and is handled between two
-    moments.
+    A signal may be delivered to a thread of a library. Then it does not interrupt reading, so a pipe is waited for a
+    while at a time, and the signal is handled in between.
     """
     waiting = select.poll()
     waiting.register(opened, select.POLLIN)
-    while not waiting.poll(_MOMENT):
-        pass
+    while True:
+        while not waiting.poll(_WHILE):
+            pass
+        part = bytearray(os.read(opened, _CHUNK))
+        if not part:
+            return
+        end = time.monotonic() + _MOMENT
+        while len(part) < _CHUNK and waiting.poll(max(0.0, 1000 * (end - time.monotonic()))):
+            if not (more := os.read(opened, _CHUNK)):
+                yield bytes(part)
+                return
+            part += more
+        yield bytes(part)
 
 
 def require_file(path: Path, *, pipes: bool = False) -> None:
