@@ -145,9 +145,51 @@ def test_a_parquet_file_that_cannot_be_read(tmp_path):
     for changed in (content[:-20], b"", b"PAR1", content[:40] + bytes(80) + content[120:]):
         path.write_bytes(changed)
         ran = run("describe a.parquet --kind streams", tmp_path)
-        assert (ran.code, "cannot be read; there is no such file, it is damaged" in ran.err) == (2, True), ran
-    ran = run("describe none.parquet --kind streams", tmp_path)
-    assert (ran.code, "there is no such file" in ran.err) == (2, True), ran
+        assert (ran.code, "cannot be read; it is damaged, or it is not a Parquet table" in ran.err) == (2, True), ran
+
+
+def test_a_parquet_file_is_one_file_on_this_machine(tmp_path):
+    """A name is not a pattern, a folder or an address: that would read other files than the one that was named."""
+    table = pl.DataFrame({"value": [1, 0, 1]})
+    table.write_parquet(tmp_path / "a[1].parquet")
+    table.write_parquet(tmp_path / "a1.parquet")
+    (tmp_path / "folder.parquet").mkdir()
+    table.write_parquet(tmp_path / "folder.parquet" / "b.parquet")
+    ran = run("describe a[1].parquet --kind streams", tmp_path)
+    assert (ran.code, "3" in ran.out) == (0, True), ran
+    for name, message in (
+        ("a*.parquet", "there is no file"),
+        ("none.parquet", "there is no file"),
+        ("folder.parquet", "is a folder; name a file in it"),
+        ("https://localhost/a.parquet", "there is no file"),
+        ("- --format parquet", "a Parquet table cannot be read from a pipe; write it to a file first"),
+    ):
+        ran = run(f"describe {name} --kind streams", tmp_path)
+        assert (ran.code, message in ran.err) == (2, True), ran
+
+
+def test_a_line_that_does_not_end_is_not_read_into_memory(tmp_path):
+    """Such as a file of bits that is read as lines."""
+    (tmp_path / "a.txt").write_bytes(b"0" * (2**24 + 1))
+    ran = run("describe a.txt --kind streams", tmp_path)
+    assert (ran.code, "a line is longer than 16,777,216 bytes" in ran.err) == (2, True), ran
+
+
+def test_no_error_advises_to_drop_an_event(tmp_path):
+    """It is refused, so it is no remedy."""
+    for content in (b"value\n1\n0,1\n", b"value\n1\n\xff\n", b"value\n1\n\0\n", b'value\n1\n"0\n'):
+        (tmp_path / "a.csv").write_bytes(content)
+        ran = run("describe a.csv --kind streams", tmp_path)
+        assert (ran.code, "a.csv:3: " in ran.err, "drop" in ran.err) == (2, True, False), ran
+
+
+def test_lines_are_skipped_however_many(tmp_path):
+    """Also more than there are, and across blocks."""
+    (tmp_path / "a.csv").write_bytes(b"# made\n# by\nvalue\n1\n0\n")
+    ran = run("describe a.csv --kind streams --read skip_lines=2", tmp_path)
+    assert (ran.code, "0.5" in ran.out) == (0, True), ran
+    ran = run("describe a.csv --kind streams --read skip_lines=1000000000", tmp_path)
+    assert (ran.code, "a.csv is empty: its first line must name the columns" in ran.err) == (2, True), ran
 
 
 def test_events_that_are_skipped_are_not_decoded(tmp_path):
@@ -204,3 +246,18 @@ def test_a_file_that_the_system_does_not_read(tmp_path, monkeypatch, error, mess
     monkeypatch.setattr(event_files.os, call, failing)
     with pytest.raises(EngineError, match=re.escape(message)):
         read(tmp_path / "a.bits", kind="streams").events.read(0, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("2,0.5,-0.1", "has a half-width below 0; it was changed or damaged"),
+        ("2,nan,0.1", "has a cell that is not a number"),
+        ("2,0.5,nan", "has a cell that is not a number"),
+        ("0,0.5,0.1", "times must be whole numbers from 1 on, in order"),
+    ],
+)
+def test_estimates_that_nobody_published(tmp_path, row, message):
+    (tmp_path / "a.csv").write_text(f"time,value,half_width\n{row}\n")
+    with pytest.raises(ReadError, match=message):
+        read(tmp_path / "a.csv", kind="streams", options={"rows": "means"})

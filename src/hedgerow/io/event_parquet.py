@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data.event_sources import Events, encode_events
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
+from hedgerow.io.files import explained, require_file
 from hedgerow.io.number_table import number_cells
 
 __all__ = ["ParquetEvents"]
@@ -23,8 +25,10 @@ class ParquetEvents(Events):
 
     def __init__(self, name: str, column: str, axis: NumberAxis) -> None:
         self._where, self._axis, self._column = name, axis, column
+        with explained(Path(name)):
+            require_file(Path(name))
         try:
-            self._table = pl.scan_parquet(name)
+            self._table = pl.scan_parquet(name, glob=False)
             columns = self._table.collect_schema().names()
             self.length = int(self._table.select(pl.len()).collect().item())
         except BaseException as error:  # noqa: BLE001 - see _unreadable
@@ -48,4 +52,4 @@ def _unreadable(name: str, error: BaseException) -> BaseException:
     """Return the error to raise: messages of the library may quote a cell, and some damage makes its core panic."""
     if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
         return error
-    return ReadError(f"{name} cannot be read; there is no such file, it is damaged, or it is not a Parquet table")
+    return ReadError(f"{name} cannot be read; it is damaged, or it is not a Parquet table")

@@ -21,6 +21,9 @@ __all__ = ["EventRequest", "TextEvents", "TextTable", "read_table"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
+#: bytes of a line; what has no line breaks would be read into memory without an end
+_LONGEST_LINE = 2**24
+
 
 class EventRequest(NamedTuple):
     """What is read: the column of values, what the rows of the file are, and how many lines precede the first one."""
@@ -29,7 +32,7 @@ class EventRequest(NamedTuple):
     estimates: str = "events"
     skip_lines: int = 0
     #: dropping an event would renumber all others
-    drop_bad: bool = False
+    drop_bad: None = None
 
 
 class TextTable(NamedTuple):
@@ -89,14 +92,15 @@ def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
             yield (b"".join([*rest, whole, newline])).replace(b"\r\n", b"\n")
             rest = []
         rest.append(after)
+        if sum(map(len, rest)) > _LONGEST_LINE:
+            msg = f"{parts.where}: a line is longer than {_LONGEST_LINE:,} bytes; put every event on a line of its own"
+            raise ReadError(msg)
     if last := b"".join(rest):
         yield last + b"\n"
 
 
 def _without(content: bytes, lines: int) -> bytes:
-    for _ in range(lines):
-        content = content.partition(b"\n")[2]
-    return content
+    return b"".join(content.split(b"\n", lines)[lines:])
 
 
 def _read_names(where: str, head: bytes, wanted: Sequence[str], request: EventRequest, before: int) -> list[str]:

@@ -38,6 +38,7 @@ __all__ = [
     "read_bytes",
     "read_chunks",
     "reason",
+    "require_file",
     "umask",
     "write_all",
     "write_file",
@@ -92,7 +93,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
         bytes or a hundred times its size: a small compressed file can unpack to more than fits into memory.
     """
     with explained(path):
-        _require_file(path)
+        require_file(path)
         compression = ending_of(path).compression
         with path.open("rb") as raw:
             if not compression:
@@ -112,7 +113,7 @@ def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> 
         As `read_bytes`.
     """
     with explained(path):
-        _require_file(path, pipes=pipes)
+        require_file(path, pipes=pipes)
         compression = ending_of(path).compression
         with path.open("rb", buffering=0 if not compression else -1) as raw:
             yield from _decompress(raw, compression, path, most) if compression else _chunks(raw)
@@ -123,7 +124,8 @@ def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _require_file(path: Path, *, pipes: bool = False) -> None:
+def require_file(path: Path, *, pipes: bool = False) -> None:
+    """Refuse what is not a regular file, or a pipe where `pipes` are allowed."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
         msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"

@@ -93,11 +93,14 @@ def _make(
 
 
 def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
+    parts = open_parts(file.name, file.most)
     if file.form == "parquet":
+        if parts.once:
+            msg = f"{parts.where}: a Parquet table cannot be read from a pipe; write it to a file first"
+            raise ReadError(msg)
         from hedgerow.io.event_parquet import ParquetEvents  # noqa: PLC0415 - it needs a library
 
         return ParquetEvents(file.name, file.request.value, axis)
-    parts = open_parts(file.name, file.most)
     if file.form != "bits":
         return TextEvents(parts, axis, file.request, header=file.form == "csv")
     if Path(file.name).is_file() and not ending_of(Path(file.name)).compression:
@@ -118,6 +121,9 @@ def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
             rows = Rows(times.astype(np.int64), values, half_widths)
             if not (np.isfinite(times).all() and np.isfinite(values).all() and not np.isnan(half_widths).any()):
                 msg = f"{file.name} has a cell that is not a number; it was changed or damaged"
+                raise ReadError(msg)
+            if np.any(half_widths < 0):
+                msg = f"{file.name} has a half-width below 0; it was changed or damaged"
                 raise ReadError(msg)
             if np.any(times != rows.times) or np.any(np.diff(rows.times, prepend=last) < 0) or rows.times[0] < 1:
                 msg = f"{file.name}: times must be whole numbers from 1 on, in order; it was changed or damaged"

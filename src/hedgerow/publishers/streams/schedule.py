@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Schedule:
     def count(self) -> int | None:
         """How many distinct times there are; None if that is not known in advance."""
         if len(self.listed):
-            return len(self._distinct())
+            return len(self._distinct)
         return None if self.last is None else self.last // self.every
 
     def require_count(self) -> int:
@@ -86,13 +87,13 @@ class Schedule:
             ready = events.ready()
             stop = stop if ready is None else max(start + 1, min(stop, self._count_due(ready)))
             stop = stop if self.count is None else min(stop, self.count)
-            yield self._distinct()[start:stop] if len(self.listed) else self.every * np.arange(start + 1, stop + 1)
+            yield self._distinct[start:stop] if len(self.listed) else self.every * np.arange(start + 1, stop + 1)
             start = stop
 
     def _count_due(self, events: int) -> int:
         """Count the distinct times up to so many events."""
         if len(self.listed):
-            return int(np.searchsorted(self._distinct(), events, side="right"))
+            return int(np.searchsorted(self._distinct, events, side="right"))
         return events // self.every
 
     def repeat(self, rows: Rows) -> Rows:
@@ -108,6 +109,7 @@ class Schedule:
             msg = "the stream has ended before the last of the listed times; list only times that it reaches"
             raise ReadError(msg)
 
+    @cached_property
     def _distinct(self) -> Integers:
         return self.listed[np.append(True, np.diff(self.listed) > 0)] if len(self.listed) else self.listed
 

@@ -70,7 +70,8 @@ def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
     >>> [flipped_size(0.1, epsilon, 0.95) for epsilon in (0.1, 0.5, 1, 2)]
     [73901, 3075, 864, 318]
     """
-    return math.ceil((debiasing_factor(epsilon) / half_width) ** 2 * _log_inverse(confidence) / 2)
+    widths = min(debiasing_factor(epsilon) / half_width, float(_LARGEST))  # its square is still a float
+    return min(math.ceil(widths**2 * _log_inverse(confidence) / 2), _LARGEST)
 
 
 def laplace_half_widths(
