@@ -95,9 +95,9 @@ class StreamMean(Publisher[Stream]):
     recommended: ClassVar[str] = "the mean of a stream of which reading every event would take too long"
 
     mechanism: str = param("randomised-response", "how estimates are made private", choices=(*_MEANS, "tree"))
-    times: str = param("", "event numbers after which to publish, such as 100,1000; empty for `every`")
+    times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)
-    horizon: int = param(0, "the most events that there can be; 0 for the length of the stream", ge=0)
+    horizon: int = param(0, "the most events that there can be; 0 for the length of the stream, if it is known", ge=0)
     half_width: float = param(0.1, "how far an estimate may be from the mean, as a share of high - low", gt=0, lt=1)
     confidence: float = param(0.95, "with what probability, at each time", gt=0, lt=1)
     sample: int = param(0, "events in the sample; 0 for as many as half_width needs", ge=0)
