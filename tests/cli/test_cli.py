@@ -86,7 +86,6 @@ SESSIONS = {
     "answer": [
         f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'count')} --out X --seed 1",
         f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --out Y --seed 2",
-        f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --out Y --seed 2 --even-if-useless",
         f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --set mode=randomised-response --out Z --seed 2",
         f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'cell')} --set mode=randomised-response --out W",
         "verify Y",

@@ -214,13 +214,17 @@ def test_an_iterator_that_pauses_does_not_keep_its_rows():
             break
 
 
-def test_an_interrupted_pipe_says_what_is_out(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_an_interrupted_pipe_says_what_is_out(tmp_path, number, pause):
+    """Also if a thread of a library is the one that hears the signal, while the stream is waited for."""
     process = start(f"publish - --format bits {MEAN} --out -", tmp_path)
     process.stdin.write(BITS[:500])
     process.stdin.flush()
     out = next_rows(process)
     assert out.startswith(HEADER)
-    process.send_signal(signal.SIGINT)
+    time.sleep(pause)
+    process.send_signal(number)
     process.wait(timeout=60)
     code, _, err = finish(process)
     assert (code, err.splitlines()[-1]) == (130, "hedgerow: interrupted; published to standard output")

@@ -14,7 +14,7 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis, read
 from hedgerow.errors import EngineError, ParameterError, ReadError
-from hedgerow.io import event_files, files
+from hedgerow.io import event_files, event_text, files
 
 NUMBERS = Domain.declare(value=NumberAxis.between(0, 9, 1))
 PUBLISH = "publish {} --kind streams --method stream-count --epsilon 1 --unit event --set horizon=9 --out R {}"
@@ -73,6 +73,19 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path, monkeypatch, name, conte
         assert "SECRET" not in ran.err
         assert ran.err.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
+def test_a_stream_without_line_breaks_is_not_collected(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_text, "_LONGEST", 1_000)
+    monkeypatch.setattr(files, "_CHUNK", 100)
+    (tmp_path / "a.txt").write_bytes(b"1" * 5_000)
+    ran = run("describe a.txt --kind streams", tmp_path)
+    assert (ran.code, "has a line of over 1,000 bytes; for one sign per event, give --format bits" in ran.err) == (
+        2,
+        True,
+    )
+    (tmp_path / "a.txt").write_bytes(b"1\n" * 5_000)
+    assert run("describe a.txt --kind streams", tmp_path).code == 0
 
 
 def test_an_event_cannot_be_dropped(tmp_path):
@@ -148,31 +161,24 @@ def test_a_parquet_file_that_cannot_be_read(tmp_path):
         assert (ran.code, "cannot be read; it is damaged, or it is not a Parquet table" in ran.err) == (2, True), ran
 
 
-def test_a_parquet_file_is_one_file_on_this_machine(tmp_path):
-    """A name is not a pattern, a folder or an address: that would read other files than the one that was named."""
-    table = pl.DataFrame({"value": [1, 0, 1]})
-    table.write_parquet(tmp_path / "a[1].parquet")
-    table.write_parquet(tmp_path / "a1.parquet")
-    (tmp_path / "folder.parquet").mkdir()
-    table.write_parquet(tmp_path / "folder.parquet" / "b.parquet")
-    ran = run("describe a[1].parquet --kind streams", tmp_path)
-    assert (ran.code, "3" in ran.out) == (0, True), ran
+def test_a_parquet_file_is_one_file(tmp_path):
+    """The library behind it would also read an address, all files of a pattern or a folder, and wait for a pipe."""
+    pl.DataFrame({"value": [0, 1]}).write_parquet(tmp_path / "a.parquet")
+    (tmp_path / "d.parquet").mkdir()
+    pl.DataFrame({"value": [0, 1]}).write_parquet(tmp_path / "d.parquet" / "a.parquet")
+    os.mkfifo(tmp_path / "p.parquet")
     for name, message in (
-        ("a*.parquet", "there is no file"),
-        ("none.parquet", "there is no file"),
-        ("folder.parquet", "is a folder; name a file in it"),
-        ("https://localhost/a.parquet", "there is no file"),
-        ("- --format parquet", "a Parquet table cannot be read from a pipe; write it to a file first"),
+        ("none.parquet", "there is no file none.parquet"),
+        ("*.parquet", "there is no file *.parquet"),
+        ("http://127.0.0.1:9/a.parquet", "there is no file http:"),
+        ("d.parquet", "is a folder; name a file in it"),
+        ("-", "standard input: a Parquet table cannot be read from a pipe"),
+        ("p.parquet", "a Parquet table cannot be read from a pipe; write it to a file first"),
     ):
-        ran = run(f"describe {name} --kind streams", tmp_path)
+        ran = run(["describe", name, "--kind", "streams", "--format", "parquet"], tmp_path)
         assert (ran.code, message in ran.err) == (2, True), ran
-
-
-def test_a_line_that_does_not_end_is_not_read_into_memory(tmp_path):
-    """Such as a file of bits that is read as lines."""
-    (tmp_path / "a.txt").write_bytes(b"0" * (2**24 + 1))
-    ran = run("describe a.txt --kind streams", tmp_path)
-    assert (ran.code, "a line is longer than 16,777,216 bytes" in ran.err) == (2, True), ran
+    (tmp_path / "[a].parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
+    assert read(tmp_path / "[a].parquet", kind="streams").events.read(0, 9).tolist() == [0, 1]
 
 
 def test_no_error_advises_to_drop_an_event(tmp_path):

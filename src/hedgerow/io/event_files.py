@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.event_sources import Events, Positions
 from hedgerow.errors import ReadError
-from hedgerow.io.files import explained, read_chunks
+from hedgerow.io.files import explained, read_chunks, wait_for_bytes
 
 __all__ = ["BitEvents", "ByteParts", "EventBlock", "ForwardEvents", "SeekableBits", "open_parts"]
 
@@ -52,8 +52,11 @@ def _read_standard_input() -> Iterator[bytes]:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
         msg = "standard input is closed; name a file"
         raise ReadError(msg)
-    while chunk := os.read(sys.stdin.fileno(), _CHUNK):
+    opened = sys.stdin.fileno()
+    wait_for_bytes(opened)
+    while chunk := os.read(opened, _CHUNK):
         yield chunk
+        wait_for_bytes(opened)
 
 
 class EventBlock(Protocol):

@@ -25,10 +25,11 @@ class ParquetEvents(Events):
 
     def __init__(self, name: str, column: str, axis: NumberAxis) -> None:
         self._where, self._axis, self._column = name, axis, column
+        # the library would also take an address, a pattern of names, or a folder, and wait for a pipe
         with explained(Path(name)):
             require_file(Path(name))
         try:
-            self._table = pl.scan_parquet(name, glob=False)
+            self._table = pl.scan_parquet(Path(name), glob=False, hive_partitioning=False)
             columns = self._table.collect_schema().names()
             self.length = int(self._table.select(pl.len()).collect().item())
         except BaseException as error:  # noqa: BLE001 - see _unreadable

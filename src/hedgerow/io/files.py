@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import re
+import select
 import stat
 import sys
 import zlib
@@ -40,6 +41,7 @@ __all__ = [
     "reason",
     "require_file",
     "umask",
+    "wait_for_bytes",
     "write_all",
     "write_file",
 ]
@@ -53,6 +55,8 @@ _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
 #: the bytes of a file's head that are looked at first
 _HEADER = 64
+#: milliseconds after which a signal is noticed
+_MOMENT = 100
 #: the ending of a file until it is complete
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
@@ -120,12 +124,26 @@ def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> 
 
 
 def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
+    wait_for_bytes(raw.fileno())
     while chunk := raw.read(_CHUNK):
         yield chunk
+        wait_for_bytes(raw.fileno())
+
+
+def wait_for_bytes(opened: int) -> None:
+    """Wait until a pipe has bytes or has ended, a moment at a time.
+
+    A signal may be delivered to a thread of a library. Then it does not interrupt reading, and is handled between two
+    moments.
+    """
+    waiting = select.poll()
+    waiting.register(opened, select.POLLIN)
+    while not waiting.poll(_MOMENT):
+        pass
 
 
 def require_file(path: Path, *, pipes: bool = False) -> None:
-    """Refuse what is not a regular file, or a pipe where `pipes` are allowed."""
+    """Refuse what is not a file, or a pipe if `pipes` are allowed."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
         msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
