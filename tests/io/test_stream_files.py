@@ -267,3 +267,23 @@ def test_estimates_that_nobody_published(tmp_path, row, message):
     (tmp_path / "a.csv").write_text(f"time,value,half_width\n{row}\n")
     with pytest.raises(ReadError, match=message):
         read(tmp_path / "a.csv", kind="streams", options={"rows": "means"})
+
+
+def test_whether_rows_rest_on_noise_is_known_from_the_reading_that_checks_them(tmp_path):
+    """A large file is not read once more for it."""
+    path = tmp_path / "a.csv"
+    for half_width, useless in ((0.5, True), (0.1, False)):
+        path.write_text(f"time,value,half_width\n1,0.5,0.7\n9,0.5,{half_width}\n")
+        estimates = read(path, kind="streams", options={"rows": "means"})
+        path.unlink()
+        assert (len(estimates), estimates.rests_on_noise()) == (2, useless)
+
+
+@pytest.mark.parametrize("method", ["stream-count", "binary-mechanism", "stream-mean"])
+def test_a_list_of_times_is_read_before_the_data(tmp_path, method):
+    """Also if nothing is to be published."""
+    (tmp_path / "a.bits").write_bytes(b"0110")
+    line = f"publish a.bits --kind streams --method {method} --epsilon 1 --unit event --out R --dry-run --set times="
+    for times, code in (("1,2", 0), ("2,1", 2), ("1,x", 2), ("0", 2)):
+        ran = run(line + times, tmp_path)
+        assert (ran.code, "times must be" in ran.err) == (code, code == 2), ran

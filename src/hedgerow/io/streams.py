@@ -12,7 +12,15 @@ import numpy as np
 from hedgerow import progress
 from hedgerow.data import Domain, Source, Value
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.streams import ESTIMATED, Estimates, Rows, Stream, value_domain
+from hedgerow.data.streams import (
+    ESTIMATED,
+    Estimates,
+    Rows,
+    RowsToCome,
+    Stream,
+    relative_precision,
+    value_domain,
+)
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.event_files import BitEvents, SeekableBits, open_parts
@@ -131,7 +139,11 @@ def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
             last = int(rows.times[-1])
             yield rows
 
-    return Estimates(domain, _RowsInFile(rows, sum(len(each.times) for each in rows())), file.request.estimates)
+    of = file.request.estimates
+    checked = RowsToCome(rows(), lambda some: relative_precision(some, domain, of))
+    for _ in checked:
+        pass
+    return Estimates(domain, _RowsInFile(rows, len(checked), checked.best), of)
 
 
 class _RowsInFile:
@@ -139,9 +151,10 @@ class _RowsInFile:
 
     once = False
 
-    def __init__(self, open_rows: Callable[[], Iterator[Rows]], count: int) -> None:
+    def __init__(self, open_rows: Callable[[], Iterator[Rows]], count: int, best: float) -> None:
         self._open_rows = open_rows
         self._count = count
+        self.best = best
 
     def __len__(self) -> int:
         return self._count

@@ -15,7 +15,7 @@ from hedgerow.data.event_sources import Events
 from hedgerow.data.streams import Rows
 from hedgerow.errors import ParameterError, ReadError
 
-__all__ = ["Schedule"]
+__all__ = ["Schedule", "read_times"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class Schedule:
 
         The horizon is the most events that there can be, 0 for the length of the stream, if that is known.
         """
-        listed = _read_times(times)
+        listed = read_times(times)
         limits = [limit for limit in (horizon or None, length) if limit is not None]
         last = int(listed[-1]) if len(listed) else min(limits, default=None)
         if len(listed) and limits and int(listed[-1]) > min(limits):
@@ -114,7 +114,8 @@ class Schedule:
         return self.listed[np.append(True, np.diff(self.listed) > 0)] if len(self.listed) else self.listed
 
 
-def _read_times(text: str) -> Integers:
+def read_times(text: str) -> Integers:
+    """Read the parameter `times`: event numbers in order, separated by commas; none if it is empty."""
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     if not all(re.fullmatch(r"[1-9][0-9]{0,15}", part) for part in parts):
         msg = "times must be whole numbers of at least 1, separated by commas, such as 1000,2000,5000"

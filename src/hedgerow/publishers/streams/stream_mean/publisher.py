@@ -16,7 +16,7 @@ from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.streams.leaf_sums import require_end
 from hedgerow.publishers.streams.running_sums import fixed_schedule, require_within_horizon
-from hedgerow.publishers.streams.schedule import Schedule
+from hedgerow.publishers.streams.schedule import Schedule, read_times
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
 from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
 from hedgerow.publishers.streams.stream_mean.slots import Slots
@@ -101,6 +101,10 @@ class StreamMean(Publisher[Stream]):
     half_width: float = param(0.1, "how far an estimate may be from the mean, as a share of high - low", gt=0, lt=1)
     confidence: float = param(0.95, "with what probability, at each time", gt=0, lt=1)
     sample: int = param(0, "events in the sample; 0 for as many as half_width needs", ge=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_times(self.times)  # a list that cannot be read is refused before the data is opened
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Read the events of a reservoir, keep private values in its slots, and publish their mean."""
