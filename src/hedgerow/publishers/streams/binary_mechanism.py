@@ -48,6 +48,8 @@ class BinaryMechanism(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
 
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)

@@ -58,6 +58,8 @@ class StreamCount(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
     recommended: ClassVar[str] = "running counts and sums, published often, with one half-width for all of them"
 
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")

@@ -92,6 +92,8 @@ class StreamMean(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
     recommended: ClassVar[str] = "the mean of a stream of which reading every event would take too long"
 
     mechanism: str = param("randomised-response", "how estimates are made private", choices=(*_MEANS, "tree"))
