@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -12,10 +13,22 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
+import numpy as np
 import pytest
 from accounts import entries
 from terminal import hear_interrupts, run
+
+from hedgerow import PureDP
+from hedgerow.data.streams import Rows, Stream
+from hedgerow.errors import HedgerowError, InternalError
+from hedgerow.io.release_writer import Layout
+from hedgerow.jobs.pipes import Pipe, PipePlacement, write_to_pipe
+from hedgerow.privacy import Flip
+from hedgerow.publishers.base import Publisher
 
 COUNT = "--kind streams --method stream-count --epsilon 1 --unit event --set every=100"
 MEAN = "--kind streams --method stream-mean --epsilon 1 --unit event --set every=100"
@@ -194,7 +207,7 @@ def test_a_row_comes_when_it_is_due_although_the_stream_pauses(tmp_path, method,
 
 
 def test_an_iterator_that_pauses_does_not_keep_its_rows():
-    from hedgerow import PureDP, Stream, find_method
+    from hedgerow import find_method
 
     asked = []
 
@@ -230,6 +243,39 @@ def test_an_interrupted_pipe_says_what_is_out(tmp_path, number, pause):
     assert (code, err.splitlines()[-1]) == (130, "hedgerow: interrupted; published to standard output")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Late(Publisher):
+    """Has a row before it has charged everything, or anything."""
+
+    name: ClassVar[str] = "late"
+    kinds: ClassVar = (Stream,)
+    keeps: ClassVar = (PureDP,)
+    units: ClassVar = ("event",)
+    early: ClassVar = None
+
+    def run(self, data, ledger):
+        def late():
+            row = Rows(np.array([1]), np.zeros(1), np.zeros(1))
+            if self.early:
+                ledger.ask(data.events.read(0, 1), Flip(), spend=self.early, label="one")
+            yield row
+            ledger.ask(data.events.read(1, 2), Flip(), spend=ledger.left, label="two")
+            yield row
+
+        return data.publishing(late(), of="means")
+
+
+@pytest.mark.parametrize(("early", "refused"), [(None, True), (Fraction(1, 2), True), (Fraction(1), False)])
+def test_a_method_that_charges_after_its_first_row_is_not_written(early, refused, monkeypatch):
+    """Whoever reads the statement of a pipe must read of the whole budget."""
+    monkeypatch.setattr(Late, "early", early)
+    release = Late().publish(Stream.from_values([0, 1]), PureDP(epsilon=1, unit="event"), seed=1, in_slices=True)
+    out, told = io.BytesIO(), []
+    with pytest.raises(InternalError if refused else HedgerowError):
+        write_to_pipe(release, Layout.plain("streams"), PipePlacement(), Pipe(out, told.append))
+    assert (out.getvalue() == b"", told == []) == (refused, refused)
+
+
 #: a writer of random bits, in a process of its own; and what the peak of memory of its reader was
 WRITER = """
 import os, sys
@@ -249,11 +295,11 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.std
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "events", "every"),
-    [(f"{COUNT} --set horizon=100000000", 10**8, 1_000), (MEAN, 10**8, 1_000), (MEAN, 10**7, 10)],
+    [(f"{COUNT} --set horizon=1000000000", 10**9, 10_000), (MEAN, 10**9, 10_000), (MEAN, 10**7, 10)],
 )
 @pytest.mark.parametrize("out", ["-", "R"])
 def test_memory_does_not_grow_with_a_stream(tmp_path, method, events, every, out):
-    """A hundred million bits from a pipe, or a million rows: less than 200 MB at the peak."""
+    """A thousand million bits from a pipe, or a million rows: less than 200 MB at the peak."""
     line = f"publish - --format bits {method} --out {out}"
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(events)], stdout=subprocess.PIPE)
     command = [sys.executable, "-m", "hedgerow", *shlex.split(f"{line} --set every={every}")]

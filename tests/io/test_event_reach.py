@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import threading
 
 import numpy as np
+import polars as pl
 import pytest
 
 import hedgerow
 from hedgerow import PureDP, StreamMean
 from hedgerow.data.streams import Stream
+from hedgerow.errors import ReadError
 
 BITS = "0110" * 25
 
@@ -57,3 +60,41 @@ def test_a_stream_ends_where_it_ends_whatever_it_comes_from(kind, tmp_path):
     release = StreamMean(sample=2, every=3).publish(opened(kind, tmp_path), PureDP(epsilon=1, unit="event"), seed=4)
     assert release.data.all_rows().times.tolist() == list(range(3, 100, 3))
     assert dict(release.evidence.notes)["events read"] < 30
+
+
+@pytest.mark.parametrize("kind", ["iterator", "lines", "bits", "gzip", "parquet"])
+def test_an_event_between_those_that_are_read_is_not_checked(kind, tmp_path):
+    """It is in no sample; read itself, it is refused with its number."""
+    text = "01x10"
+    events = {
+        "iterator": lambda: Stream.from_values(iter([0, 1, "x", 1, 0])),
+        "lines": lambda: _written(tmp_path / "a.txt", "\n".join(text).encode(), "lines"),
+        "bits": lambda: _written(tmp_path / "a.bits", text.encode(), "bits"),
+        "gzip": lambda: _written(tmp_path / "a.bits.gz", gzip.compress(text.encode()), "bits"),
+        "parquet": lambda: _written(tmp_path / "a.parquet", _parquet(text), "parquet"),
+    }[kind]
+    assert events().events.take(np.array([1, 3, 4])).tolist() == [1, 1, 0]
+    assert events().events.take(np.array([1, 3, 4, 5, 9])).tolist() == [1, 1, 0]
+    with pytest.raises(ReadError, match="event 3 "):
+        events().events.take(np.array([1, 2, 4]))
+
+
+def _written(path, content, form):
+    path.write_bytes(content)
+    return hedgerow.read(str(path), kind="streams", format=form)
+
+
+def _parquet(text):
+    file = io.BytesIO()
+    pl.DataFrame({"value": list(text)}).write_parquet(file)
+    return file.getvalue()
+
+
+def test_an_iterator_is_picked_from_in_order():
+    events = opened("iterator", None).events
+    assert events.take(np.array([5, 6])).tolist() == [1, 1]
+    with pytest.raises(ReadError, match="can be read once"):
+        events.take(np.array([6]))
+    assert events.take(np.array([], np.int64)).tolist() == []
+    assert events.take(np.array([98, 99, 100, 120])).tolist() == [1, 0]
+    assert events.reach(200) == 100

@@ -59,13 +59,16 @@ class Events(ABC):
         taken: list[Integers] = []
         for block in np.split(positions, np.flatnonzero(np.diff(positions // BLOCK)) + 1):
             if len(block):
-                first = int(block[0])
-                events = self.read(first, int(block[-1]) + 1)
-                inside = block[block - first < len(events)]
-                taken.append(events[inside - first])
-                if len(inside) < len(block):
+                taken.append(self._pick(block))
+                if len(taken[-1]) < len(block):
                     break
         return np.concatenate(taken) if taken else np.zeros(0, np.int64)
+
+    def _pick(self, positions: Integers) -> Integers:
+        """Return the events at positions of which the last is not far from the first."""
+        first = int(positions[0])
+        events = self.read(first, int(positions[-1]) + 1)
+        return events[positions[positions - first < len(events)] - first]
 
     def sums(self, start: int, ends: Integers) -> Integers:
         """Add up the events from number `start` to each of the ascending ends, one gap after another.
@@ -164,16 +167,32 @@ class IteratorEvents(Events):
 
     def read(self, start: int, stop: int) -> Integers:
         """Skip values up to `start`, and read the next ones."""
-        if start < self._position:
-            msg = "an iterator of events can be read once; make a new one"
-            raise ReadError(msg)
+        self._require_later(start)
         skipped = sum(1 for _ in islice(self._values, start - self._position))
         self._position += skipped
         values = list(islice(self._values, stop - start))
         stop = self._position + len(values)
-        codes = encode_values(values, self._axis, "the iterator", self._position)
+        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
         self._position = stop
         return codes
+
+    def _require_later(self, position: int) -> None:
+        if position < self._position:
+            msg = "an iterator of events can be read once; make a new one"
+            raise ReadError(msg)
+
+    def take(self, positions: Integers) -> Integers:
+        """Pick the values at these positions; those between them are not checked."""
+        self._require_later(int(positions[0]) if len(positions) else self._position)
+        values: list[Any] = []
+        for position in positions.tolist():
+            self.reach(position)
+            value = list(islice(self._values, 1))
+            if not value:
+                break
+            values += value
+            self._position += 1
+        return encode_values(values, self._axis, "the iterator", positions[: len(values)])
 
     def reach(self, position: int) -> int:
         """Skip values up to a position."""
@@ -181,8 +200,8 @@ class IteratorEvents(Events):
         return min(position, self._position)
 
 
-def encode_values(values: Any, axis: NumberAxis, where: str, first: int = 0) -> Integers:
-    """Turn values from memory into steps above the lower bound; `first` is the position of the first one."""
+def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions | None = None) -> Integers:
+    """Turn values from memory into steps above the lower bound; `positions`, from 0 on by default, are for errors."""
     numbers = cast("NDArray[Any]", values) if isinstance(values, np.ndarray) else _number_array(values)
     if numbers.ndim != 1:
         msg = f"{where}: events must be numbers, one per event; got {numbers.ndim} dimensions"
@@ -190,7 +209,9 @@ def encode_values(values: Any, axis: NumberAxis, where: str, first: int = 0) -> 
     kind = numbers.dtype.kind
     if kind not in "biuf":  # texts, dates and other objects, each by itself
         numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
-    return encode_events(numbers.astype(np.float64), axis, where, range(first, first + len(numbers)))
+    return encode_events(
+        numbers.astype(np.float64), axis, where, range(len(numbers)) if positions is None else positions
+    )
 
 
 def _number_array(values: Any) -> NDArray[Any]:

@@ -209,6 +209,12 @@ class SeekableBits(Events):
         signs = b"".join(self._bytes(position, 1) for position in positions.tolist())
         return decode_bits(str(self._path), np.frombuffer(signs, np.uint8), positions)
 
+    def _pick(self, positions: Integers) -> Integers:
+        """Read the bytes from the first position to the last, and decode only those that are wanted."""
+        content = self._bytes(int(positions[0]), int(positions[-1]) + 1 - int(positions[0]))
+        positions = positions[positions - positions[0] < len(content)]
+        return decode_bits(str(self._path), np.frombuffer(content, np.uint8)[positions - positions[0]], positions)
+
     def _bytes(self, start: int, size: int) -> bytes:
         with explained(self._path):
             return os.pread(self._file, size, start)

@@ -18,6 +18,7 @@ from hedgerow.io.number_table import number_cells
 __all__ = ["ParquetEvents"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class ParquetEvents(Events):
@@ -40,13 +41,22 @@ class ParquetEvents(Events):
 
     def read(self, start: int, stop: int) -> Integers:
         """Read these rows of the column."""
+        numbers = self._numbers(start, stop)
+        return encode_events(numbers, self._axis, self._where, range(start, start + len(numbers)))
+
+    def _pick(self, positions: Integers) -> Integers:
+        """Read the rows from the first position to the last, and check only those that are wanted."""
+        numbers = self._numbers(int(positions[0]), int(positions[-1]) + 1)
+        positions = positions[positions - positions[0] < len(numbers)]
+        return encode_events(numbers[positions - positions[0]], self._axis, self._where, positions)
+
+    def _numbers(self, start: int, stop: int) -> Floats:
         size = max(0, stop - start)
         try:
             cells: Any = self._table.select(self._column).slice(start, size).collect().to_series()
         except BaseException as error:  # noqa: BLE001 - see _unreadable
             raise _unreadable(self._where, error) from None
-        numbers, _ = number_cells(self._where, self._column, cells)
-        return encode_events(numbers, self._axis, self._where, range(start, start + len(numbers)))
+        return number_cells(self._where, self._column, cells)[0]
 
 
 def _unreadable(name: str, error: BaseException) -> BaseException:

@@ -66,7 +66,7 @@ def write_to_pipe(release: Release[Any], layout: Layout, placement: PipePlacemen
     codec = codec_of(release.kind)
     parts = codec.write_parts(release.data, layout.format, {})
     first = [next(parts), next(parts, b"")]  # the header, and the first rows: the whole budget is charged now
-    _require_charged(release)
+    _require_charged(release, rows=bool(first[1]))
     options = codec.reread_options(release.data, layout.format)
     file = File("", release.kind, "standard output", "", layout.format, {}, options)
     pipe.announce(release.statement(explain([file], in_folder=False)))
@@ -87,8 +87,8 @@ def _all(first: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _require_charged(release: Release[Any]) -> None:
-    budget = release.guarantee.budget
-    if budget is None or release.evidence.total() not in {0, budget}:
+def _require_charged(release: Release[Any], *, rows: bool) -> None:
+    budget, total = release.guarantee.budget, release.evidence.total()
+    if budget is None or (total != budget and (rows or total != 0)):
         msg = f"{release.recipe.method} has not charged its whole budget before its first row"
         raise InternalError(msg)

@@ -67,7 +67,7 @@ class Answer:
     kept
         How many numbers they contain.
     dropped
-        The most that the dropped coefficients can change; part of `half_width`.
+        The most that the dropped coefficients, and the rounding of those sent, can change; part of `half_width`.
     to_add
         How many times the sum of the exact query whoever asks has to add to the estimate: the mean of the noisy vector,
         if the mode is `centred` and the exact query was not given.
@@ -161,11 +161,14 @@ def answer_sparsely(x: NoisyVector, query: NoisyVector, exact: Floats | None = N
     """Multiply Haar coefficients, of the query only those that reach `factor` times their mean absolute value."""
     sparse = sparsify(query.values, factor)
     message = encode_sparse(sparse)
+    sent = decode_sparse(message)
     coefficients = orthonormal(x.values)
     naive = answer_naively(x, query, exact)
-    dropped = truncation_bound(coefficients, sparse)
+    # what is sent is rounded, which loses a little more
+    lost = math.hypot(sparse.dropped, float(np.linalg.norm(sparse.values - sent.values)))
+    dropped = truncation_bound(coefficients, replace(sparse, dropped=lost))
     return Answer(
-        multiply(coefficients, decode_sparse(message)),
+        multiply(coefficients, sent),
         naive.standard_error,
         naive.half_width + dropped,
         len(x),

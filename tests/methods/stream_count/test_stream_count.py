@@ -87,6 +87,10 @@ def test_a_time_that_is_listed_twice_is_published_twice_from_the_same_noise(meth
     published = rows(method(times="3,3,8,8,8"), Stream.from_values([1] * 9), seed=2)
     assert published.times.tolist() == [3, 3, 8, 8, 8]
     assert len(set(published.values[:2])) == len(set(published.values[2:])) == 1
+    # it costs nothing: the noise is that of two publications
+    once = rows(method(times="3,8"), Stream.from_values([1] * 9), seed=2)
+    assert once.values.tolist() == published.values[[0, 2]].tolist()
+    assert once.half_widths.tolist() == published.half_widths[[0, 2]].tolist()
 
 
 def test_no_event_after_the_last_listed_time_is_read():

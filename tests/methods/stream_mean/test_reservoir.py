@@ -151,6 +151,16 @@ def test_reads_are_as_the_formula_says(times):
     assert distances[0] < DEVIATIONS < min(distances[1:])
 
 
+def test_reads_are_as_the_formula_says_after_many_batches():
+    """Each batch of entries goes on from the weight of the one before. 4.9 standard deviations: 1 in a million."""
+    times = np.arange(1, 3001)
+    counts = np.array([len(reads(3, times, key, batch=2)) for key in range(300)])
+    deviation = counts.std() / np.sqrt(len(counts))
+    claim = expected_reads(3, times)
+    distances = [abs(counts.mean() - factor * claim) / deviation for factor in (1, 0.9, 1.1)]
+    assert distances[0] < DEVIATIONS < min(distances[1:])
+
+
 @pytest.mark.parametrize(("events", "thousands"), [(10**4, 2.76), (10**5, 4.5), (10**6, 6.3), (10**7, 8.1)])
 def test_the_formula_is_that_of_harmonic_numbers(events, thousands):
     """The figures of the spec, which the thesis claims not to grow (Theorem 8.4.3)."""

@@ -151,6 +151,19 @@ def test_before_the_sample_is_full_the_achieved_half_width_is_published():
 # ---- reads and memory
 
 
+def test_half_widths_of_central_are_those_of_its_share_of_the_budget():
+    """The formula of the spec, minimised on a grid, with a quarter of epsilon for each of four estimates."""
+    data = Stream.from_values([0, 1] * 5_000)
+    rows = published(data, StreamMean(mechanism="central", times="30,40,50,1000", sample=20))
+    tried = np.linspace(0, 0.25, 100_002)[1:-1, None]
+    spread = 20 * (1 - 19 / rows.times) * tried**2 / 8
+    bounds = (np.log(2 / 0.05) + spread - np.log1p(-((tried / 0.25) ** 2))) / (20 * tried)
+    assert rows.half_widths == pytest.approx(np.minimum(bounds.min(axis=0), 1), rel=1e-6)
+    # and so is the sample that it takes for a half-width
+    enough = published(data, StreamMean(mechanism="central", every=1_000, half_width=0.2))
+    assert 0.19 < enough.half_widths[-1] <= 0.2
+
+
 def test_reads_are_counted_and_as_expected():
     """4.9 standard deviations: 1 in a million; 0.9 and 1.1 of the claim are rejected."""
     data = Stream.from_values(np.tile([0, 1, 1], 1000))
@@ -248,6 +261,24 @@ def test_samples_beyond_memory_are_refused():
     with pytest.raises(ParameterError, match="give a larger half_width"):
         StreamMean(half_width=0.0001).publish(data, EVENT)
     assert len(published(Stream.from_values([1, 0]), StreamMean(half_width=0.0001)).times) == 2
+
+
+@pytest.mark.parametrize("mechanism", SAMPLED)
+def test_the_smallest_half_width_takes_all_events(mechanism):
+    """Its square is 0 as a floating-point number."""
+    data, method = Stream.from_values([1, 0] * 9), StreamMean(mechanism=mechanism, half_width=1e-200, times="18")
+    assert published(data, method).times.tolist() == [18]
+    with pytest.raises(ParameterError, match="give a larger half_width"):
+        StreamMean(mechanism=mechanism, half_width=1e-200, horizon=10**9).publish(
+            Stream.from_values(iter([1, 0])), EVENT
+        )
+
+
+@pytest.mark.parametrize("every", [2**53 + 1, 2**62, 10**30])
+def test_a_distance_beyond_any_stream_is_refused(every):
+    with pytest.raises(ParameterError, match=r"every must be at most 2\^53"):
+        published(Stream.from_values(iter([1, 0])), StreamMean(every=every))
+    assert len(published(Stream.from_values(iter([1, 0])), StreamMean(every=2**53)).times) == 0
 
 
 def test_lattices_of_too_many_steps_are_refused():

@@ -71,6 +71,7 @@ def _require_small_sums(axis: NumberAxis, schedule: Schedule) -> None:
     """Refuse lattices of so many steps that sums over all events, whose number is public, are no longer exact."""
     if schedule.last is not None and axis.steps * schedule.last > _LARGEST_SUM:
         msg = (
-            f"values have {axis.steps:,} steps, too many for sums over {schedule.last:,} events; declare a larger step"
+            f"values have {axis.steps:,} steps, too many for sums over {schedule.last:,} events; "
+            "declare a larger step, or give a smaller horizon"
         )
         raise ParameterError(msg)

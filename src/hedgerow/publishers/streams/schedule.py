@@ -55,6 +55,9 @@ class Schedule:
         The horizon is the most events that there can be, 0 for the length of the stream, if that is known.
         """
         listed = read_times(times)
+        if every > _LARGEST:
+            msg = "every must be at most 2^53 events; give a smaller one"
+            raise ParameterError(msg)
         limits = [limit for limit in (horizon or None, length) if limit is not None]
         last = int(listed[-1]) if len(listed) else min(limits, default=None)
         if len(listed) and limits and int(listed[-1]) > min(limits):

@@ -60,8 +60,9 @@ class StreamMean(Publisher[Stream]):
     Which events are read, and the slots they take, are drawn from coins, whatever the values are.
     `randomised-response` and `laplace-bits`: each event that is read is asked for once with the whole budget (a bit;
     or L1 = the number of steps from `low` to `high`); batches of events are disjoint, so they cost the budget
-    together, and all estimates are computed from those answers. So at any time the state has no exact value but those
-    that are being read (pan-privacy, as long as past noise cannot be recomputed, as it can be from a seed).
+    together, and all estimates are computed from those answers. So at any time the state has no exact value but the
+    part of the stream that is being read, which of a file or pipe is a block of up to 4 MB with events before and after
+    (pan-privacy, as long as past noise cannot be recomputed, as it can be from a seed).
     `central`: the sum of the sample at each of the $q$ distinct times, L1 = the number of steps since an event is in
     the sample at most once, with $1 / q$ of the budget each. No use is made of the privacy that sampling adds: it holds
     for one estimate, not for several from one reservoir. `tree`: partial sums, as in `BinaryMechanism`. The half-width

@@ -70,8 +70,9 @@ def flipped_size(half_width: float, epsilon: float, confidence: float) -> int:
     >>> [flipped_size(0.1, epsilon, 0.95) for epsilon in (0.1, 0.5, 1, 2)]
     [73901, 3075, 864, 318]
     """
-    widths = min(debiasing_factor(epsilon) / half_width, float(_LARGEST))  # its square is still a float
-    return min(math.ceil(widths**2 * _log_inverse(confidence) / 2), _LARGEST)
+    ratio = debiasing_factor(epsilon) / half_width
+    size = ratio * ratio * _log_inverse(confidence) / 2  # it may be infinite
+    return math.ceil(size) if size < _LARGEST else _LARGEST
 
 
 def laplace_half_widths(
