@@ -16,8 +16,8 @@ its own vectors and noise. *Local* multiplies the noisy vector by the exact quer
 modes send a noisy query. The rivals:
 
 - *answer 0*: the trivial answer, whose relative error is 1.
-- *mean of the vector times keywords*: the simplest honest rival. Who asks multiplies the mean of the published vector
-  by the number of keywords; nothing is sent, and the query is not used.
+- *mean of the vector times keywords*: the simplest honest rival. Whoever asks multiplies the mean of the published
+  vector by the number of keywords; nothing is sent, and the query is not used.
 - *signed mean, as printed* keeps the Haar coefficients that reach the mean of the *signed* coefficients, which is near
   0; *largest 40 %* keeps the largest numbers of the noisy query itself.
 

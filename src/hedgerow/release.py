@@ -130,6 +130,8 @@ class Release(Generic[Kind]):
 
     def describe_use(self) -> str:
         """Say in one sentence what this release is of no use for, or how far it rests on its data."""
+        if self.is_empty() and self.comes_in_slices:
+            return "The release is empty: the stream ended before anything was due."
         if self.is_empty():
             return "The release is empty: the promise leaves nothing to publish."
         if self.is_noise():

@@ -323,3 +323,29 @@ def test_memory_does_not_grow_with_a_stream(tmp_path, method, events, every, out
     assert peak < 200 * 1024  # the system counts in kilobytes
     rows = tmp_path / ("out.txt" if out == "-" else "R/data.csv")
     assert rows.read_bytes().count(b"\n") == 1 + events // every
+
+
+def test_what_a_statement_on_standard_error_names_is_there(tmp_path):
+    """There is no release.json beside a pipe, and an account calls it by its name."""
+    (tmp_path / "a.bits").write_bytes(BITS)
+    assert run("account A --total 2 --unit event", tmp_path).code == 0
+    code, _, err = finish(start(f"publish a.bits {COUNT} --account A --out -", tmp_path))
+    assert (code, "release.json" in err, "Rows are in the order of time." in err) == (0, False, True), err
+    assert [(entry["state"], entry["out"]) for entry in entries(tmp_path / "A")] == [("out", "-")]
+
+
+def test_a_stream_that_ends_before_anything_is_due(tmp_path):
+    (tmp_path / "a.bits").write_bytes(BITS[:99])
+    ran = run(f"publish a.bits {COUNT} --out R", tmp_path)
+    assert (ran.code, "the stream ended before anything was due" in ran.err) == (3, True), ran
+    assert ("publications after fewer events" in ran.err, "larger epsilon" in ran.err) == (True, False)
+    code, out, err = finish(start(f"publish a.bits {COUNT} --out -", tmp_path))
+    assert (code, rows_of(out)) == (0, [])
+    assert err.strip().endswith("the stream ended before anything was due."), err
+
+
+def test_standard_output_that_is_closed(tmp_path):
+    (tmp_path / "a.bits").write_bytes(BITS)
+    line = f"exec {shlex.quote(sys.executable)} -m hedgerow publish a.bits {COUNT} --out - >&-"
+    ran = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (2, "hedgerow: standard output is closed; name a folder with --out\n")

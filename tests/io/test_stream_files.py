@@ -158,7 +158,7 @@ def test_a_parquet_file_that_cannot_be_read(tmp_path):
     for changed in (content[:-20], b"", b"PAR1", content[:40] + bytes(80) + content[120:]):
         path.write_bytes(changed)
         ran = run("describe a.parquet --kind streams", tmp_path)
-        assert (ran.code, "cannot be read; there is no such file, it is damaged" in ran.err) == (2, True), ran
+        assert (ran.code, "cannot be read; it is damaged, or it is not a Parquet table" in ran.err) == (2, True), ran
 
 
 def test_a_parquet_file_is_one_file(tmp_path):
@@ -172,12 +172,30 @@ def test_a_parquet_file_is_one_file(tmp_path):
         ("*.parquet", "there is no file *.parquet"),
         ("http://127.0.0.1:9/a.parquet", "there is no file http:"),
         ("d.parquet", "is a folder; name a file in it"),
-        ("p.parquet", "is not a regular file"),
+        ("-", "standard input: a Parquet table cannot be read from a pipe"),
+        ("p.parquet", "a Parquet table cannot be read from a pipe; write it to a file first"),
     ):
-        ran = run(["describe", name, "--kind", "streams"], tmp_path)
+        ran = run(["describe", name, "--kind", "streams", "--format", "parquet"], tmp_path)
         assert (ran.code, message in ran.err) == (2, True), ran
     (tmp_path / "[a].parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
     assert read(tmp_path / "[a].parquet", kind="streams").events.read(0, 9).tolist() == [0, 1]
+
+
+def test_no_error_advises_to_drop_an_event(tmp_path):
+    """It is refused, so it is no remedy."""
+    for content in (b"value\n1\n0,1\n", b"value\n1\n\xff\n", b"value\n1\n\0\n", b'value\n1\n"0\n'):
+        (tmp_path / "a.csv").write_bytes(content)
+        ran = run("describe a.csv --kind streams", tmp_path)
+        assert (ran.code, "a.csv:3: " in ran.err, "drop" in ran.err) == (2, True, False), ran
+
+
+def test_lines_are_skipped_however_many(tmp_path):
+    """Also more than there are, and across blocks."""
+    (tmp_path / "a.csv").write_bytes(b"# made\n# by\nvalue\n1\n0\n")
+    ran = run("describe a.csv --kind streams --read skip_lines=2", tmp_path)
+    assert (ran.code, "0.5" in ran.out) == (0, True), ran
+    ran = run("describe a.csv --kind streams --read skip_lines=1000000000", tmp_path)
+    assert (ran.code, "a.csv is empty: its first line must name the columns" in ran.err) == (2, True), ran
 
 
 def test_events_that_are_skipped_are_not_decoded(tmp_path):
@@ -234,3 +252,38 @@ def test_a_file_that_the_system_does_not_read(tmp_path, monkeypatch, error, mess
     monkeypatch.setattr(event_files.os, call, failing)
     with pytest.raises(EngineError, match=re.escape(message)):
         read(tmp_path / "a.bits", kind="streams").events.read(0, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("2,0.5,-0.1", "has a half-width below 0; it was changed or damaged"),
+        ("2,nan,0.1", "has a cell that is not a number"),
+        ("2,0.5,nan", "has a cell that is not a number"),
+        ("0,0.5,0.1", "times must be whole numbers from 1 on, in order"),
+    ],
+)
+def test_estimates_that_nobody_published(tmp_path, row, message):
+    (tmp_path / "a.csv").write_text(f"time,value,half_width\n{row}\n")
+    with pytest.raises(ReadError, match=message):
+        read(tmp_path / "a.csv", kind="streams", options={"rows": "means"})
+
+
+def test_whether_rows_rest_on_noise_is_known_from_the_reading_that_checks_them(tmp_path):
+    """A large file is not read once more for it."""
+    path = tmp_path / "a.csv"
+    for half_width, useless in ((0.5, True), (0.1, False)):
+        path.write_text(f"time,value,half_width\n1,0.5,0.7\n9,0.5,{half_width}\n")
+        estimates = read(path, kind="streams", options={"rows": "means"})
+        path.unlink()
+        assert (len(estimates), estimates.rests_on_noise()) == (2, useless)
+
+
+@pytest.mark.parametrize("method", ["stream-count", "binary-mechanism", "stream-mean"])
+def test_a_list_of_times_is_read_before_the_data(tmp_path, method):
+    """Also if nothing is to be published."""
+    (tmp_path / "a.bits").write_bytes(b"0110")
+    line = f"publish a.bits --kind streams --method {method} --epsilon 1 --unit event --out R --dry-run --set times="
+    for times, code in (("1,2", 0), ("2,1", 2), ("1,x", 2), ("0", 2)):
+        ran = run(line + times, tmp_path)
+        assert (ran.code, "times must be" in ran.err) == (code, code == 2), ran

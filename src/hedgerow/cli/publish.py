@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -103,7 +103,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
-    pipe = Pipe(sys.stdout.buffer, _announce) if job.out == PIPE else None
+    pipe = Pipe(_standard_output(), _announce) if job.out == PIPE else None
     if pipe is not None and as_json:
         msg = "--json prints one document, and --out - prints rows; give one of them"
         raise click.UsageError(msg)
@@ -126,6 +126,14 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     facts = {"published": True, "for_publication": release.publishable, "out": str(folder), "promise": promise}
     text = "\n\n".join(part for part in told if part)
     emit({**facts, "use": use, "for_the_owner_only": counts}, text, as_json=as_json)
+
+
+def _standard_output() -> BinaryIO:
+    """Where rows go."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed
+        msg = "standard output is closed; name a folder with --out"
+        raise click.UsageError(msg)
+    return sys.stdout.buffer
 
 
 def _announce(text: str) -> None:

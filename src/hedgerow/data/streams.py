@@ -17,7 +17,17 @@ from hedgerow.data.event_sources import BITS, ArrayEvents, Events, IteratorEvent
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 
-__all__ = ["ESTIMATED", "VALUE", "Estimates", "RowSource", "Rows", "Stream", "relative_precision", "value_domain"]
+__all__ = [
+    "ESTIMATED",
+    "VALUE",
+    "Estimates",
+    "RowSource",
+    "Rows",
+    "RowsToCome",
+    "Stream",
+    "relative_precision",
+    "value_domain",
+]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -157,6 +167,11 @@ class RowSource(Protocol):
     #: whether they are made while they are read, which is possible once
     once: bool
 
+    @property
+    def best(self) -> float | None:
+        """The best `relative_precision` of the rows that were read; None if nobody looked."""
+        ...
+
     def __len__(self) -> int:
         """Count the rows; those that are made while they are read, so far."""
         ...
@@ -170,6 +185,7 @@ class RowsInMemory:
     """Rows that are there."""
 
     once = False
+    best = None
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -266,9 +282,8 @@ class Estimates(Dataset):
 
         Times and half-widths are public, so this is known without looking at any event.
         """
-        if isinstance(self.source, RowsToCome):
-            best = self.source.best
-        else:
+        best = self.source.best
+        if best is None:
             best = min((relative_precision(rows, self.domain, self.of) for rows in self.rows()), default=math.inf)
         return len(self) > 0 and best >= 1
 

@@ -132,7 +132,7 @@ class Charge:
             "epsilon": str(epsilon),
             "made": datetime.now(UTC).date().isoformat(),
             "method": self._method,
-            "out": os.path.abspath(self._placement.folder),  # noqa: PTH100 - keeps links
+            "out": self._placement.name,
         }
         return with_entry(_settle(self._path, account, text), entry)
 

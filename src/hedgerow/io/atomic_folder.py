@@ -30,6 +30,11 @@ class Placement:
         self.folder = folder
         self._expected: os.stat_result | None = None
 
+    @property
+    def name(self) -> str:
+        """What an account calls the place."""
+        return os.path.abspath(self.folder)  # noqa: PTH100 - keeps links
+
     def expect(self, part: Path) -> None:
         """Remember the finished folder that will be renamed next."""
         self._expected = part.stat()

@@ -155,10 +155,10 @@ def codec_of(kind: str) -> Codec:
     return find_output_kind(kind).module("io").CODEC
 
 
-def explain(files: Sequence[File]) -> str:
-    """Describe how the files of a release are read, for its statement."""
+def explain(files: Sequence[File], *, in_folder: bool = True) -> str:
+    """Describe how the files of a release are read, for its statement; a pipe has no `release.json` beside them."""
     codecs = [codec_of(file.kind) for file in files]
     lines = (f"- `{file.file}`: {codec.explain(file)}" for file, codec in zip(files, codecs, strict=True))
     order = " ".join(dict.fromkeys(codec.order for codec in codecs))
     values = "The values that may occur, whether or not they do, are listed in `release.json` if they are public."
-    return "\n".join(lines) + f"\n\n{order} {values}"
+    return "\n".join(lines) + f"\n\n{order}" + (f" {values}" if in_folder else "")

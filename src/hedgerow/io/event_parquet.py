@@ -63,4 +63,4 @@ def _unreadable(name: str, error: BaseException) -> BaseException:
     """Return the error to raise: messages of the library may quote a cell, and some damage makes its core panic."""
     if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
         return error
-    return ReadError(f"{name} cannot be read; there is no such file, it is damaged, or it is not a Parquet table")
+    return ReadError(f"{name} cannot be read; it is damaged, or it is not a Parquet table")

@@ -21,7 +21,6 @@ __all__ = ["EventRequest", "TextEvents", "TextTable", "read_table"]
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-
 #: a line is in memory as a whole, and a stream without line breaks must not be
 _LONGEST = 2**24
 
@@ -33,7 +32,7 @@ class EventRequest(NamedTuple):
     estimates: str = "events"
     skip_lines: int = 0
     #: dropping an event would renumber all others
-    drop_bad: bool = False
+    drop_bad: None = None
 
 
 class TextTable(NamedTuple):
@@ -44,6 +43,8 @@ class TextTable(NamedTuple):
     names: list[str]
     wanted: tuple[str, ...]
     before: int
+    #: how many lines there are
+    lines: int
     request: EventRequest
 
     def columns(self) -> list[Floats]:
@@ -51,15 +52,11 @@ class TextTable(NamedTuple):
         # the request skips lines at the start of a file only
         request = self.request._replace(skip_lines=0)
         table = read_cells(self.where, self.content, request, set(self.wanted), self.names, self.before)
-        if len(table.line) < len(self):
-            line = np.setdiff1d(np.arange(len(self)) + self.before + 1, table.line)[0]
+        if len(table.line) < self.lines:
+            line = np.setdiff1d(np.arange(self.lines) + self.before + 1, table.line)[0]
             msg = f"{self.where}:{line}: the line is empty; every line is an event"
             raise ReadError(msg)
         return [number_cells(self.where, name, table.frame[name])[0] for name in self.wanted]
-
-    def __len__(self) -> int:
-        """Count the lines."""
-        return self.content.count(b"\n")
 
 
 def read_table(
@@ -69,29 +66,31 @@ def read_table(
     names = None if header else list(wanted)
     before = 0
     for part in _whole_lines(parts):
-        content = part if before >= request.skip_lines else _without(part, request.skip_lines - before)
-        before += part.count(b"\n") - content.count(b"\n")
+        content = part
+        if before < request.skip_lines:
+            content = _without(part, request.skip_lines - before)
+            before += part.count(b"\n") - content.count(b"\n")
         if names is None and content:
             head, _, content = content.partition(b"\n")
             names = _read_names(parts.where, head + b"\n", wanted, request, before)
             before += 1
         if content and names is not None:
-            table = TextTable(parts.where, content, names, wanted, before, request)
-            before += len(table)
-            yield table
+            lines = content.count(b"\n")
+            yield TextTable(parts.where, content, names, wanted, before, lines, request)
+            before += lines
     if names is None:
         msg = f"{parts.where} is empty: its first line must name the columns"
         raise ReadError(msg)
 
 
 def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
-    r"""Yield bytes that end with a line; `\r\n` ends a line, too."""
+    """Yield bytes that end with a line."""
     rest: list[bytes] = []
     size = 0
     for part in parts.open():
         whole, newline, after = part.rpartition(b"\n")
         if newline:
-            yield (b"".join([*rest, whole, newline])).replace(b"\r\n", b"\n")
+            yield b"".join([*rest, whole, newline])
             rest, size = [], 0
         rest.append(after)
         size += len(after)
@@ -103,9 +102,7 @@ def _whole_lines(parts: ByteParts) -> Iterator[bytes]:
 
 
 def _without(content: bytes, lines: int) -> bytes:
-    for _ in range(lines):
-        content = content.partition(b"\n")[2]
-    return content
+    return b"".join(content.split(b"\n", lines)[lines:])
 
 
 def _read_names(where: str, head: bytes, wanted: Sequence[str], request: EventRequest, before: int) -> list[str]:
@@ -124,7 +121,7 @@ class _TextBlock:
         self._table = table
         self._axis = axis
         self._first = first
-        self._size = len(table)
+        self._size = table.lines
 
     def __len__(self) -> int:
         return self._size
@@ -152,4 +149,4 @@ class TextEvents(ForwardEvents):
         first = 0
         for table in read_table(self._parts, (self._request.value,), self._request, header=self._header):
             yield _TextBlock(table, self._axis, first)
-            first += len(table)
+            first += table.lines

@@ -12,7 +12,15 @@ import numpy as np
 from hedgerow import progress
 from hedgerow.data import Domain, Source, Value
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.streams import ESTIMATED, Estimates, Rows, Stream, value_domain
+from hedgerow.data.streams import (
+    ESTIMATED,
+    Estimates,
+    Rows,
+    RowsToCome,
+    Stream,
+    relative_precision,
+    value_domain,
+)
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.event_files import BitEvents, SeekableBits, open_parts
@@ -93,11 +101,14 @@ def _make(
 
 
 def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
+    parts = open_parts(file.name, file.most)
     if file.form == "parquet":
+        if parts.once:
+            msg = f"{parts.where}: a Parquet table cannot be read from a pipe; write it to a file first"
+            raise ReadError(msg)
         from hedgerow.io.event_parquet import ParquetEvents  # noqa: PLC0415 - it needs a library
 
         return ParquetEvents(file.name, file.request.value, axis)
-    parts = open_parts(file.name, file.most)
     if file.form != "bits":
         return TextEvents(parts, axis, file.request, header=file.form == "csv")
     if Path(file.name).is_file() and not ending_of(Path(file.name)).compression:
@@ -119,13 +130,20 @@ def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
             if not (np.isfinite(times).all() and np.isfinite(values).all() and not np.isnan(half_widths).any()):
                 msg = f"{file.name} has a cell that is not a number; it was changed or damaged"
                 raise ReadError(msg)
+            if np.any(half_widths < 0):
+                msg = f"{file.name} has a half-width below 0; it was changed or damaged"
+                raise ReadError(msg)
             if np.any(times != rows.times) or np.any(np.diff(rows.times, prepend=last) < 0) or rows.times[0] < 1:
                 msg = f"{file.name}: times must be whole numbers from 1 on, in order; it was changed or damaged"
                 raise ReadError(msg)
             last = int(rows.times[-1])
             yield rows
 
-    return Estimates(domain, _RowsInFile(rows, sum(len(each.times) for each in rows())), file.request.estimates)
+    of = file.request.estimates
+    checked = RowsToCome(rows(), lambda some: relative_precision(some, domain, of))
+    for _ in checked:
+        pass
+    return Estimates(domain, _RowsInFile(rows, len(checked), checked.best), of)
 
 
 class _RowsInFile:
@@ -133,9 +151,10 @@ class _RowsInFile:
 
     once = False
 
-    def __init__(self, open_rows: Callable[[], Iterator[Rows]], count: int) -> None:
+    def __init__(self, open_rows: Callable[[], Iterator[Rows]], count: int, best: float) -> None:
         self._open_rows = open_rows
         self._count = count
+        self.best = best
 
     def __len__(self) -> int:
         return self._count

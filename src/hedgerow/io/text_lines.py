@@ -25,8 +25,8 @@ class LineRequest(Protocol):
     """What a request says about lines: whether bad ones are dropped, and how many precede the first record."""
 
     @property
-    def drop_bad(self) -> bool:
-        """Whether lines that cannot be read are dropped."""
+    def drop_bad(self) -> bool | None:
+        """Whether lines that cannot be read are dropped; None where none may be."""
         ...
 
     @property
@@ -97,7 +97,8 @@ class TextLines:
             return self
         if not request.drop_bad:
             line = self.numbers[np.argmax(bad)]
-            msg = f"{where}:{line}: {what}, or drop such lines with on_bad=drop"
+            more = "" if request.drop_bad is None else ", or drop such lines with on_bad=drop"
+            msg = f"{where}:{line}: {what}{more}"
             raise ReadError(msg)
         progress.count("lines that cannot be read", int(bad.sum()))
         return self.blank_out(bad)

@@ -1,4 +1,4 @@
-"""Answer inner products: releases in, with the exact query of who asks if needed; estimates with their error out."""
+"""Answer inner products: releases in, and the exact query of whoever asks if needed; estimates and their error out."""
 
 from __future__ import annotations
 

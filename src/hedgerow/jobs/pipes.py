@@ -41,6 +41,11 @@ class PipePlacement(Placement):
         super().__init__(Path(PIPE))
         self.written = False
 
+    @property
+    def name(self) -> str:
+        """The name that means standard output: there is no such file."""
+        return PIPE
+
     def is_out(self) -> bool:
         """Whether anything was published."""
         return self.written
@@ -64,7 +69,7 @@ def write_to_pipe(release: Release[Any], layout: Layout, placement: PipePlacemen
     _require_charged(release, rows=bool(first[1]))
     options = codec.reread_options(release.data, layout.format)
     file = File("", release.kind, "standard output", "", layout.format, {}, options)
-    pipe.announce(release.statement(explain([file])))
+    pipe.announce(release.statement(explain([file], in_folder=False)))
     placement.written = True
     try:
         for part in _all(first, parts):

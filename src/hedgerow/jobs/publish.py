@@ -121,11 +121,15 @@ def _require_use(job: Job, release: Release[Any]) -> None:
         weaker = "a larger epsilon, more records, a smaller domain"
     else:
         weaker = "a weaker promise, more records, coarser values"
-    msg += (
-        f"What would help: {weaker} or another method (hedgerow methods --kind {release.kind}); "
-        "--even-if-useless writes it all the same"
-    )
+    others = f"{weaker} or another method (hedgerow methods --kind {release.kind})"
+    helps = "a longer stream, or publications after fewer events" if _ended_early(release) else others
+    msg += f"What would help: {helps}; --even-if-useless writes it all the same"
     raise UselessRelease(msg)
+
+
+def _ended_early(release: Release[Any]) -> bool:
+    """Whether a stream ended before anything was due: no other promise would change that."""
+    return release.comes_in_slices and release.is_empty()
 
 
 def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:

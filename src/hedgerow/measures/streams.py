@@ -85,6 +85,7 @@ class _Middle:
     """Rows at the same times that ignore the data; the truth is always within their half-width."""
 
     once = False
+    best = None
 
     def __init__(self, released: Estimates) -> None:
         self._released = released

@@ -3,7 +3,7 @@ r"""Inner products of a noisy vector with a query, in four modes, with what is k
 The error of every mode is $c \cdot e_y + e_x \cdot y$: see `variance`. Whoever knows $\tilde x$ knows $c$, and whoever
 knows the query knows $y$, so that both parts are weighted sums of noise with known weights. Without the query, its
 declared bounds are used instead. Everything here is computed from releases and from what the one who asks knows: it
-costs no privacy. The exact query does not leave the machine of who asks.
+costs no privacy. The exact query does not leave the machine of whoever asks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Floats: TypeAlias = NDArray[np.float64]
 #: how the inner product is computed, with what each needs of the query
 MODES = {
     "local": "the exact query, here; nothing is sent",
-    "centred": "the noisy query; who asks adds a part with the sum of the exact one, which is not sent",
+    "centred": "the noisy query; whoever asks adds a part with the sum of the exact one, which is not sent",
     "naive": "the noisy query",
     "sparse": "the noisy query, by its largest Haar coefficients",
 }
@@ -123,7 +123,7 @@ def answer(
 
 
 def answer_locally(x: NoisyVector, exact: Floats) -> Answer:
-    """Multiply the noisy vector by the exact query, on the machine of who asks: nobody learns the query.
+    """Multiply the noisy vector by the exact query, on the machine of whoever asks: nobody learns the query.
 
     Examples
     --------
@@ -144,10 +144,10 @@ def answer_naively(x: NoisyVector, query: NoisyVector, exact: Floats | None = No
 
 
 def answer_centred(x: NoisyVector, query: NoisyVector, exact: Floats | None = None) -> Answer:
-    """Multiply the noisy vector minus its mean by the noisy query; who asks adds the mean times the exact sum.
+    """Multiply the noisy vector minus its mean by the noisy query; whoever asks adds the mean times the exact sum.
 
-    What the mean of the vector adds to the noise is avoided: most of it, if the numbers are alike. Who holds the vector
-    does not have the exact query: then the mean is returned, too, for who asks.
+    What the mean of the vector adds to the noise is avoided: most of it, if the numbers are alike. Whoever holds the
+    vector does not have the exact query: then the mean is returned, too, for whoever asks.
     """
     mean = float(x.values.mean()) if len(x) else 0.0
     centred = x.values - mean

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from hedgerow import PureDP, Stream, StreamMean
+from hedgerow.errors import ParameterError
 from hedgerow.publishers.streams.stream_mean.sample_sizes import (
     debiasing_factor,
     flipped_half_widths,
@@ -174,3 +176,11 @@ def test_the_two_sided_chernoff_bound_holds():
             for tau in np.linspace(0.05, 1, 20):
                 beyond = law.sf(math.ceil((1 + tau) * mean - 1e-9) - 1) + law.cdf(math.floor((1 - tau) * mean + 1e-9))
                 assert beyond <= 2 * math.exp(-(tau**2) * mean / (2 + tau))
+
+
+@pytest.mark.parametrize("mechanism", ["randomised-response", "laplace-bits", "central"])
+def test_a_sample_that_no_machine_can_hold_is_refused(mechanism):
+    """Its size does not fit into a number of the machine, either."""
+    method = StreamMean(mechanism=mechanism, half_width=1e-300, horizon=10**9)
+    with pytest.raises(ParameterError, match=r"a sample of .* events is needed, .*; give a larger half_width"):
+        method.publish(Stream.from_values(iter([0, 1])), PureDP(epsilon=1, unit="event"), seed=1)

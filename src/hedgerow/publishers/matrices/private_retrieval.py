@@ -27,7 +27,7 @@ class PrivateRetrieval(Publisher[Matrix]):
     r"""Publish a vector, or a query for its inner products, with unbiased noise on every coordinate.
 
     Of a column $x$ in the order of its rows, $\tilde x = x + e$ is published, beyond the declared bounds where the
-    noise leads: moved into them it would be biased. Who holds the data publishes $\tilde x$, who asks publishes
+    noise leads: moved into them it would be biased. Whoever holds the data publishes $\tilde x$, whoever asks publishes
     $\tilde y$, each under a promise of its own, and $\tilde x \cdot \tilde y$ estimates $x \cdot y$ [1]_. Better
     estimates from the same releases, and their error, are in `hedgerow.retrieval` and `hedgerow answer`; where
     $\tilde x$ can be downloaded, $\tilde x \cdot y$ needs no release of the query at all.

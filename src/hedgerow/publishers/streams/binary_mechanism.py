@@ -9,6 +9,7 @@ from hedgerow.data.streams import Estimates, Stream
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.streams.running_sums import estimate_sums, fixed_schedule
+from hedgerow.publishers.streams.schedule import read_times
 from hedgerow.publishers.streams.trees import BinaryTree
 
 __all__ = ["BinaryMechanism"]
@@ -47,11 +48,17 @@ class BinaryMechanism(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
 
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)
     horizon: int = param(0, "the most events that there can be; 0 for the length of the stream, if it is known", ge=0)
     confidence: float = param(0.95, "probability that a sum is within its half-width", gt=0, lt=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_times(self.times)  # a list that cannot be read is refused before the data is opened
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Build the tree over the leaves, and sum up nodes after each leaf."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from hedgerow.data.event_sources import Events
 from hedgerow.data.streams import Rows
 from hedgerow.errors import ParameterError, ReadError
 
-__all__ = ["Schedule"]
+__all__ = ["Schedule", "read_times"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -53,7 +54,7 @@ class Schedule:
 
         The horizon is the most events that there can be, 0 for the length of the stream, if that is known.
         """
-        listed = _read_times(times)
+        listed = read_times(times)
         if every > _LARGEST:
             msg = "every must be at most 2^53 events; give a smaller one"
             raise ParameterError(msg)
@@ -68,7 +69,7 @@ class Schedule:
     def count(self) -> int | None:
         """How many distinct times there are; None if that is not known in advance."""
         if len(self.listed):
-            return len(self._distinct())
+            return len(self._distinct)
         return None if self.last is None else self.last // self.every
 
     def require_count(self) -> int:
@@ -89,13 +90,13 @@ class Schedule:
             ready = events.ready()
             stop = stop if ready is None else max(start + 1, min(stop, self._count_due(ready)))
             stop = stop if self.count is None else min(stop, self.count)
-            yield self._distinct()[start:stop] if len(self.listed) else self.every * np.arange(start + 1, stop + 1)
+            yield self._distinct[start:stop] if len(self.listed) else self.every * np.arange(start + 1, stop + 1)
             start = stop
 
     def _count_due(self, events: int) -> int:
         """Count the distinct times up to so many events."""
         if len(self.listed):
-            return int(np.searchsorted(self._distinct(), events, side="right"))
+            return int(np.searchsorted(self._distinct, events, side="right"))
         return events // self.every
 
     def repeat(self, rows: Rows) -> Rows:
@@ -111,11 +112,13 @@ class Schedule:
             msg = "the stream has ended before the last of the listed times; list only times that it reaches"
             raise ReadError(msg)
 
+    @cached_property
     def _distinct(self) -> Integers:
         return self.listed[np.append(True, np.diff(self.listed) > 0)] if len(self.listed) else self.listed
 
 
-def _read_times(text: str) -> Integers:
+def read_times(text: str) -> Integers:
+    """Read the parameter `times`: event numbers in order, separated by commas; none if it is empty."""
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
     if not all(re.fullmatch(r"[1-9][0-9]{0,15}", part) for part in parts):
         msg = "times must be whole numbers of at least 1, separated by commas, such as 1000,2000,5000"

@@ -9,6 +9,7 @@ from hedgerow.data.streams import Estimates, Stream
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.streams.running_sums import estimate_sums, fixed_schedule
+from hedgerow.publishers.streams.schedule import read_times
 from hedgerow.publishers.streams.trees import SmoothTree
 
 __all__ = ["StreamCount"]
@@ -57,6 +58,8 @@ class StreamCount(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
     recommended: ClassVar[str] = "running counts and sums, published often, with one half-width for all of them"
 
     times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
@@ -67,6 +70,10 @@ class StreamCount(Publisher[Stream]):
         "best", "zeros and ones: best for Laplace noise, or as many of each", choices=("best", "paper")
     )
     equal_noise: bool = param(True, "the same noise at every step; if not, most steps have less and none has more")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_times(self.times)  # a list that cannot be read is refused before the data is opened
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Choose the words of the leaves, and sum up nodes after each leaf."""

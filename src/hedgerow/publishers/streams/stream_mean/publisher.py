@@ -16,7 +16,7 @@ from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.streams.leaf_sums import require_end
 from hedgerow.publishers.streams.running_sums import fixed_schedule, require_within_horizon
-from hedgerow.publishers.streams.schedule import Schedule
+from hedgerow.publishers.streams.schedule import Schedule, read_times
 from hedgerow.publishers.streams.stream_mean.reservoir import Entries, Reservoir
 from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
 from hedgerow.publishers.streams.stream_mean.slots import Slots
@@ -93,15 +93,21 @@ class StreamMean(Publisher[Stream]):
     kinds: ClassVar = (Stream,)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
+    #: events are read here, in order; no engine counts them
+    reads_all_records: ClassVar[bool] = True
     recommended: ClassVar[str] = "the mean of a stream of which reading every event would take too long"
 
     mechanism: str = param("randomised-response", "how estimates are made private", choices=(*_MEANS, "tree"))
-    times: str = param("", "event numbers after which to publish, such as 100,1000; empty for `every`")
+    times: str = param("", "after which events to publish, such as 1000,2000,5000; without it, after every so many")
     every: int = param(1, "publish after every so many events, if no times are listed", ge=1)
-    horizon: int = param(0, "the most events that there can be; 0 for the length of the stream", ge=0)
+    horizon: int = param(0, "the most events that there can be; 0 for the length of the stream, if it is known", ge=0)
     half_width: float = param(0.1, "how far an estimate may be from the mean, as a share of high - low", gt=0, lt=1)
     confidence: float = param(0.95, "with what probability, at each time", gt=0, lt=1)
     sample: int = param(0, "events in the sample; 0 for as many as half_width needs", ge=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_times(self.times)  # a list that cannot be read is refused before the data is opened
 
     def run(self, data: Stream, ledger: Ledger) -> Estimates:
         """Read the events of a reservoir, keep private values in its slots, and publish their mean."""
