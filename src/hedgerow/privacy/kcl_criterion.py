@@ -210,17 +210,17 @@ class KCL(Criterion):
                 f"Anyone who knows {visits} (place and time) of a person in the data, in one record, finds published "
                 f"records of at least {self.k} persons that match, or none"
             )
-            held = f"is held by at most {share} of the persons whose records match"
+            frequency = f"is held by at most {share} of the persons whose records match"
         else:
             matches = (
                 f"Anyone who knows {visits} (place and time) of a person in the data finds at least {self.k} published "
                 "records that match, or none"
             )
-            held = f"occurs in at most {share} of the records that match"
+            frequency = f"occurs in at most {share} of the records that match"
         if not self.sensitive or self.c == 1:
             return f"{matches} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
         return (
-            f"{matches}, and each of these sensitive values {held}: "
+            f"{matches}, and each of these sensitive values {frequency}: "
             f"{protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 
