@@ -21,9 +21,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Domain, Source, Trajectories
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Plain
+from hedgerow.privacy.label_criterion import count_label_faults, count_label_steps
 from hedgerow.privacy.numbers import NumberLike, read_number, show
 
 __all__ = ["KCL", "count_violations"]
@@ -60,7 +62,7 @@ class KCL(Criterion):
     """
 
     name: ClassVar[str] = "KCL"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = (Trajectories, CoarseTrajectories)
 
     k: int
     c: Fraction
@@ -123,7 +125,8 @@ class KCL(Criterion):
         sequences = sum(_count_sequences(lengths, self.l) for lengths in sizes)
         # one step per record length, per sequence length and per position of the first visit
         steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
-        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
+        pairs = sum(count_label_steps(data) for data in outputs.values() if isinstance(data, CoarseTrajectories))
+        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps + pairs
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length."""
@@ -133,6 +136,8 @@ class KCL(Criterion):
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
                 counts[f"{what} in fewer than {self.k} records"] += few
                 counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
+            if isinstance(data, CoarseTrajectories):
+                counts.update(count_label_faults(data))
         return counts
 
     def warn_about(self, data: Dataset) -> None:
