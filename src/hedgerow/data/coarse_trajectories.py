@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Value
 from hedgerow.data.owners import renumber_at_random, require_owners
-from hedgerow.data.place_time_levels import PlaceTimeLevels
+from hedgerow.data.place_time_levels import PlaceTimeLevels, RegionLevel
 from hedgerow.data.ragged_arrays import take_lists
 from hedgerow.data.sorting import order_of_lists
-from hedgerow.errors import DomainError
+from hedgerow.errors import DomainError, ParameterError
 
 __all__ = ["CoarseTrajectories", "Label"]
 
 Integers: TypeAlias = NDArray[np.int64]
 #: a label as plain values: the name of the level of places, the region, from when on, and until when
 Label: TypeAlias = tuple[str, str, int, int]
+
+#: column names of the tables of labels, not available for attributes
+_RESERVED = ("unit", "position", "place_level", "place", "time", "time_to")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +51,10 @@ class CoarseTrajectories(Dataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for codes in self.traits.values():
+        for name, codes in self.traits.items():
+            if name in _RESERVED:
+                msg = f"an attribute of records cannot be called {name!r}; rename it"
+                raise ParameterError(msg)
             codes.flags.writeable = False
 
     def __len__(self) -> int:
@@ -78,11 +84,12 @@ class CoarseTrajectories(Dataset):
 
     def decode(self, labels: Integers) -> list[Label]:
         """Return labels as plain values."""
-        levels = self.levels
-        columns = (column.tolist() for column in levels.split(labels))
+        places, times = self.levels.places, self.levels.times
+        place_level, region, time_level, number = (column.tolist() for column in self.levels.split(labels))
+        levels: list[RegionLevel] = [places[level] for level in place_level]
         return [
-            (levels.places[i].name, levels.places[i].regions[region], *levels.times.interval(j, number))
-            for i, region, j, number in zip(*columns, strict=True)
+            (level.name, level.regions[at], *times.interval(width, bin_number))
+            for level, at, width, bin_number in zip(levels, region, time_level, number, strict=True)
         ]
 
     def records(self) -> list[tuple[tuple[Label, ...], tuple[Value | None, ...]]]:
@@ -116,17 +123,21 @@ class CoarseTrajectories(Dataset):
 
     def canonical(self) -> CoarseTrajectories:
         """Sort records by their labels and sensitive values, and drop owners; labels without order are sorted, too."""
-        data = self if self.ordered else self._with_sorted_labels()
-        sizes = np.diff(data.starts)
+        if not self.ordered:
+            row = np.repeat(np.arange(len(self)), np.diff(self.starts))
+            by_label = np.lexsort((*self.levels.sort_key(self.labels), row))
+            if np.any(by_label[1:] < by_label[:-1]):
+                return replace(self, labels=self.labels[by_label]).canonical()
+        sizes = np.diff(self.starts)
         order = [np.zeros(0, np.int64)]
         for size in np.unique(sizes).tolist():
             members = np.flatnonzero(sizes == size)
-            if data.traits and len(members) > 1:
-                members = members[np.lexsort([codes[members] for codes in reversed(list(data.traits.values()))])]
+            if self.traits and len(members) > 1:
+                members = members[np.lexsort([codes[members] for codes in reversed(list(self.traits.values()))])]
             if size:
-                members = members[order_of_lists(data.labels[data.starts[members][:, None] + np.arange(size)])]
+                members = members[order_of_lists(self.labels[self.starts[members][:, None] + np.arange(size)])]
             order.append(members)
-        return replace(data._only(np.concatenate(order)), persons=None)
+        return replace(self._only(np.concatenate(order)), persons=None)
 
     def narrowed(self) -> CoarseTrajectories:
         """Return the same data: labels need the whole declared domain."""
@@ -147,11 +158,6 @@ class CoarseTrajectories(Dataset):
         private = [(name, column.tolist()) for name, column in columns.items()]
         public = [axes, self.domain.source.value, self.levels.regions_by, self.levels.bins, self.ordered]
         return msgspec.json.encode([self.kind, *public, private])
-
-    def _with_sorted_labels(self) -> CoarseTrajectories:
-        row = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        order = np.lexsort((*self.levels.sort_key(self.labels), row))
-        return replace(self, labels=self.labels[order])
 
     def _only(self, chosen: NDArray[Any]) -> CoarseTrajectories:
         """Keep the chosen records, by number or by a flag for each."""

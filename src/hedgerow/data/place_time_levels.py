@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Hashable, Sequence
@@ -74,7 +75,7 @@ class TimeBins:
             while 2 * widths[-1] < period and period % (2 * widths[-1]) == 0:
                 widths.append(2 * widths[-1])
         widths += [period] if widths[-1] != period else []
-        if any(next_ <= width or next_ % width for width, next_ in zip(widths, widths[1:], strict=False)):
+        if any(next_ <= width or next_ % width for width, next_ in itertools.pairwise(widths)):
             msg = (
                 f"each width of time bins must divide the next, from the finest ({step}) to the whole period ({period})"
                 f"; got {','.join(map(str, widths))}"
@@ -225,7 +226,7 @@ def _numbered(name: str, keys: Sequence[Hashable], names: Sequence[str]) -> Regi
 
 def _require_nested(levels: Sequence[RegionLevel]) -> None:
     """Refuse a group of a finer level that lies in two groups of a coarser one."""
-    for fine, coarse in zip(levels, levels[1:], strict=False):
+    for fine, coarse in itertools.pairwise(levels):
         pairs = set(zip(fine.of_place.tolist(), coarse.of_place.tolist(), strict=True))
         if len(pairs) != len(fine.regions):
             msg = (

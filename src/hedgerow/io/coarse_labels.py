@@ -23,7 +23,16 @@ from hedgerow.io.long_table import Flags, Integers, LongTable
 from hedgerow.io.output_table import OutputTable
 from hedgerow.io.record_checker import RecordChecker
 
-__all__ = ["COLUMNS", "OPTIONS", "PATTERNS", "LabelTable", "label_options", "label_remarks", "read_labels", "require_domain"]
+__all__ = [
+    "COLUMNS",
+    "OPTIONS",
+    "PATTERNS",
+    "LabelTable",
+    "label_options",
+    "label_remarks",
+    "read_labels",
+    "require_domain",
+]
 
 #: the columns of a file of labels beyond those of visits
 COLUMNS = ("position", "place_level", "time_to")
@@ -173,8 +182,8 @@ class _Cells:
         columns = table.columns
         position = columns["position"].cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
         begin, end = (columns[name].cast(pl.Int64, strict=False) for name in ("time", "time_to"))
-        texts = (columns[name].cast(pl.String) for name in ("place_level", "place"))
-        return cls(position, *texts, begin, end)
+        level, place = (columns[name].cast(pl.String) for name in ("place_level", "place"))
+        return cls(position, level, place, begin, end)
 
     @property
     def filled(self) -> Flags:

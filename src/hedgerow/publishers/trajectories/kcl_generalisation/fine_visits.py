@@ -100,8 +100,10 @@ class FineVisits:
 
 
 class Labelling:
-    """The labels so far: `label[v]` is the label whose first visit is `v`, or -1; `slot[v]` is the first visit of the
-    label that stands for visit `v`, or -1.
+    """The labels so far, by visit.
+
+    `label[v]` is the label whose first visit is `v`, or -1. `slot[v]` is the first visit of the label that stands for
+    visit `v`, or -1.
     """
 
     def __init__(self, visits: int) -> None:

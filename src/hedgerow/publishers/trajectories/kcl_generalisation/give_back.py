@@ -27,8 +27,13 @@ def grow(visits: FineVisits, support: Support, node: tuple[int, int]) -> Labelli
     return labelling
 
 
-def give_back(visits: FineVisits, support: Support, labelling: Labelling, items: Items) -> None:
-    """Offer each label of the items to the records that lost it, the most frequent first; ties by bin, then region."""
+def give_back(
+    visits: FineVisits, support: Support, labelling: Labelling, items: Items, *, only: Flags | None = None
+) -> None:
+    """Offer each label of the items to the records that lost it, the most frequent first; ties by bin, then region.
+
+    With `only`, it is offered to these records alone.
+    """
     distinct, at = group_equal(items.label)
     persons = support.count(at, visits.record[items.first], len(distinct))
     by_label = np.argsort(at, kind="stable")
@@ -39,7 +44,11 @@ def give_back(visits: FineVisits, support: Support, labelling: Labelling, items:
     for done, which in enumerate(order.tolist()):
         progress.tell("giving labels", done, len(order))
         slots = items.first[by_label[(ends[which - 1] if which else 0) : ends[which]]]
-        given = keep_supported(support, labelling, slots, labelling.label[slots] < 0)
+        lost = labelling.label[slots] < 0
+        if only is not None:
+            taken = ~lost | only[visits.record[slots]]
+            slots, lost = slots[taken], lost[taken]
+        given = keep_supported(support, labelling, slots, lost)
         labelling.label[slots[given]] = distinct[which]
 
 

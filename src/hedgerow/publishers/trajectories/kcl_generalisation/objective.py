@@ -36,7 +36,8 @@ def measure_utility(visits: FineVisits, labelling: Labelling, objective: str, ti
         return of_visits
     coarser = np.maximum(place_level[1:], place_level[:-1])
     apart = np.zeros(len(move), np.bool_)
-    for level in np.unique(coarser).tolist():
+    levels: list[int] = np.unique(coarser).tolist()
+    for level in levels:
         here, column = coarser == level, visits.regions[level]
         apart[here] = column[1:][here] != column[:-1][here]
     seen = move & kept[1:] & kept[:-1] & apart

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hedgerow.data import Trajectories
+from hedgerow.data import Domain, Trajectories
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.place_time_levels import PlaceTimeLevels
 from hedgerow.errors import ParameterError
@@ -18,13 +18,14 @@ from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
 from hedgerow.publishers.trajectories.kcl_generalisation.give_back import climb, grow
 from hedgerow.publishers.trajectories.kcl_generalisation.objective import OBJECTIVES, measure_utility
+from hedgerow.publishers.trajectories.kcl_generalisation.peeling import peel
 from hedgerow.publishers.trajectories.kcl_generalisation.refine import refine
 from hedgerow.publishers.trajectories.kcl_generalisation.search import Node, find_best_node
 from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
 
 __all__ = ["TrajectoryGeneralisation"]
 
-_SEARCH = "search"
+_SEARCH, _ANY, _DOUBLING, _PATHS = "search", "any", "doubling", "paths"
 _CHOICE = ("auto", "yes", "no")
 
 
@@ -51,14 +52,14 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
 
     Examples
     --------
-    >>> from hedgerow import Axis, Domain
+    >>> from hedgerow.data import Axis
     >>> place = Axis(("quay", "pier", "mall"), (("port",), ("port",), ("centre",)))
     >>> domain = Domain.declare(place=place, time=range(24))
     >>> visits = [[("quay", 8), ("mall", 9)], [("pier", 8), ("mall", 9)]] * 2 + [[("pier", 11)]]
     >>> data = Trajectories.from_records(visits, domain=domain)
     >>> release = TrajectoryGeneralisation(levels="1,24").publish(data, KCL(k=4, l=2))
     >>> release.data.records()[-1]
-    ((('1', 'port', 8, 9), ('0', 'mall', 9, 10)), ())
+    ((('1', 'port', 8, 12), ('0', 'mall', 9, 10)), ())
 
     References
     ----------
@@ -75,34 +76,49 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     reads_all_records: ClassVar[bool] = True
 
     levels: str = param(_SEARCH, "search, or a level of places and a width of time bins, such as 1,4 or 0.02,240")
-    coarsest: str = param("", "the coarsest level and width that are of use, written the same way; the search stays below")
-    strict: bool = param(False, "whether lost visits get no labels beyond coarsest either")  # noqa: FBT003
+    coarsest: str = param(
+        _ANY, "the coarsest level and width that are of use, written like levels; it bounds the search"
+    )
+    strict: bool = param(False, "whether lost visits get no labels beyond coarsest either")
     mixed: str = param("auto", "labels of several levels; auto is yes where the promise allows it", choices=_CHOICE)
     order: str = param("auto", "publish the order of first visits; auto is yes where possible", choices=_CHOICE)
+    suppress: str = param(
+        "grow",
+        "give labels to records that have none (grow), or delete and give back: for shares of places (peel)",
+        choices=("grow", "peel"),
+    )
     objective: str = param("balanced", "what levels are chosen for", choices=tuple(OBJECTIVES))
     time_weight: float = param(0.25, "the weight of precise times against precise places in the search", ge=0, le=1)
-    times: str = param("", "widths of time bins, such as 60,240; by default doublings of the finest, and the period")
-    grid: str = param("", "the size in degrees of the finest cells, for places with coordinates; else paths are taken")
+    times: str = param(
+        _DOUBLING, "widths of time bins, such as 60,240; doubling: from the finest on, as long as they fit"
+    )
+    grid: str = param(_PATHS, "the size in degrees of the finest cells, for places with coordinates; else their paths")
     doublings: int = param(5, "how often cells double in size, for a grid", ge=0, le=30)
 
     def run(self, data: Trajectories, ledger: Ledger) -> CoarseTrajectories:
         """Choose levels, recode, give labels to whole groups, coarser ones to what is lost, and refine."""
         promise = ledger.promised(KCL)
         data.domain.require_public()
-        levels = PlaceTimeLevels.of(
-            data.domain, grid=self.grid, doublings=self.doublings if self.grid else 0, widths=self.times
-        )
-        bound = levels.find(self.coarsest) if self.coarsest else levels.coarsest
+        levels = self.hierarchies(data.domain)
+        bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
         mixed, ordered = self._shape(data, promise)
         promise.warn_about(data)
         visits = FineVisits.of(data, levels, promise)
         support = Support(visits, promise, ordered=ordered)
-        node = levels.find(self.levels) if self.levels != _SEARCH else self.search(visits, promise, bound, ordered)
-        labelling = grow(visits, support, node)
+        node = self.search(visits, promise, bound, ordered) if self.levels == _SEARCH else levels.find(self.levels)
+        labelling = (
+            peel(visits, support, node, ledger.coins()) if self.suppress == "peel" else grow(visits, support, node)
+        )
         if mixed:
             climb(visits, support, labelling, node, bound if self.strict else levels.coarsest)
             refine(visits, support, labelling)
         return _publishable(data, visits, labelling, ordered)
+
+    def hierarchies(self, domain: Domain) -> PlaceTimeLevels:
+        """The levels of places and times that the parameters ask for, of the public domain."""
+        grid = "" if self.grid == _PATHS else self.grid
+        widths = "" if self.times == _DOUBLING else self.times
+        return PlaceTimeLevels.of(domain, grid=grid, doublings=self.doublings if grid else 0, widths=widths)
 
     def search(self, visits: FineVisits, promise: KCL, bound: Node, ordered: bool) -> Node:  # noqa: FBT001
         """Find levels by estimates that do not count sensitive values: the levels then tell nothing about them."""
@@ -136,10 +152,13 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
 
 
 def _publishable(
-    data: Trajectories, visits: FineVisits, labelling: Labelling, ordered: bool  # noqa: FBT001
+    data: Trajectories,
+    visits: FineVisits,
+    labelling: Labelling,
+    ordered: bool,  # noqa: FBT001
 ) -> CoarseTrajectories:
     given = np.flatnonzero(labelling.label >= 0)
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(labelling.label >= 0)))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(labelling.label >= 0, dtype=np.int64)))
     return CoarseTrajectories(
         data.domain,
         visits.levels,

@@ -51,7 +51,9 @@ class _Groups:
         labels, at = group_equal(labelling.label[given])
         ends = np.cumsum(np.bincount(at, minlength=len(labels)))[:-1]
         parts = np.split(given[np.argsort(at, kind="stable")], ends)
-        self.slots: dict[int, Integers] = dict(zip(labels.tolist(), parts, strict=True))
+        self.slots: dict[int, Integers] = dict(
+            zip(labels.tolist(), parts, strict=False)
+        )  # of nothing there is one part
         self.queue: list[tuple[int, int]] = []
         for label in self.slots:
             self.push(label)

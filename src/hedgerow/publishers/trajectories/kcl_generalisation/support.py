@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,14 +9,13 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import concatenate_ranges, floor_multiples, group_equal, sort_distinct
 from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.publishers.trajectories.kcl_generalisation.combinations import choose_from_lists, number_tuples
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
 
 __all__ = ["Occurrences", "Support", "keep_supported"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
-
-_LARGEST = 2**62
 
 
 class Occurrences(NamedTuple):
@@ -73,43 +71,22 @@ class Support:
             order = np.lexsort((label, holder))
             label, holder, where = label[order], holder[order], where[order]
         before = (where < slots[holder]) if self.ordered else np.zeros(len(where), np.bool_)
-        return _combine(label, before.astype(np.int64), holder, len(slots), others)
+        of, at = choose_from_lists(np.bincount(holder, minlength=len(slots)), others)
+        _, label = group_equal(label)
+        sequence, sequences = number_tuples([before[at].sum(axis=1), *(label[column] for column in at.T)])
+        return Occurrences(sequence, of, sequences)
 
-
-def _combine(label: Integers, before: Integers, holder: Integers, holders: int, size: int) -> Occurrences:
-    """All combinations of `size` labels of each holder, in their order."""
-    sizes = np.bincount(holder, minlength=holders)
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-    _, label = group_equal(label)
-    symbols = int(label.max(initial=0)) + 1
-    codes: list[Integers] = [np.zeros(0, np.int64)]
-    rows: list[Integers] = [np.zeros(0, np.int64)]
-    parts: list[tuple[Integers, Integers, Integers]] = []
-    for length in np.unique(sizes[sizes >= size]).tolist():
-        members = np.flatnonzero(sizes == length)
-        chosen = np.array(list(combinations(range(length), size)), np.int64)
-        parts.append((members, starts[members][:, None], chosen))
-    for members, start, chosen in parts:
-        codes.append(_count_before(before, start, chosen))
-        rows.append(np.repeat(members, len(chosen)))
-    code, prefixes = np.concatenate(codes), size + 1
-    for position in range(size):
-        column = [label[start + chosen[:, position]].ravel() for _, start, chosen in parts]
-        if prefixes * symbols >= _LARGEST:  # number the prefixes afresh: a code must not wrap around
-            distinct, code = group_equal(code)
-            prefixes = len(distinct)
-        code = code * symbols + np.concatenate([np.zeros(0, np.int64), *column])
-        prefixes *= symbols
-    distinct, at = group_equal(code)
-    return Occurrences(at, np.concatenate(rows), len(distinct))
-
-
-def _count_before(before: Integers, start: Integers, chosen: Integers) -> Integers:
-    """How many of the chosen labels come before the given one."""
-    total = np.zeros((len(start), len(chosen)), np.int64)
-    for position in range(chosen.shape[1]):
-        total += before[start + chosen[:, position]]
-    return total.ravel()
+    def sequences_of(self, labelling: Labelling, length: int) -> tuple[Occurrences, Integers]:
+        """All sequences of so many labels that occur, with the slots of each occurrence; the holder is the record."""
+        slots = np.flatnonzero(labelling.label >= 0)
+        record = self.visits.record[slots]
+        _, label = group_equal(labelling.label[slots])
+        if not self.ordered:
+            order = np.lexsort((label, record))
+            slots, label = slots[order], label[order]
+        of, at = choose_from_lists(np.bincount(record, minlength=len(self.visits.owner)), length)
+        sequence, sequences = number_tuples([label[column] for column in at.T])
+        return Occurrences(sequence, of, sequences), slots[at]
 
 
 def keep_supported(support: Support, labelling: Labelling, slots: Integers, candidate: Flags) -> Flags:
