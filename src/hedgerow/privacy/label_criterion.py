@@ -84,7 +84,7 @@ def _region_of(axis: Axis, regions_by: str, level: str, place: int) -> str:
         return str(axis.values[place])
     if regions_by.startswith("grid"):
         return ":".join(
-            str((Decimal(repr(degrees)) / Decimal(level)).to_integral_value(ROUND_FLOOR))
+            str(int((Decimal(repr(degrees)) / Decimal(level)).to_integral_value(ROUND_FLOOR)))
             for degrees in axis.coordinates[place]
         )
     return axis.paths[place][-int(level)]
