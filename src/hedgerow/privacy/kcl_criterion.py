@@ -62,7 +62,7 @@ class KCL(Criterion):
     """
 
     name: ClassVar[str] = "KCL"
-    kinds: ClassVar = (Trajectories, CoarseTrajectories)
+    kinds: ClassVar = (Trajectories,)
 
     k: int
     c: Fraction
@@ -98,8 +98,9 @@ class KCL(Criterion):
         return tuple(dict.fromkeys(column for column, _ in self.sensitive))
 
     def require(self, data: Dataset) -> None:
-        """Also refuse sensitive values that are not in the domain."""
-        super().require(data)
+        """Also refuse sensitive values that are not in the domain; labels are trajectories as well."""
+        if not isinstance(data, CoarseTrajectories):
+            super().require(data)
         [visits] = _trajectories({"": data})
         _require_in_domain(visits, self.sensitive)
 
