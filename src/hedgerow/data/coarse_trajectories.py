@@ -123,11 +123,18 @@ class CoarseTrajectories(Dataset):
 
     def canonical(self) -> CoarseTrajectories:
         """Sort records by their labels and sensitive values, and drop owners; labels without order are sorted, too."""
+        return replace(self.sorted(), persons=None)
+
+    def canonical_owners(self) -> Integers | None:
+        """The owner of each record in the order of `canonical`; None if they are not known."""
+        return self.sorted().persons
+
+    def sorted(self) -> CoarseTrajectories:
+        """Sort records by their labels and sensitive values; owners stay."""
+        labels = self.labels
         if not self.ordered:
             row = np.repeat(np.arange(len(self)), np.diff(self.starts))
-            by_label = np.lexsort((*self.levels.sort_key(self.labels), row))
-            if np.any(by_label[1:] < by_label[:-1]):
-                return replace(self, labels=self.labels[by_label]).canonical()
+            labels = labels[np.lexsort((*self.levels.sort_key(labels), row))]
         sizes = np.diff(self.starts)
         order = [np.zeros(0, np.int64)]
         for size in np.unique(sizes).tolist():
@@ -135,9 +142,9 @@ class CoarseTrajectories(Dataset):
             if self.traits and len(members) > 1:
                 members = members[np.lexsort([codes[members] for codes in reversed(list(self.traits.values()))])]
             if size:
-                members = members[order_of_lists(self.labels[self.starts[members][:, None] + np.arange(size)])]
+                members = members[order_of_lists(labels[self.starts[members][:, None] + np.arange(size)])]
             order.append(members)
-        return replace(self._only(np.concatenate(order)), persons=None)
+        return self._only(np.concatenate(order), labels)
 
     def narrowed(self) -> CoarseTrajectories:
         """Return the same data: labels need the whole declared domain."""
@@ -159,9 +166,9 @@ class CoarseTrajectories(Dataset):
         public = [axes, self.domain.source.value, self.levels.regions_by, self.levels.bins, self.ordered]
         return msgspec.json.encode([self.kind, *public, private])
 
-    def _only(self, chosen: NDArray[Any]) -> CoarseTrajectories:
-        """Keep the chosen records, by number or by a flag for each."""
-        starts, labels = take_lists(self.starts, self.labels, chosen)
+    def _only(self, chosen: NDArray[Any], labels: Integers | None = None) -> CoarseTrajectories:
+        """Keep the chosen records, by number or by a flag for each, with these labels if they are given."""
+        starts, labels = take_lists(self.starts, self.labels if labels is None else labels, chosen)
         traits = {name: codes[chosen] for name, codes in self.traits.items()}
         persons = None if self.persons is None else self.persons[chosen]
         return replace(self, starts=starts, labels=labels, traits=traits, persons=persons)
