@@ -12,7 +12,7 @@ from hedgerow.arrays import group_equal
 from hedgerow.data.sorting import order_of_lists
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Items, Labelling
 from hedgerow.publishers.trajectories.kcl_generalisation.give_back import give_back
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.publishers.trajectories.kcl_generalisation.support import Occurrences, Support
 
 __all__ = ["peel"]
 
@@ -34,9 +34,12 @@ def peel(visits: FineVisits, support: Support, node: tuple[int, int], coins: np.
     items = visits.items(*node, np.arange(len(visits)))
     labelling.label[items.first] = items.label
     ties = _draw_ties(visits, items, coins)
+    listed: list[_Listed] = []
     for length in range(1, support.longest + 1):
-        while _delete_shortest(support, labelling, length, ties):
+        listed.append(_Listed(*support.sequences_of(labelling, length)))
+        while _delete_shortest(support, labelling, listed, ties):
             progress.tell("suppressing")
+    del listed
     filled = np.zeros(len(visits.owner), np.bool_)
     filled[visits.record[labelling.label >= 0]] = True
     give_back(visits, support, labelling, items, only=filled)
@@ -45,16 +48,34 @@ def peel(visits: FineVisits, support: Support, node: tuple[int, int], coins: np.
     return labelling
 
 
-def _delete_shortest(support: Support, labelling: Labelling, longest: int, ties: Floats) -> bool:
+class _Listed:
+    """The occurrences of all sequences of one length, and their slots; what was deleted is taken off.
+
+    Deleting changes no label, so sequences are numbered once.
+    """
+
+    def __init__(self, occurrences: Occurrences, slots: Integers) -> None:
+        self.sequence, self.record, self.sequences = occurrences
+        self.slots = slots
+
+    def take_off(self, labelling: Labelling) -> None:
+        """Keep the occurrences all of whose items are there."""
+        left = np.logical_and.reduce([labelling.label[column] >= 0 for column in self.slots.T])
+        if not left.all():
+            self.sequence, self.record, self.slots = self.sequence[left], self.record[left], self.slots[left]
+
+
+def _delete_shortest(support: Support, labelling: Labelling, listed: list[_Listed], ties: Floats) -> bool:
     """Resolve the shortest violating sequences, in all records at once; return whether there were any."""
-    for length in range(1, longest + 1):
-        (sequence, record, sequences), slots = support.sequences_of(labelling, length)
-        bad = support.violating(sequence, record, sequences)[sequence]
+    for sequences in listed:
+        sequences.take_off(labelling)
+        violating = support.violating(sequences.sequence, sequences.record, sequences.sequences)
+        bad = violating[sequences.sequence]
         if bad.any():
-            if length == 1:
-                labelling.label[slots[bad, 0]] = -1
+            if sequences.slots.shape[1] == 1:
+                labelling.label[sequences.slots[bad, 0]] = -1
             else:
-                _delete_best(labelling, slots, bad, record, ties)
+                _delete_best(labelling, sequences.slots, bad, sequences.record, ties)
             return True
     return False
 

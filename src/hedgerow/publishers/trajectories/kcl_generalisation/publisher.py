@@ -23,7 +23,7 @@ from hedgerow.publishers.trajectories.kcl_generalisation.refine import refine
 from hedgerow.publishers.trajectories.kcl_generalisation.search import Node, find_best_node
 from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
 
-__all__ = ["TrajectoryGeneralisation"]
+__all__ = ["TrajectoryGeneralisation", "publishable"]
 
 _SEARCH, _ANY, _DOUBLING, _PATHS = "search", "any", "doubling", "paths"
 _CHOICE = ("auto", "yes", "no")
@@ -34,9 +34,10 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     r"""Publish trajectories at coarser places and times, so that every few labels of a record are those of $K$ persons.
 
     Each visit is recoded to a region and a bin of declared hierarchies, at one pair of levels; all visits of a bin
-    stay, in the order of the first. Labels are then given to records, the most frequent first: all records that can
-    have a label get it, or none. What is lost gets coarser labels (`climb`), and groups that are larger than needed are
-    split into finer ones (`refine`), so that a release has labels of several levels. No two labels of a record overlap.
+    stay, in the order of the first. Items are then suppressed, in each record those in the most violating sequences
+    (`peel`), and given back to whole groups: all records that can have a label get it, or none. What is lost gets
+    coarser labels (`climb`), and groups that are larger than needed are split into finer ones (`refine`), so that a
+    release has labels of several levels. No two labels of a record overlap.
 
     Who knows up to $L$ visits of a record, at their exact places and times, in whatever order, finds records of at
     least $K$ persons, or none; where each person owns one record, sensitive values are at most as frequent as $C$ among
@@ -83,9 +84,9 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     mixed: str = param("auto", "labels of several levels; auto is yes where the promise allows it", choices=_CHOICE)
     order: str = param("auto", "publish the order of first visits; auto is yes where possible", choices=_CHOICE)
     suppress: str = param(
-        "grow",
-        "give labels to records that have none (grow), or delete and give back: for shares of places (peel)",
-        choices=("grow", "peel"),
+        "peel",
+        "delete what violates and give back (peel), or start from nothing (grow): more moves, busy places favoured",
+        choices=("peel", "grow"),
     )
     objective: str = param("balanced", "what levels are chosen for", choices=tuple(OBJECTIVES))
     time_weight: float = param(0.25, "the weight of precise times against precise places in the search", ge=0, le=1)
@@ -112,7 +113,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         if mixed:
             climb(visits, support, labelling, node, bound if self.strict else levels.coarsest)
             refine(visits, support, labelling)
-        return _publishable(data, visits, labelling, ordered)
+        return publishable(data, visits, labelling, ordered=ordered)
 
     def hierarchies(self, domain: Domain) -> PlaceTimeLevels:
         """The levels of places and times that the parameters ask for, of the public domain."""
@@ -151,12 +152,8 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         return False, False
 
 
-def _publishable(
-    data: Trajectories,
-    visits: FineVisits,
-    labelling: Labelling,
-    ordered: bool,  # noqa: FBT001
-) -> CoarseTrajectories:
+def publishable(data: Trajectories, visits: FineVisits, labelling: Labelling, *, ordered: bool) -> CoarseTrajectories:
+    """The labels of all records, in the order of their first visits; owners stay until the promise was verified."""
     given = np.flatnonzero(labelling.label >= 0)
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(labelling.label >= 0, dtype=np.int64)))
     return CoarseTrajectories(
