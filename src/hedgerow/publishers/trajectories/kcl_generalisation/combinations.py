@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TypeAlias
 
@@ -9,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import group_equal
+from hedgerow.errors import ParameterError
 
 __all__ = ["choose_from_lists", "number_tuples"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
 _LARGEST = 2**62
+#: combinations that fit into memory
+_MOST = 200_000_000
 
 
 def choose_from_lists(sizes: Integers, size: int) -> tuple[Integers, Integers]:
@@ -32,7 +36,15 @@ def choose_from_lists(sizes: Integers, size: int) -> tuple[Integers, Integers]:
     """
     starts = np.cumsum(sizes) - sizes
     of, positions = [np.zeros(0, np.int64)], [np.zeros((0, size), np.int64)]
-    for length in np.unique(sizes[sizes >= size]).tolist():
+    lengths: list[int] = np.unique(sizes[sizes >= size]).tolist()
+    counts: list[int] = np.bincount(sizes).tolist()
+    if sum(counts[length] * math.comb(length, size) for length in lengths) > _MOST:
+        msg = (
+            f"records are too long: they have more than {_MOST:,} sequences of labels; take a smaller l, or split "
+            "them into shorter ones, such as days"
+        )
+        raise ParameterError(msg)
+    for length in lengths:
         members = np.flatnonzero(sizes == length)
         chosen = np.array(list(combinations(range(length), size)), np.int64)
         of.append(np.repeat(members, len(chosen)))

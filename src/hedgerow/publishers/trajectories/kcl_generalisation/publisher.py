@@ -17,7 +17,12 @@ from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
 from hedgerow.publishers.trajectories.kcl_generalisation.give_back import climb, grow
-from hedgerow.publishers.trajectories.kcl_generalisation.objective import OBJECTIVES, measure_utility
+from hedgerow.publishers.trajectories.kcl_generalisation.objective import (
+    OBJECTIVES,
+    Kept,
+    measure_kept,
+    measure_utility,
+)
 from hedgerow.publishers.trajectories.kcl_generalisation.peeling import peel
 from hedgerow.publishers.trajectories.kcl_generalisation.refine import refine
 from hedgerow.publishers.trajectories.kcl_generalisation.search import Node, find_best_node
@@ -26,6 +31,8 @@ from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
 __all__ = ["TrajectoryGeneralisation", "publishable"]
 
 _SEARCH, _ANY, _DOUBLING, _PATHS = "search", "any", "doubling", "paths"
+#: the precision of places below which regions are called large
+_PRECISE = 0.4
 _CHOICE = ("auto", "yes", "no")
 
 
@@ -113,6 +120,8 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         if mixed:
             climb(visits, support, labelling, node, bound if self.strict else levels.coarsest)
             refine(visits, support, labelling)
+        if self.levels == _SEARCH and self.coarsest == _ANY:
+            _warn_of_large_regions(visits, labelling)
         return publishable(data, visits, labelling, ordered=ordered)
 
     def hierarchies(self, domain: Domain) -> PlaceTimeLevels:
@@ -129,6 +138,24 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
             return measure_utility(visits, grow(visits, support, node), self.objective, self.time_weight)
 
         return find_best_node(estimate, bound)[0]
+
+    def menu(self, data: Trajectories, promise: KCL) -> list[tuple[str, int, Kept]]:
+        """What there is to choose from: for each level of places, the best width of bins, and what it keeps.
+
+        The figures are those of the search: labels of one level, without sensitive values. They are private, for the
+        holder of the data alone.
+        """
+        levels = self.hierarchies(data.domain)
+        bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
+        visits = FineVisits.of(data, levels, promise)
+        support = Support(visits, promise, sensitive=False, ordered=self._shape(data, promise)[1])
+        rows: list[tuple[str, int, Kept]] = []
+        for place in range(bound[0] + 1):
+            grown = [grow(visits, support, (place, time)) for time in range(bound[1] + 1)]
+            utility = [measure_utility(visits, each, self.objective, self.time_weight) for each in grown]
+            best = int(np.argmax(utility))
+            rows.append((levels.places[place].name, levels.times.widths[best], measure_kept(visits, grown[best])))
+        return rows
 
     def _shape(self, data: Trajectories, promise: KCL) -> tuple[bool, bool]:
         """Whether labels are of several levels, and whether their order is published.
@@ -150,6 +177,16 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
                 "labels of one level, without order: a person may own several records, and c is below 1", stacklevel=2
             )
         return False, False
+
+
+def _warn_of_large_regions(visits: FineVisits, labelling: Labelling) -> None:
+    """The search does not know what is of use to a reader: it may prefer regions that nobody wants."""
+    kept = measure_kept(visits, labelling)
+    if kept.visits and kept.place < _PRECISE:
+        warnings.warn(
+            f"regions are large (precision of places {kept.place:.2f}): set coarsest to the largest that are of use",
+            stacklevel=2,
+        )
 
 
 def publishable(data: Trajectories, visits: FineVisits, labelling: Labelling, *, ordered: bool) -> CoarseTrajectories:
