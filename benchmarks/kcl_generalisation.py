@@ -111,7 +111,7 @@ class Bench:
         release = find_method("kcl-reinsertion")(schedule="grow").publish(data, self.promise)
         seconds = time.process_time() - start
         kept = release.data
-        record = np.repeat(kept.traits["row"], np.diff(kept.starts))
+        record = np.repeat(kept.traits["number"], np.diff(kept.starts))
         visits, labelling = self.visits, Labelling(len(self.visits))
         size = len(self.levels.places[node[0]].regions)
         first = {(int(visits.record[at]), pair): at for pair, at in item}
@@ -138,7 +138,7 @@ class Bench:
         domain = Domain.declare(
             place=regions,
             time=range(bins),
-            row=range(len(source)),
+            number=range(len(source)),
             records_per_person=source.domain.records_per_person,
             **values,
         )
@@ -147,7 +147,7 @@ class Bench:
             row=visits.record[at],
             time=visits.bins[when][at],
             place=visits.regions[place][at],
-            sensitive={**traits, "row": np.arange(len(source))},
+            sensitive={**traits, "number": np.arange(len(source))},
             domain=domain,
             persons=source.persons,
         )

@@ -81,6 +81,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     kinds: ClassVar = (Trajectories,)
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
+    recommended: ClassVar[str] = "trips between places that lie in declared regions, if coarser labels are enough"
     reads_all_records: ClassVar[bool] = True
 
     levels: str = param(_SEARCH, "search, or a level of places and a width of time bins, such as 1,4 or 0.02,240")
