@@ -115,8 +115,7 @@ def oldenburg(folder: Path) -> Source:
         lon=(pl.col("x") // 250 * 250 + 125) / 1_000,
         lat=(pl.col("y") // 250 * 250 + 125) / 1_000,
     )
-    last = int(table["time"].max())  # pyright: ignore[reportArgumentType]
-    return Source(_make(table, range(last + 1)), "0.5", 4, (), "1", oldenburg.__doc__ or "")
+    return Source(_make(table, range(64)), "0.5", 4, (), "1", oldenburg.__doc__ or "")
 
 
 def geolife(folder: Path) -> Source:
