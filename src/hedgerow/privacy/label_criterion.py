@@ -24,8 +24,12 @@ Integers: TypeAlias = NDArray[np.int64]
 _Region: TypeAlias = tuple[str, str]
 
 
-def count_label_faults(data: CoarseTrajectories) -> Mapping[str, int]:
-    """Count what is wrong with the labels of each record, whatever other records have."""
+def count_label_faults(data: CoarseTrajectories, *, shared: bool = False) -> Mapping[str, int]:
+    """Count what is wrong with the labels of each record, whatever other records have.
+
+    If groups of records may share persons and a share C is promised (`shared`), a union of groups can exceed C although
+    none of them does. Labels must then be such that visits determine one sequence: of one level, and without order.
+    """
     distinct, at = np.unique(data.labels, return_inverse=True)
     names = data.decode(distinct)
     regions = sorted({(level, region) for level, region, _, _ in names})
@@ -39,6 +43,11 @@ def count_label_faults(data: CoarseTrajectories) -> Mapping[str, int]:
             "levels that do not nest": _count_crossing(list(members.values())),
         }
     )
+    if shared:
+        several = len({(level, end - begin) for level, _, begin, end in names}) > 1
+        faults["labels of several levels, or in order, though persons may own several records"] = int(
+            several or (data.ordered and bool(len(data.labels)))
+        )
     record = np.repeat(np.arange(len(data)), np.diff(data.starts))
     for apart in range(1, int(np.diff(data.starts).max(initial=0))):
         pairs = np.flatnonzero(record[apart:] == record[:-apart])
