@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from pages_clustree import clustree_pages
+from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_matrices import matrix_pages
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
         **{f"{method}.md": sets_page(method, results[method]) for method in ("diffpart", "raked-histogram")},
         **clustree_pages(results["clustree"]),
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
+        "kcl-generalisation.md": generalisation_page(results["kcl-generalisation"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **matrix_pages(results["matrix-distortion"]),
         **ngram_pages(results["ngram"]),

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+    from hedgerow.publishers.trajectories.kcl_generalisation.publisher import TrajectoryGeneralisation
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
     from hedgerow.release import Release
     from hedgerow.score import Score
@@ -98,6 +99,7 @@ __all__ = [
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",
+    "TrajectoryGeneralisation",
     "VariableOrderMarkov",
     "Wavelet",
     "find_method",

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ReadError
-from hedgerow.io import times
+from hedgerow.io import coarse_labels, times
 from hedgerow.io.grid_cells import name_cells, read_grid, with_cell_centres
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest, codes_of
 from hedgerow.io.long_table_codec import long_table_codec, table_formats
@@ -53,6 +54,7 @@ _OPTIONS = {
     "on_unknown": "if a time or place is not in the domain: error (the default), or drop the visit",
     "on_missing": "if a visit has no time or no place: error (the default), or drop the visit",
     "on_conflict": "if a record has two values of a sensitive or carried column: error (the default), first or last",
+    **coarse_labels.OPTIONS,
 }
 
 _DEGREES = {"lat": 90, "lon": 360}
@@ -65,18 +67,27 @@ def _trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _reread_options(data: Trajectories, form: str) -> dict[str, str]:
+def _extra_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns without a role: attributes of records, and those of labels."""
+    return (*_trait_columns(options), *(coarse_labels.COLUMNS if "labels" in options else ()))
+
+
+def _reread_options(data: Trajectories | CoarseTrajectories, form: str) -> dict[str, str]:
     """The reading options with which a release is read again."""
     del form
+    sensitive = {"sensitive": ",".join(data.sensitive)} if data.sensitive else {}
+    if isinstance(data, CoarseTrajectories):
+        return coarse_labels.label_options(data) | sensitive
     options = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
         options["collisions"] = "keep"
-    return {**options, "sensitive": ",".join(data.sensitive)} if data.sensitive else options
+    return options | sensitive
 
 
 def _accepts_reread(options: Mapping[str, str]) -> bool:
     """Whether `_reread_options` can return these options."""
-    patterns = {"times": r"number|text", "collisions": r"keep", "sensitive": r"(?s).+"}
+    visits = {"times": r"number|text", "collisions": r"keep"}
+    patterns = {**(coarse_labels.PATTERNS if "labels" in options else visits), "sensitive": r"(?s).+"}
     known = all(re.fullmatch(patterns.get(name, "(?!)"), value) for name, value in options.items())
     return known and ",".join(_trait_columns(options)) == options.get("sensitive", "")
 
@@ -85,12 +96,19 @@ def _remarks(options: Mapping[str, str]) -> tuple[str, ...]:
     """What a receiver must know beyond the columns of time and place."""
     order = ("visits of a record at the same time are in their order",) if options.get("collisions") == "keep" else ()
     traits = (f"`{name}` is a value of the record, on each of its lines" for name in _trait_columns(options))
-    return (*order, *traits)
+    return (*order, *coarse_labels.label_remarks(options), *traits)
 
 
-def _make(table: LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
+def _make(
+    table: LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]
+) -> Trajectories | CoarseTrajectories:
     """Make the data set of a long table; a line without time and place is a record without visits."""
     checker = RecordChecker(table)
+    if "labels" in options:
+        public = coarse_labels.require_domain(table, domain)
+        columns = {name: checker.table.columns[name] for name in _trait_columns(options)}
+        codes = {name: _trait(checker, name, column, public.axis(name), options) for name, column in columns.items()}
+        return coarse_labels.read_labels(checker, public, codes, options)
     visits = _Visits.read(checker, domain, options)
     traits = {name: checker.table.columns[name] for name in _trait_columns(options)}
     domain = domain or visits.infer_domain(traits, source)
@@ -224,6 +242,10 @@ class _VisitTable(OutputTable):
         return pl.DataFrame(columns)
 
 
+def _lay_out(data: Trajectories | CoarseTrajectories) -> OutputTable:
+    return coarse_labels.LabelTable(data) if isinstance(data, CoarseTrajectories) else _VisitTable(data)
+
+
 def _decode(codes: Integers, values: Sequence[Value]) -> pl.Series:
     names = pl.Series([*values, None])
     return names.gather(np.where(codes < 0, len(values), codes))
@@ -276,9 +298,9 @@ CODEC = long_table_codec(
     written=("unit", "time", "place"),
     options=_OPTIONS,
     make=_make,
-    lay_out=_VisitTable,
+    lay_out=_lay_out,
     formats=table_formats("visit"),
-    extra_columns=_trait_columns,
+    extra_columns=_extra_columns,
     remarks=_remarks,
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,

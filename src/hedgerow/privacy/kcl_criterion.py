@@ -17,10 +17,12 @@ from typing import Any, ClassVar, TypeAlias, cast
 import numpy as np
 
 from hedgerow.data import Dataset, Domain, Source, Trajectories
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.owners import require_owners
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Owners, Plain, Verdict
+from hedgerow.privacy.label_criterion import count_label_faults, count_label_steps
 from hedgerow.privacy.numbers import NumberLike, read_number, show
 from hedgerow.privacy.violation_counts import count_sequences, count_violations
 
@@ -107,8 +109,9 @@ class KCL(Criterion):
         return tuple(dict.fromkeys(column for column, _ in self.sensitive))
 
     def require(self, data: Dataset) -> None:
-        """Also refuse sensitive values that are not in the domain."""
-        super().require(data)
+        """Also refuse sensitive values that are not in the domain; labels are trajectories as well."""
+        if not isinstance(data, CoarseTrajectories):
+            super().require(data)
         [visits] = _trajectories({"": data})
         _require_in_domain(visits, self.sensitive)
 
@@ -155,7 +158,8 @@ class KCL(Criterion):
         sequences = sum(count_sequences(lengths, self.l) for lengths in sizes)
         # one step per record length, per sequence length and per position of the first visit
         steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
-        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
+        pairs = sum(count_label_steps(data) for data in outputs.values() if isinstance(data, CoarseTrajectories))
+        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps + pairs
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the sequences that break the promise, by their length.
@@ -172,6 +176,9 @@ class KCL(Criterion):
                 counts[f"{what} {fewer}"] += few
                 if owned or not self.unchecked(data.domain):
                     counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
+            if isinstance(data, CoarseTrajectories):
+                shared = self.c < 1 and bool(self.unchecked(data.domain))
+                counts.update(count_label_faults(data, shared=shared))
         return counts
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:

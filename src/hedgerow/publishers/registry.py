@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl.publisher:LocalSuppression",
     "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
+    "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
     "laplace-graph": "graphs.laplace_graph:LaplaceGraph",
     "ngram": "sequences.ngram.publisher:NGram",
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",

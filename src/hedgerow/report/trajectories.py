@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.measures.generalisation import count_levels
 from hedgerow.measures.mobility_charts import PROFILES
 from hedgerow.report.charts import OURS, Chart, bar_chart, profile_chart
 from hedgerow.score import Score
@@ -22,8 +24,10 @@ _MOST = 15
 _ORIGINAL = "original"
 
 
-def charts(data: Trajectories, *, compared: bool) -> list[Chart]:
+def charts(data: Trajectories | CoarseTrajectories, *, compared: bool) -> list[Chart]:
     """Draw starts, ends and visits by time, the largest flows and the busiest places; nothing if a comparison does."""
+    if isinstance(data, CoarseTrajectories):
+        return [] if compared or not len(data.labels) else _label_charts(data)
     starts, pairs, _ = data.arrays()
     if compared or not len(pairs):
         return []
@@ -39,6 +43,22 @@ def charts(data: Trajectories, *, compared: bool) -> list[Chart]:
         profile_chart("Visits, starts and ends by time in the release", _profile(data, series)),
         _bars("Largest flows, from first to last place, in the release", moved, "flow", "records"),
         _bars("Visits by place in the release", visited, "place", "visits"),
+    ]
+
+
+def _label_charts(data: CoarseTrajectories) -> list[Chart]:
+    """Draw the levels of labels, and the most frequent ones."""
+    counted = _most_frequent(data.labels)
+    names = data.decode(np.array([label for label, _ in counted], np.int64))
+    frequent = [
+        (f"{region} (level {level}), {begin} to {end}", count)
+        for (level, region, begin, end), (_, count) in zip(names, counted, strict=True)
+    ]
+    return [
+        _bars(
+            "Labels by level of places and width of time bins in the release", count_levels(data), "levels", "labels"
+        ),
+        _bars("The most frequent labels in the release", frequent, "label", "records"),
     ]
 
 
