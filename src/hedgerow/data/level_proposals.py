@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hedgerow.data.axis import Axis
+from hedgerow.data.place_time_levels import TimeBins
 
 __all__ = ["GridLevel", "propose_bins", "propose_grids", "propose_paths"]
 
@@ -81,17 +82,7 @@ def propose_bins(values: Sequence[int]) -> list[int]:
     >>> propose_bins(range(24)), propose_bins(range(0, 1440, 15)), propose_bins([3])
     ([1, 2, 4, 8, 24], [15, 30, 60, 120, 240, 480, 1440], [])
     """
-    low, high = min(values), max(values)
-    step = math.gcd(*(value - low for value in values))
-    if step == 0:
-        return []
-    span = high + step - low
-    # hours of the day start at 0 even if nobody is out before 5
-    period = high + step if low % step == 0 and 0 <= low < span else span
-    widths = [step]
-    while 2 * widths[-1] < period and period % (2 * widths[-1]) == 0:
-        widths.append(2 * widths[-1])
-    return widths if widths[-1] == period else [*widths, period]
+    return list(TimeBins.of(values, "").widths) if len(values) > 1 else []
 
 
 def _cell(pair: tuple[float, float], size: Fraction) -> str:

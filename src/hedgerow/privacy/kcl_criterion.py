@@ -32,9 +32,7 @@ __all__ = ["KCL"]
 SensitiveValue: TypeAlias = tuple[str, str]
 
 _RECORD, _PERSON = "trajectory", "person"
-_RECORDS_CHECKED = (
-    "records were counted on the published data, and persons by the publisher, before their records lost their owners"
-)
+_RECORDS_CHECKED = "records checked on the published data, which does not show persons"
 #: k and l have at most this many digits, so that they fit int64
 _DIGITS = 18
 #: the cost of one step of the check, in sequences
