@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
+    from hedgerow.publishers.trajectories.trip_synthesis.publisher import TripSynthesis
     from hedgerow.release import Release
     from hedgerow.score import Score
 
@@ -98,6 +99,7 @@ __all__ = [
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",
+    "TripSynthesis",
     "VariableOrderMarkov",
     "Wavelet",
     "find_method",
