@@ -279,7 +279,7 @@ class Trajectories(Dataset):
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        axes = [(name, *axis.content()) for name, axis in self.domain.axes]
         columns = {"number": self.numbers, "start": self.starts, "pair": self.pairs, **self.traits}
         if self.persons is not None:
             columns["person"] = self.persons

@@ -13,8 +13,9 @@ import polars as pl
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
 from hedgerow.data.encoding import infer_axis
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import ReadError
 from hedgerow.io import times
+from hedgerow.io.grid_cells import name_cells, read_grid, with_cell_centres
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest, codes_of
 from hedgerow.io.long_table_codec import long_table_codec, table_formats
 from hedgerow.io.options import read_choice
@@ -93,6 +94,8 @@ def _make(table: LongTable, domain: Domain | None, source: Source, options: Mapp
     visits = _Visits.read(checker, domain, options)
     traits = {name: checker.table.columns[name] for name in _trait_columns(options)}
     domain = domain or visits.infer_domain(traits, source)
+    if "grid" in options:
+        domain = with_cell_centres(domain, options["grid"])
     coded = visits.encode(checker, domain, options)
     coded = coded.resolve_collisions(checker, options)
     sensitive = {name: _trait(checker, name, column, domain.axis(name), options) for name, column in traits.items()}
@@ -234,10 +237,7 @@ def _places(checker: RecordChecker, options: Mapping[str, str]) -> pl.Series:
             msg = f"{table.where} has no column 'place'; name it with --columns place=NAME, or give lon, lat and a grid"
             raise ReadError(msg)
         return table.columns["place"].cast(pl.String)
-    if not re.fullmatch(r"[0-9]{0,3}\.?[0-9]{1,9}", options["grid"]) or Decimal(options["grid"]) == 0:
-        msg = f"grid must be a size in degrees, such as 0.01; got {options['grid']!r}"
-        raise ParameterError(msg)
-    step = Decimal(options["grid"])
+    step = read_grid(options["grid"])
     return _cells(checker, "lat", step) + "," + _cells(checker, "lon", step)
 
 
@@ -255,10 +255,7 @@ def _cells(checker: RecordChecker, role: str, step: Decimal) -> pl.Series:
     valid = (numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=False)
     invalid = (~valid & numbers.is_not_null()).to_numpy()
     checker.refuse(invalid, f"column {name!r} must hold degrees from -{_DEGREES[role]} to {_DEGREES[role]}; correct it")
-    cell = pl.select(pl.when(valid).then((numbers / float(step)).floor())).to_series()
-    digits = max(0, -int(step.as_tuple().exponent))
-    names = {number: f"{Decimal(int(number)) * step:.{digits}f}" for number in cell.unique().drop_nulls()}
-    return cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
+    return name_cells(pl.select(pl.when(valid).then(numbers)).to_series(), step)
 
 
 def _trait(checker: RecordChecker, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]) -> Integers:
