@@ -138,5 +138,5 @@ class Step(Rule):
         time, place = np.divmod(rows.next.astype(np.int64), places)
         # the end marker is no visit: any symbol may stand for it
         next_time, next_place = np.divmod(np.where(last, 0, following).astype(np.int64), places)
-        code = self.times[time, next_time] * (int(self.ends.max()) + 1) + self.ends[place, next_place]
+        code = self.times[time, next_time].astype(np.int64) * (int(self.ends.max()) + 1) + self.ends[place, next_place]
         return np.where(last, -1, code)

@@ -245,7 +245,7 @@ class Questions:
 
     def step_types(self) -> Floats:
         """Steps by their number (0, 1, 2, 3 and more) and their type (stay, back, seen, new)."""
-        exact = _weigh(self._typed, self._step_weight)
+        exact = _weigh(self._typed, self._step_weight, STEP_POSITIONS * 4)
         return self._ask(exact, "types of steps", l1=SCALE).values.reshape(STEP_POSITIONS, 4)
 
     def closeness_of_steps(self) -> Floats:
@@ -258,7 +258,8 @@ class Questions:
 
     def _ask_fresh(self, ends: NDArray[Any], label: LiteralString) -> Noisy:
         fresh, weight = self._fresh
-        exact = _weigh(fresh.count(Step(self._one(self.times), ends)), weight)
+        counted = fresh.count(Step(self._one(self.times), ends))
+        exact = _weigh(counted, weight, counted.size)
         return self._ask(exact, label, l1=SCALE)
 
     def gaps_of_steps(self, departures: Floats) -> tuple[Integers, Noisy]:
@@ -267,7 +268,9 @@ class Questions:
         most = floor(float(departures.sum()) * share / (_CROSS_CELLS * self._gap_classes))
         block = group_by_weight(departures, np.arange(self.times), min(self.times, max(1, most)))
         rule = Step(block[:, None] * self._gap_classes + self.gaps, self._one(self._places))
-        exact = _weigh(self._steps.count(rule), self._step_weight)
+        # all classes of gaps in every block, also in the last one, where long gaps are impossible
+        size = (int(block.max()) + 1) * self._gap_classes
+        exact = _weigh(self._steps.count(rule), self._step_weight, size)
         return block, self._ask(exact, "times and gaps of steps", l1=SCALE)
 
     # ---- counting and asking
@@ -321,8 +324,8 @@ def _by_last(classes: Integers) -> Integers:
     return _by_first(classes).T
 
 
-def _weigh(counted: Counts, weight: Integers) -> Integers:
+def _weigh(counted: Counts, weight: Integers, size: int) -> Integers:
     """Add up counts by code, each with the weight of its cell, in whole numbers."""
-    exact = np.zeros(counted.size, np.int64)
+    exact = np.zeros(size, np.int64)
     np.add.at(exact, counted.codes, counted.counts * weight[counted.cells])
     return exact
