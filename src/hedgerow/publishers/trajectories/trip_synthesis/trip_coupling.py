@@ -102,6 +102,13 @@ _LENGTH, _TIME, _GAP, _FIRST_BLOCK, _LAST_BLOCK, _PLACE, _CLOSENESS, _FIRST_GROU
 _TIMES, _PLACES = slice(_TIME, _PLACE), slice(_PLACE, _LAST_GROUP + 1)
 
 
+def _still_first(card: Integers, states: int, number: int, coins: Generator) -> Integers:
+    """Shuffle cards of pairs, and put so many of those with twice the same state in front."""
+    card = coins.permutation(card)
+    front = np.flatnonzero(card // states == card % states)[:number]
+    return np.concatenate((card[front], np.delete(card, front)))
+
+
 @dataclass
 class _Cards:
     """One column per record: its cards, as the rows of `state`."""
@@ -110,13 +117,21 @@ class _Cards:
 
     @classmethod
     def dealt(cls, model: TripModel, number: int, coins: Generator) -> _Cards:
-        """Deal the decks in random orders; without any weight, all lengths are as likely, and no record moves."""
+        """Deal the decks; without any weight, all lengths are as likely, and no record moves.
+
+        Records of one visit get cards on which nothing moves, as many as there are: by exchanges alone they would find
+        them slowly. All other cards are in random order.
+        """
         cross = model.cross
         weights = (model.lengths, model.times, model.ends)
         still = (np.ones_like(model.lengths), np.eye(len(model.times)), np.eye(len(model.ends)))
         length, time, place = (
-            coins.permutation(deal((some if some.any() else even).ravel(), number, coins.random()))
+            deal((some if some.any() else even).ravel(), number, coins.random())
             for some, even in zip(weights, still, strict=True)
+        )
+        single = int(np.count_nonzero(length == 0))
+        time, place = (
+            _still_first(card, len(table), single, coins) for card, table in ((time, still[1]), (place, still[2]))
         )
         times, places = (np.divmod(card, len(table)) for card, table in ((time, model.times), (place, model.ends)))
         state = np.empty((_LAST_GROUP + 1, number), np.int32)
