@@ -66,8 +66,9 @@ def trajectories(record: Integers, time: Integers, place: Integers, places: Axis
     row = np.unique(record, return_inverse=True)[1].reshape(-1).astype(np.int64)
     domain = Domain.declare(place=places, time=range(times))
     number = int(row.max()) + 1
-    columns = {"row": row, "time": time, "place": place, "sensitive": {}}
-    return Trajectories.from_columns(records=number, domain=domain, several=True, **columns)
+    return Trajectories.from_columns(
+        records=number, row=row, time=time, place=place, sensitive={}, domain=domain, several=True
+    )
 
 
 def sube(folder: Path) -> Trajectories:

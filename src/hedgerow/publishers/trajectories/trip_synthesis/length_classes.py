@@ -69,4 +69,4 @@ def count_departures(lengths: Floats, first: Floats, inner: Floats) -> Floats:
 def _by_class(lengths: Floats, weight: Integers) -> Floats:
     classes = length_classes(len(lengths))[1:]
     kept = classes >= 0
-    return np.bincount(classes[kept], (lengths * weight)[kept], int(classes[-1]) + 1)
+    return np.bincount(classes[kept], (lengths * weight)[kept], int(classes[-1]) + 1).astype(np.float64)

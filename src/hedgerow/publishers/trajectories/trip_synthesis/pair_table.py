@@ -58,8 +58,9 @@ class Shrunk(NamedTuple):
 
 def ratio(above: Any, below: Any) -> Floats:
     """Divide; 0 where there is nothing to divide by."""
-    above, below = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
-    return np.divide(above, below, out=np.zeros(below.shape), where=below > 0)
+    above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    result = np.zeros(np.broadcast_shapes(above.shape, below.shape))
+    return np.divide(above, below, out=result, where=below > 0)
 
 
 def simplex(noisy: Floats, total: float) -> Floats:
@@ -244,4 +245,4 @@ def fit_pairs(model: Floats, rows: Floats, columns: Floats, totals: Floats, clas
 
 
 def _sums(table: Floats, cells: Integers, number: int) -> Floats:
-    return np.bincount(cells.ravel(), table.ravel(), number)
+    return np.bincount(cells.ravel(), table.ravel(), number).astype(np.float64)

@@ -70,7 +70,7 @@ def closeness_by_coordinates(points: Floats, classes: int = _CLASSES) -> Integer
     if not pairs.any():
         return _same_or_not(len(points))
     nearest = float(np.quantile(pairs, _NEAREST)) or float(pairs[pairs > 0].min())
-    bounds = np.geomspace(nearest, pairs.max(), classes - 1)[:-1]
+    bounds: Floats = np.geomspace(nearest, float(pairs.max()), classes - 1)[:-1]
     return np.where(np.eye(len(points), dtype=np.bool_), 0, 1 + np.searchsorted(bounds, distance))
 
 

@@ -35,7 +35,7 @@ _STAY_STEPS, _NEW_STEPS = 3.0, 1.0
 #: what keeps every goal and every later time reachable
 _LEAST, _LITTLE, _TINY = 1e-12, 1e-3, 1e-6
 #: weights that are computed at once
-_CHUNK = 1 << 22
+_CHUNK = 1 << 20
 
 
 class PlaceKernel(NamedTuple):
@@ -148,16 +148,19 @@ def draw_bridge(
     # below 1 by more than sums are rounded, so that no state of weight 0 is drawn
     part = coins.random(len(here)) * (1 - 1e-9)
     rows = max(1, _CHUNK // states)
-    for low in range(0, len(pairs), rows):
-        at, end = np.divmod(pairs[low : low + rows], states)
-        weight = step[at] * onward[end]
+    chunks = np.arange(0, len(pairs) + rows, rows)
+    ends = np.searchsorted(number[order], chunks)
+    upto = np.zeros(1 + min(rows, len(pairs)) * states)
+    for low, start, end in zip(chunks[:-1].tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        at, to = np.divmod(pairs[low : low + rows], states)
+        weight = step[at] * onward[to]
         total[low : low + rows] = sums = weight.sum(axis=1)
         weight *= ratio(1.0, sums)[:, None]
-        upto = np.append(0.0, np.cumsum(weight))
-        mine = order[np.searchsorted(number[order], low) : np.searchsorted(number[order], low + rows)]
-        start = (number[mine] - low) * states
-        place = np.searchsorted(upto, upto[start] + part[mine], side="right") - 1
-        drawn[mine] = np.clip(place - start, 0, states - 1)
+        np.cumsum(weight, out=upto[1 : 1 + weight.size])
+        mine = order[start:end]
+        first = (number[mine] - low) * states
+        state = np.searchsorted(upto[: 1 + weight.size], upto[first] + part[mine], side="right") - 1 - first
+        drawn[mine] = np.clip(state, 0, states - 1)
     return drawn, total[number]
 
 
@@ -190,7 +193,7 @@ class _PlaceWalk:
 
     def _next(self, past: Integers, goal: Integers, ahead: Floats) -> Integers:
         """Draw the next place: the type of the step by its chance and the weight of its places, then the place."""
-        records, visit = past.shape
+        records, visit = len(past), int(past.shape[1])
         here, types = past[:, -1], self.kernel.types[min(visit - 1, STEP_POSITIONS - 1)]
         stay = np.minimum(_MOST_STAY, types[STAY] * self.kernel.stay[here])
         moving = _chances(np.append(0.0, types[1:])[None, :])[0]
@@ -207,7 +210,7 @@ class _PlaceWalk:
             seen = self._worth(past[:, :-2], goal[:, None], ahead)
             upto = np.cumsum(seen, axis=1)
             weight[:, SEEN] = moving[SEEN] * upto[:, -1] / (visit - 2)
-            target = self.coins.random(records) * upto[:, -1]
+            target: Floats = self.coins.random(records) * upto[:, -1]
             at = np.minimum(np.count_nonzero(upto <= target[:, None], axis=1), visit - 3)
             options[:, SEEN] = past[np.arange(records), at]
         else:

@@ -187,7 +187,7 @@ class _Cards:
         first_time, last_time = np.divmod(self.state[_TIME].astype(np.int64), times)
         first_place, last_place = np.divmod(self.state[_PLACE].astype(np.int64), places)
         single = length == 1
-        last_time, last_place = np.where(single, first_time, last_time), np.where(single, first_place, last_place)
+        last_time[single], last_place[single] = first_time[single], first_place[single]
         return Trips(length, first_time, last_time, first_place, last_place)
 
 
