@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
+    "SMALLEST",
     "Noisy",
     "PlaceMargins",
     "Shrunk",
@@ -31,6 +32,8 @@ __all__ = [
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
+#: below this, sums count as 0: their reciprocals may not be finite
+SMALLEST = 1e-290
 #: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
 _ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
 #: the smallest and largest class of sizes of cells, in powers of two of the scale of the noise
@@ -60,7 +63,7 @@ def ratio(above: Any, below: Any) -> Floats:
     """Divide; 0 where there is nothing to divide by."""
     above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
     result = np.zeros(np.broadcast_shapes(above.shape, below.shape))
-    return np.divide(above, below, out=result, where=below > 0)
+    return np.divide(above, below, out=result, where=below > SMALLEST)
 
 
 def simplex(noisy: Floats, total: float) -> Floats:

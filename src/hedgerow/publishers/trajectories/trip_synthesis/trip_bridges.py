@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import group_equal
 from hedgerow.frontiers.visit_rules import BACK, NEW, SEEN, STAY, STEP_POSITIONS
 from hedgerow.publishers.trajectories.trip_synthesis.length_classes import length_classes
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, ratio, shrink_by_size, simplex
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import SMALLEST, Noisy, ratio, shrink_by_size, simplex
 from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import Trips
 
 __all__ = ["Kernels", "bridge", "fresh_part", "place_kernel", "time_kernel"]
@@ -154,7 +154,8 @@ def draw_bridge(
     for low, start, end in zip(chunks[:-1].tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         at, to = np.divmod(pairs[low : low + rows], states)
         weight = step[at] * onward[to]
-        total[low : low + rows] = sums = weight.sum(axis=1)
+        sums = weight.sum(axis=1)
+        total[low : low + rows] = np.where(sums > SMALLEST, sums, 0.0)
         weight *= ratio(1.0, sums)[:, None]
         np.cumsum(weight, out=upto[1 : 1 + weight.size])
         mine = order[start:end]
