@@ -12,6 +12,7 @@ from hedgerow.data import Dataset, Trajectories
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.measures.journeys import measure_journeys
+from hedgerow.measures.mobility_comparison import compare_mobility
 from hedgerow.measures.sequences import longest_of
 from hedgerow.measures.suppression import measure_suppression
 from hedgerow.score import Score
@@ -63,7 +64,8 @@ def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.
     original, released, promise = compared.original, compared.released, _linkage(compared)
     if promise is None:
         return measure_journeys(original, released, controls, rng, longest=longest_of(compared))
-    return measure_suppression(
+    shared = compare_mobility(original, released, controls, rng.spawn(1)[0], longest=longest_of(compared))
+    return shared + measure_suppression(
         original,
         released,
         controls,
