@@ -167,12 +167,56 @@ def made_up(network: transit.Network, records: int) -> Callable[[Path], Trajecto
     return lambda _: transit.trajectories(network, records)
 
 
+def gowalla(folder: Path) -> Trajectories:
+    """Check-ins of a person on a day (UTC), by cell of New York and hour."""
+    grid = Grid(-74.30, -73.70, 40.45, 40.95)
+    table = pl.read_csv(folder / "gowalla-nyc/checkins.csv.gz", schema_overrides={"time": pl.String})
+    moment = pl.col("time").str.slice(0, 19).str.to_datetime("%Y-%m-%dT%H:%M:%S")
+    table = table.with_columns(moment.dt.epoch("s").alias("seconds")).sort("user", "seconds", maintain_order=True)
+    place = grid.place(table["lon"].to_numpy(), table["lat"].to_numpy())
+    seconds, user = table["seconds"].to_numpy(), table["user"].to_numpy().astype(np.int64)
+    kept = np.flatnonzero(place >= 0)
+    record = user[kept] * 100_000 + seconds[kept] // DAY
+    return trajectories(record, seconds[kept] % DAY // 3600, place[kept], grid.axis())
+
+
+def made_up_walks(records: int, visits: int, places: int, times: int, seed: int = 5) -> Trajectories:
+    """Walks between nearby places at random points; times increase strictly."""
+    rng = np.random.default_rng(seed)
+    points = rng.random((places, 2)) * 0.4 + np.array([103.6, 1.2])
+    popular = rng.dirichlet(np.full(places, 0.5))
+    apart = np.hypot(*(points[:, axis][:, None] - points[:, axis] for axis in (0, 1)))
+    upto = np.cumsum(popular * np.exp(-apart / 0.05), axis=1)
+    # one sorted array for all rows: row r is between r and r + 1
+    upto = (upto / upto[:, -1:] + np.arange(places)[:, None]).ravel()
+    place = np.empty((records, visits), np.int64)
+    place[:, 0] = rng.choice(places, records, p=popular)
+    for visit in range(1, visits):
+        here = place[:, visit - 1]
+        at = np.searchsorted(upto, here + rng.random(records), side="right")
+        place[:, visit] = np.clip(at - here * places, 0, places - 1)
+    start = np.clip(rng.normal(times / 3, times / 12, records), 0, times * 0.6).astype(np.int64)
+    gaps = rng.integers(1, max(2, int(times * 0.4 / visits)), (records, visits - 1))
+    time = np.column_stack((start, start[:, None] + np.cumsum(gaps, axis=1)))
+    names = tuple(f"p{number}" for number in range(places))
+    axis = Axis(names, coordinates=tuple(zip(points[:, 0].tolist(), points[:, 1].tolist(), strict=True)))
+    return Trajectories.from_columns(
+        records=records,
+        row=np.repeat(np.arange(records), visits),
+        time=np.minimum(time, times - 1).ravel(),
+        place=place.ravel(),
+        sensitive={},
+        domain=Domain.declare(place=axis, time=range(times)),
+    )
+
+
 SOURCES: dict[str, Source] = {
     "sube-smartcard": Source(sube, 8, "constants were chosen on it"),
     "sube-smartcard, one visit per hour": Source(strict_sube, 8, "constants were chosen on it, in another form"),
     "singapore-bikes, trips": Source(bike_trips, 2, "constants were chosen on it"),
     "singapore-bikes, days": Source(bike_days, 12, "constants were chosen on it"),
     "geolife": Source(geolife, 20, "constants were chosen on it"),
+    "gowalla-nyc, days": Source(gowalla, 8, "held out"),
     "oldenburg": Source(oldenburg, 20, "held out"),
     "metro, made up": Source(made_up(transit.METRO, 100_000), 8, "held out"),
     "bus, made up": Source(made_up(transit.BUS, 100_000), 8, "held out"),
