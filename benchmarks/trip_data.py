@@ -106,7 +106,8 @@ def bike_ends(folder: Path) -> tuple[pl.DataFrame, Integers, Integers]:
     nodes = pl.read_csv(folder / "singapore-bikes/nodes.csv.gz")
     cell = np.full(int(nodes["id"].max()) + 1, -1)  # type: ignore[arg-type]
     cell[nodes["id"].to_numpy()] = SINGAPORE.place(nodes["lon"].to_numpy(), nodes["lat"].to_numpy())
-    trips = pl.read_parquet(folder / "singapore-bikes/trips.parquet")
+    local = [(pl.col(name) + EAST).alias(name) for name in ("start_ts", "end_ts")]
+    trips = pl.read_parquet(folder / "singapore-bikes/trips.parquet").with_columns(local)
     start, end = (cell[trips[f"{which}_node"].to_numpy()] for which in ("from", "to"))
     one_day = trips["start_ts"].to_numpy() // DAY == trips["end_ts"].to_numpy() // DAY
     kept = one_day & (start >= 0) & (end >= 0)
