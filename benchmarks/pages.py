@@ -16,6 +16,7 @@ from pages_prefix import prefix_pages, times_page
 from pages_private_wavelet import private_wavelet_page
 from pages_records import record_pages
 from pages_sets import sets_page
+from pages_trip import trip_page
 from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
@@ -40,6 +41,7 @@ def pages() -> dict[str, str]:
         "private-wavelet.md": private_wavelet_page(results["private-wavelet"]),
         **record_pages(results["nested-records"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
+        "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
     }
 
