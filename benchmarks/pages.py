@@ -10,6 +10,7 @@ from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_matrices import matrix_pages
+from pages_mobility import mobility_page
 from pages_ngram import ngram_pages
 from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
         "kcl-generalisation.md": generalisation_page(results["kcl-generalisation"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **matrix_pages(results["matrix-distortion"]),
+        "mobility-baselines.md": mobility_page(results["mobility-baselines"]),
         **ngram_pages(results["ngram"]),
         "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),
