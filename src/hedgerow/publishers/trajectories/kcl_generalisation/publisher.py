@@ -38,7 +38,7 @@ _CHOICE = ("auto", "yes", "no")
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryGeneralisation(Publisher[Trajectories]):
-    r"""Publish trajectories at coarser places and times, so that every few labels of a record are those of $K$ persons.
+    r"""Publish trajectories at coarser places and times: labels of regions and bins that enough persons share.
 
     Each visit is recoded to a region and a bin of declared hierarchies, at one pair of levels; all visits of a bin
     stay, in the order of the first. Items are then suppressed, in each record those in the most violating sequences
