@@ -46,11 +46,8 @@ def sound(folder: Path) -> list[tuple[str, str]]:
     pl.DataFrame(visits, schema=schema, orient="row").write_csv(folder / "t.csv")
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
     (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\n")
-    towns = json.dumps([f"coast/{'north' if n < 3 else 'south'}" for n in range(5)])
-    (folder / "tp.toml").write_text(
-        f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\npaths = {towns}\n"
-        f'[ill]\nvalues = ["flu", {json.dumps(CELL)}]\n'
-    )
+    towns = f'paths = ["a/x", "a/x", "a/y", "b/z", "b/z"]\n[ill]\nvalues = ["flu", "{CELL}"]\n'
+    (folder / "r.toml").write_text((folder / "t.toml").read_text() + towns)
     people = [f"v{n}" for n in range(30)] + [CELL]
     links = draw.sample(list(combinations(people, 2)), 90)
     (folder / "g.edges").write_text("".join(f"{i} {j}\n" for i, j in links))
@@ -73,7 +70,7 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
-        "t.csv --kind trajectories --method kcl-generalisation --k 3 --l 2 --carry ill --domain tp.toml --set levels=1,2",
+        "t.csv --kind trajectories --method kcl-generalisation --k 3 --l 2 --carry ill --domain r.toml --set levels=1,2",
         "m.csv --kind matrices --method wavelet --columns id=who",
         "m.npy --kind matrices --method svd --read rows=numbered",
         "m.parquet --kind matrices --method additive-noise --set rotation=random",
