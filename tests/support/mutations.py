@@ -43,10 +43,8 @@ def sound(folder: Path) -> list[tuple[str, str]]:
     ]
     pl.DataFrame(visits, schema=["unit", "time", "place", "ill"], orient="row").write_csv(folder / "t.csv")
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
-    towns = json.dumps(["a", "a", "b", "b", "b"])
-    (folder / "t.toml").write_text(
-        f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\npaths = {towns}\n"
-    )
+    named = f"values = {json.dumps(places)}\npaths = {json.dumps(['a', 'a', 'b', 'b', 'b'])}\n"
+    (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\n{named}")
     people = [f"v{n}" for n in range(30)] + [CELL]
     links = draw.sample(list(combinations(people, 2)), 90)
     (folder / "g.edges").write_text("".join(f"{i} {j}\n" for i, j in links))
