@@ -10,12 +10,14 @@ from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_matrices import matrix_pages
+from pages_mobility import mobility_page
 from pages_ngram import ngram_pages
 from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
 from pages_private_wavelet import private_wavelet_page
 from pages_records import record_pages
 from pages_sets import sets_page
+from pages_trip import trip_page
 from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
@@ -34,12 +36,14 @@ def pages() -> dict[str, str]:
         "kcl-generalisation.md": generalisation_page(results["kcl-generalisation"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **matrix_pages(results["matrix-distortion"]),
+        "mobility-baselines.md": mobility_page(results["mobility-baselines"]),
         **ngram_pages(results["ngram"]),
         "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),
         "private-wavelet.md": private_wavelet_page(results["private-wavelet"]),
         **record_pages(results["nested-records"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
+        "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
     }
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
     from hedgerow.publishers.trajectories.kcl_generalisation.publisher import TrajectoryGeneralisation
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
+    from hedgerow.publishers.trajectories.trip_synthesis.publisher import TripSynthesis
     from hedgerow.release import Release
     from hedgerow.score import Score
 
@@ -100,6 +101,7 @@ __all__ = [
     "TopMFilter",
     "Trajectories",
     "TrajectoryGeneralisation",
+    "TripSynthesis",
     "VariableOrderMarkov",
     "Wavelet",
     "find_method",

@@ -239,6 +239,8 @@ def _cases() -> dict[str, Case]:
         "private-wavelet": Case("measurements", "private-wavelet", unit="row", formats=("csv", "npy", "parquet")),
         "private-wavelet, cells": Case("measurements", "private-wavelet", unit="cell"),
         "private-wavelet, single cells": Case("measurements", "private-wavelet", {"range_share": 0.0}, unit="row"),
+        "trip-synthesis": Case("rides", "trip-synthesis", unit="trajectory", formats=TABLES),
+        "trip-synthesis, several at one time": Case("repeated", "trip-synthesis", {"l_max": 5}, unit="trajectory"),
         "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():

@@ -229,7 +229,7 @@ class Trajectories(Dataset):
 
     def canonical_owners(self) -> Integers | None:
         """The owner of each record in the order of `canonical`; None if they are not known."""
-        return self.sorted().persons
+        return None if self.persons is None else self.sorted().persons
 
     def truncated(self, longest: int) -> Trajectories:
         """Keep the first `longest` visits of each record, whatever the other records are."""

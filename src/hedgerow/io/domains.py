@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.domain import MOST_VALUES
+from hedgerow.data.level_proposals import propose_paths
 from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.io.files import read_bytes
@@ -17,6 +18,11 @@ from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["draft_domain", "read_domain"]
 
+#: what a draft says about regions that were made of coordinates
+_PROPOSED = (
+    "# a proposal: cells of a grid, the widest first, each in one cell of the next size; districts that people know\n"
+    "# are better, and without regions omit the paths\n"
+)
 #: marks a draft until its owner removes it
 _DRAFT = "read_from_private_data"
 _KEYS = {"values", "file", "gtfs", "low", "high", "step", "paths", "coordinates", "numbers"}
@@ -175,7 +181,8 @@ def _draft(axis: Axis) -> str:
         listed = f"low = {fields['low']}\nhigh = {fields['high']}\n"
     else:
         listed = _listed("values", map(toml_value, axis.values))
-    paths = _listed("paths", (toml_value("/".join(path)) for path in axis.paths)) if axis.paths else ""
+    known, note = (axis.paths, "") if axis.paths else (propose_paths(axis), _PROPOSED)
+    paths = note + _listed("paths", (toml_value("/".join(path)) for path in known)) if known else ""
     pairs = (f"[{lon!r}, {lat!r}]" for lon, lat in axis.coordinates)
     return listed + paths + (_listed("coordinates", pairs) if axis.coordinates else "")
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Trajectories
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.data.level_proposals import propose_bins, propose_grids
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.measures.generalisation import generalisation_controls, measure_generalisation
@@ -36,7 +37,20 @@ def describe(data: Trajectories) -> dict[str, Any]:
         "domain": data.domain.source.value,
         "visits per record": spread(np.diff(starts)),
         **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
+        **_propose_levels(data),
     }
+
+
+def _propose_levels(data: Trajectories) -> dict[str, Any]:
+    """Propose coarser places and times: cells that nest, with how many regions each size has, and widths of bins."""
+    grids = propose_grids(data.domain.axis("place"))
+    sizes = {f"{level.size} degrees": level.regions for level in grids}
+    times = data.domain.values("time")
+    whole = [time for time in times if isinstance(time, int)]
+    widths = propose_bins(whole) if len(whole) == len(times) else []
+    # two widths are each time by itself and all together
+    bins = {"proposed time bins": ", ".join(map(str, widths))} if len(widths) > 2 else {}  # noqa: PLR2004
+    return {**({"proposed regions": sizes} if sizes else {}), **bins}
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:

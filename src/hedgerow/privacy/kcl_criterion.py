@@ -32,9 +32,8 @@ __all__ = ["KCL"]
 SensitiveValue: TypeAlias = tuple[str, str]
 
 _RECORD, _PERSON = "trajectory", "person"
-_RECORDS_CHECKED = (
-    "records were counted on the published data, and persons by the publisher, before their records lost their owners"
-)
+_RECORDS_CHECKED = "records checked on the published data, which does not show persons"
+_ONE_EACH_CHECKED = "checked on the published data, in which each person has one record, as the publisher declares"
 #: k and l have at most this many digits, so that they fit int64
 _DIGITS = 18
 #: the cost of one step of the check, in sequences
@@ -184,9 +183,11 @@ class KCL(Criterion):
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check the output as published; where persons are counted, as far as that is possible."""
         verdict = super().verify(outputs)
-        if any(self.unchecked(data.domain) and data.persons is None for data in _trajectories(outputs)):
-            return Verdict(_RECORDS_CHECKED, verdict.violations)
-        return verdict
+        ownerless = [data for data in _trajectories(outputs) if data.persons is None]
+        if not self.counts_persons or not ownerless:
+            return verdict
+        unchecked = any(self.unchecked(data.domain) for data in ownerless)
+        return Verdict(_RECORDS_CHECKED if unchecked else _ONE_EACH_CHECKED, verdict.violations)
 
     def verify_owners(self, outputs: Mapping[str, Dataset], owners: Owners) -> Verdict | None:
         """Count the persons of every sequence."""
@@ -217,17 +218,17 @@ class KCL(Criterion):
                 f"Anyone who knows {visits} (place and time) of a person in the data, in one record, finds published "
                 f"records of at least {self.k} persons that match, or none"
             )
-            held = f"is held by at most {share} of the persons whose records match"
+            frequency = f"is held by at most {share} of the persons whose records match"
         else:
             matches = (
                 f"Anyone who knows {visits} (place and time) of a person in the data finds at least {self.k} published "
                 "records that match, or none"
             )
-            held = f"occurs in at most {share} of the records that match"
+            frequency = f"occurs in at most {share} of the records that match"
         if not self.sensitive or self.c == 1:
             return f"{matches} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
         return (
-            f"{matches}, and each of these sensitive values {held}: "
+            f"{matches}, and each of these sensitive values {frequency}: "
             f"{protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 

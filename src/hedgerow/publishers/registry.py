@@ -35,6 +35,7 @@ METHODS: dict[str, str] = {
     "random-graph": "graphs.random_graph:RandomGraph",
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
+    "trip-synthesis": "trajectories.trip_synthesis.publisher:TripSynthesis",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
     "wavelet": "matrices.wavelet.publisher:Wavelet",
 }

@@ -237,11 +237,22 @@ def test_a_receiver_is_told_that_persons_cannot_be_checked(tmp_path):
         "is held by at most 1/3 of the persons whose records match",
         "At most 3 records per person are published",
         "Visits of several records of a person",
-        "records were counted on the published data, and persons by the publisher",
+        "records checked on the published data, which does not show persons",
     ):
         assert words in statement
     assert not list((tmp_path / "R").glob("*own*"))
     assert (tmp_path / "own.csv").stat().st_mode & 0o077 == 0
+
+
+def test_a_release_about_persons_is_evaluated(tmp_path):
+    write_table(tmp_path, many())
+    run(PUBLISH, tmp_path)
+    against = "evaluate R --against t.csv --read sensitive=state --scores s.json"
+    nobody = run(against, tmp_path)
+    assert (nobody.code, "needs the owner of each record" in nobody.err) == (2, True)
+    # the release tells how many records per person were declared
+    ran = run(f"{against} --columns person=who", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
 
 
 def test_owners_that_break_the_promise_are_noticed(tmp_path):
