@@ -21,14 +21,16 @@ _FIGURES = {
 
 def generalisation_page(results: dict[str, Any]) -> str:
     """Write the page."""
-    released = [run["violations"] for data in results["data"].values() for run in data["runs"] if "violations" in run]
+    measured = {name: results["data"][name] for name in _ORDER if name in results["data"]}
+    released = [run["violations"] for data in measured.values() for run in data["runs"] if "violations" in run]
     checked = f"{len(released)} releases of labels were verified: {sum(released)} violations or overlaps."
-    parts = [_HEAD, checked, *(_data(name, data) for name, data in results["data"].items()), _choice(results["data"])]
+    parts = [_HEAD, checked, *(_data(name, data) for name, data in measured.items()), _choice(measured)]
     if "speed" in results:
         parts.append(_speed(results["speed"]))
     return "\n\n".join(parts) + "\n"
 
 
+_ORDER = ("sube-smartcard", "foursquare-nyc", "singapore-bikes", "oldenburg", "geolife")
 _HEAD = """# Results: kcl-generalisation
 
 Made by `benchmarks/pages.py` from `kcl-generalisation.json`; do not edit. Trajectories at coarser places and times
