@@ -177,10 +177,10 @@ def run(name: str, source: Source) -> list[dict[str, Any]]:
             if name != "oldenburg":  # its times are steps of a simulation
                 bounded = bench.search((top[0], bench.hours(4)))
                 rows.append(bench.run("mixed, bins up to 4 h", bounded, suppress="peel", mixed=True))
+            fixed = bench.names.index(FIXED[name])
+            rows.append(bench.suppressed("suppression", (fixed, 1 if name == "oldenburg" else bench.hours(2))))
             if longest == 3:
                 rows.append(bench.run("one level", found, suppress="peel", mixed=False))
-                fixed = bench.names.index(FIXED[name])
-                rows.append(bench.suppressed("suppression", (fixed, 1 if name == "oldenburg" else bench.hours(2))))
                 if k == EXACT_K:
                     exact = (0, 0 if name == "oldenburg" else bench.hours(1))
                     rows.append(bench.suppressed("suppression, exact places", exact))

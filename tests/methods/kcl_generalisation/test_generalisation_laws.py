@@ -148,6 +148,41 @@ def test_checker_and_brute_force_agree(seed):
     assert bool(broken["labels"] + broken["overlaps"]) == any(violations.values())
 
 
+@pytest.mark.parametrize("seed", CASES[:20])
+def test_one_level_without_order_is_the_old_promise_on_recoded_visits(seed):
+    """The checker of exact visits, given regions for places and bins for times, agrees."""
+    case = random_case(seed, ordered=False, several=False)
+    _, visits, labelling = next(case.steps())
+    given = np.flatnonzero(labelling.label >= 0)
+    _, region, _, number = case.levels.split(labelling.label[given])
+    place, time = case.levels.places[case.node[0]], case.levels.times.counts()[case.node[1]]
+    ill = case.data.domain.axis("ill")
+    recoded = Trajectories.from_columns(
+        records=len(case.data),
+        row=visits.record[given],
+        time=number,
+        place=region,
+        sensitive=dict(case.data.traits),
+        domain=Domain.declare(place=range(len(place.regions)), time=range(time), ill=ill),
+        several=True,
+    )
+    ordered = recoded.from_columns(
+        records=len(case.data),
+        row=np.repeat(np.arange(len(recoded)), np.diff(recoded.starts)),
+        time=recoded.pairs // len(place.regions),
+        place=_sorted_within_times(recoded) % len(place.regions),
+        sensitive=dict(case.data.traits),
+        domain=recoded.domain,
+        several=True,
+    )
+    assert not any(case.promise.violations({"": ordered}).values())
+
+
+def _sorted_within_times(data):
+    row = np.repeat(np.arange(len(data)), np.diff(data.starts))
+    return data.pairs[np.lexsort((data.pairs, row))]
+
+
 def test_groups_that_do_not_nest_are_refused():
     crossing = Axis(("a", "b"), (("north", "x"), ("south", "x")))
     with pytest.raises(DomainError, match="do not nest: a group of level 1 lies in two groups of level 2"):

@@ -11,6 +11,7 @@ from coarse_cases import random_case
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
+from hedgerow.progress import counting
 from hedgerow.publishers.trajectories.kcl_generalisation import combinations
 
 PLACE = Axis(tuple(f"p{n}" for n in range(16)), tuple((f"h{n // 8}", f"q{n // 4}", f"t{n // 2}") for n in range(16)))
@@ -135,3 +136,10 @@ def test_more_labels_than_numbers_fit_are_numbered_afresh(monkeypatch):
     monkeypatch.setattr(combinations, "_LARGEST", 50)
     *_, (_, _, second) = case.steps(suppress="peel")
     assert np.array_equal(first.label, second.label)
+
+
+def test_the_holder_is_told_levels_and_what_is_kept():
+    with counting() as counts:
+        TrajectoryGeneralisation(levels="2,8").publish(data_of(), PROMISE)
+    assert any(what.startswith("visits with labels, from levels 2,8") for what in counts)
+    assert all(0 < number <= 100 for number in counts.values())

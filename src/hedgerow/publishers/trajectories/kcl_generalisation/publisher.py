@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
+from hedgerow import progress
 from hedgerow.data import Domain, Trajectories
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.place_time_levels import PlaceTimeLevels
@@ -38,7 +39,7 @@ _CHOICE = ("auto", "yes", "no")
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryGeneralisation(Publisher[Trajectories]):
-    r"""Publish trajectories at coarser places and times, so that every few labels of a record are those of $K$ persons.
+    r"""Publish trajectories at coarser places and times: labels of regions and bins that enough persons share.
 
     Each visit is recoded to a region and a bin of declared hierarchies, at one pair of levels; all visits of a bin
     stay, in the order of the first. Items are then suppressed, in each record those in the most violating sequences
@@ -121,8 +122,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         if mixed:
             climb(visits, support, labelling, node, bound if self.strict else levels.coarsest)
             refine(visits, support, labelling)
-        if self.levels == _SEARCH and self.coarsest == _ANY:
-            _warn_of_large_regions(visits, labelling)
+        _tell_holder(visits, labelling, node, warn=self.levels == _SEARCH and self.coarsest == _ANY)
         return publishable(data, visits, labelling, ordered=ordered)
 
     def hierarchies(self, domain: Domain) -> PlaceTimeLevels:
@@ -148,8 +148,9 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         """
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
-        visits = FineVisits.of(data, levels, promise)
-        support = Support(visits, promise, sensitive=False, ordered=self._shape(data, promise)[1])
+        counted = promise.about(data)
+        visits = FineVisits.of(cast("Trajectories", counted.bound(data)), levels, counted)
+        support = Support(visits, counted, sensitive=False, ordered=self._shape(data, promise)[1])
         rows: list[tuple[str, int, Kept]] = []
         for place in range(bound[0] + 1):
             grown = [grow(visits, support, (place, time)) for time in range(bound[1] + 1)]
@@ -180,10 +181,19 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         return False, False
 
 
-def _warn_of_large_regions(visits: FineVisits, labelling: Labelling) -> None:
-    """The search does not know what is of use to a reader: it may prefer regions that nobody wants."""
-    kept = measure_kept(visits, labelling)
-    if kept.visits and kept.place < _PRECISE:
+def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: bool) -> None:
+    """Count what is kept, for the holder; warn of large regions.
+
+    The search does not know what is of use to a reader: it may prefer regions that nobody wants.
+    """
+    kept, levels = measure_kept(visits, labelling), visits.levels
+    at = f"{levels.places[node[0]].name},{levels.times.widths[node[1]]}"
+    progress.count(f"visits with labels, from levels {at}, in per cent", round(100 * kept.visits))
+    progress.count("moves that can be seen, in per cent", round(100 * kept.moves))
+    progress.count("records with two labels, of those with two visits, in per cent", round(100 * kept.trips))
+    progress.count("precision of places, in per cent", round(100 * kept.place))
+    progress.count("precision of times, in per cent", round(100 * kept.time))
+    if warn and kept.visits and kept.place < _PRECISE:
         warnings.warn(
             f"regions are large (precision of places {kept.place:.2f}): set coarsest to the largest that are of use",
             stacklevel=2,
