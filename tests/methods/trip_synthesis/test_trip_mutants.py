@@ -284,7 +284,7 @@ def test_known_cells_keep_their_answers():
 def test_known_cells_that_are_scaled_are_caught():
     old = "shrunk = shrink_by_size(cells.values.reshape(model.shape), model, cells.scale)"
     new = old + "._replace(known=np.zeros(model.shape, np.bool_))"
-    with changed(pair_table, "fit_pairs", old, new):
+    with changed(pair_table, "correct_cells", old, new):
         number, scale = known_cell()
     assert abs(number - 1000) > 3 * scale
 

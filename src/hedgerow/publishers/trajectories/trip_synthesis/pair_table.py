@@ -40,8 +40,8 @@ _ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
 _SIZES = 12
 #: what keeps every pair of times possible, as a part of the mean
 _LITTLE = 1e-3
-#: how much of the model of transitions is the fitted table of first and last places
-_LIKE_ENDS = 0.9
+#: how much of the model of transitions may be the fitted table of first and last places
+_LIKE_ENDS = (0.9, 0.5, 0.1)
 
 
 class Noisy(NamedTuple):
@@ -221,20 +221,33 @@ def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells:
 def fit_steps(
     rows: Floats, columns: Floats, ends: Floats, closeness: Floats, classes: Integers, cells: Noisy
 ) -> Floats:
-    """Fit the transitions between places: the model is the table of first and last places, mixed with independence."""
+    """Fit the transitions between places.
+
+    The model is the table of first and last places, mixed with independence. Round trips end where they start, so that
+    their ends say nothing about their steps: the mixture is the one that is closest to the noisy transitions.
+    """
     number = float(rows.sum())
     independent = np.outer(rows, columns) * ratio(1.0, number)
-    model = _LIKE_ENDS * number * ends * ratio(1.0, ends.sum()) + (1 - _LIKE_ENDS) * independent
-    return fit_pairs(model, rows, columns, simplex(closeness, number), classes, cells)
+    alike = number * ends * ratio(1.0, ends.sum())
+    totals, noisy = simplex(closeness, number), cells.values.reshape(ends.shape)
+    models = [
+        fit_classes(part * alike + (1 - part) * independent, classes, totals, rows, columns) for part in _LIKE_ENDS
+    ]
+    best = min(models, key=lambda model: float(np.sum((noisy - model) ** 2)))
+    return correct_cells(best, rows, columns, cells)
 
 
 def fit_pairs(model: Floats, rows: Floats, columns: Floats, totals: Floats, classes: Integers, cells: Noisy) -> Floats:
-    """Fit a table of pairs to its margins and classes, then correct single cells as far as the noise allows.
+    """Fit a table of pairs to its margins and classes, then correct single cells as far as the noise allows."""
+    return correct_cells(fit_classes(model, classes, totals, rows, columns), rows, columns, cells)
+
+
+def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) -> Floats:
+    """Correct single cells of a model as far as the noise allows.
 
     A cell that is taken as answered keeps its answer; scaling it to the margins as well would inflate it.
     """
     number = float(rows.sum())
-    model = fit_classes(model, classes, totals, rows, columns)
     shrunk = shrink_by_size(cells.values.reshape(model.shape), model, cells.scale)
     known = np.where(shrunk.known, shrunk.values, 0.0)
     left = max(0.0, number - float(known.sum()))

