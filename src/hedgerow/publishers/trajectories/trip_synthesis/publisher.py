@@ -33,7 +33,12 @@ from hedgerow.publishers.trajectories.trip_synthesis.trip_bridges import (
     time_kernel,
 )
 from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import TripModel, couple
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import LENGTHS, Questions
+from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import (
+    LENGTHS,
+    Questions,
+    ask_lengths,
+    share_out,
+)
 
 __all__ = ["TripSynthesis"]
 
@@ -102,9 +107,9 @@ class TripSynthesis(Publisher[Trajectories]):
         longest = min(self.l_max, times) if gap else self.l_max
         _require_feasible(data.domain.size("place"), longest, float(ledger.budget))
         closeness = Closeness.of(data.domain.axis("place"), self.closeness)
-        ask = Questions(data.positions(longest), closeness, times, longest, ledger)
-        coins = ledger.coins()
-        lengths = ask.lengths()
+        visits, coins = data.positions(longest), ledger.coins()
+        lengths = ask_lengths(visits, longest, ledger)
+        ask = Questions(visits, closeness, times, longest, ledger, share_out(ledger.budget, lengths))
         number = float(lengths.sum())
         first, last = (simplex(noisy.values, number) for noisy in (ask.first_times(), ask.last_times()))
         single = float(lengths[0]) if gap else None
