@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.proportional_fitting import fit_margins, ratio
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
-    "SMALLEST",
     "Noisy",
     "PlaceMargins",
     "Shrunk",
     "fit_ends",
-    "fit_margins",
     "fit_pairs",
     "fit_steps",
     "fit_times",
     "place_margins",
-    "ratio",
     "shrink",
     "shrink_by_size",
     "shrunk_margin",
@@ -32,8 +30,6 @@ __all__ = [
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: below this, sums count as 0: their reciprocals may not be finite
-SMALLEST = 1e-290
 #: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
 _ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
 #: the smallest and largest class of sizes of cells, in powers of two of the scale of the noise
@@ -57,13 +53,6 @@ class Shrunk(NamedTuple):
 
     values: Floats
     known: NDArray[np.bool_]
-
-
-def ratio(above: Any, below: Any) -> Floats:
-    """Divide; 0 where there is nothing to divide by."""
-    above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
-    result = np.zeros(np.broadcast_shapes(above.shape, below.shape))
-    return np.divide(above, below, out=result, where=below > SMALLEST)
 
 
 def simplex(noisy: Floats, total: float) -> Floats:
@@ -121,14 +110,6 @@ def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
     """
     power = np.log2(np.maximum(model / scale, 2.0**-_SIZES))
     return shrink(noisy, model, scale, np.clip(np.floor(power), -_SIZES, _SIZES).astype(np.int64) + _SIZES)
-
-
-def fit_margins(table: Floats, rows: Floats, columns: Floats, *, rounds: int) -> Floats:
-    """Iterative proportional fitting: scale a matrix to its row sums, then to its column sums, in turn."""
-    for _ in range(rounds):
-        table = table * ratio(rows, table.sum(axis=1))[:, None]
-        table = table * ratio(columns, table.sum(axis=0))
-    return table
 
 
 def fit_classes(
