@@ -185,11 +185,11 @@ def fit_times(
     target *= ratio(number, target.sum())
     for _ in range(_BLOCK_ROUNDS):
         model = model * ratio(target, _sums(model, pair, len(target)))[pair]
-        if single is not None:
-            model = fit_classes(model, classes, totals, first, last, rounds=1)
-        else:
-            model = fit_margins(model, first, last, rounds=1)
-    return model
+        model = fit_margins(model, first, last, rounds=1)
+    if single is None:
+        return model
+    # blocks of times do not know that only records of one visit take no time
+    return fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
 
 
 def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells: Noisy) -> Floats:
