@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 from pages_clustree import clustree_pages
+from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
 from pages_matrices import matrix_pages
+from pages_mobility import mobility_page
 from pages_ngram import ngram_pages
 from pages_pairwise import pairwise_page
 from pages_prefix import prefix_pages, times_page
@@ -18,6 +20,7 @@ from pages_records import record_pages
 from pages_sets import sets_page
 from pages_stream_count import stream_count_page
 from pages_stream_mean import stream_mean_page
+from pages_trip import trip_page
 from pages_variable_order import variable_order_page
 from score_names import with_current_names
 
@@ -33,8 +36,10 @@ def pages() -> dict[str, str]:
         **{f"{method}.md": sets_page(method, results[method]) for method in ("diffpart", "raked-histogram")},
         **clustree_pages(results["clustree"]),
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),
+        "kcl-generalisation.md": generalisation_page(results["kcl-generalisation"]),
         **network_pages(results["der"], results["degree-corrected-blocks"], results["graph-choices"]),
         **matrix_pages(results["matrix-distortion"]),
+        "mobility-baselines.md": mobility_page(results["mobility-baselines"]),
         **ngram_pages(results["ngram"]),
         "pairwise-marginals.md": pairwise_page(results["pairwise-marginals"]),
         **prefix_pages(results["prefix-tree"]),
@@ -44,6 +49,7 @@ def pages() -> dict[str, str]:
         "stream-count.md": stream_count_page(results["stream-count"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
         "stream-mean.md": stream_mean_page(results["stream-mean"]),
+        "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
     }
 

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from hedgerow.publishers.streams.stream_count import StreamCount
     from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
     from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+    from hedgerow.publishers.trajectories.kcl_generalisation.publisher import TrajectoryGeneralisation
     from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
+    from hedgerow.publishers.trajectories.trip_synthesis.publisher import TripSynthesis
     from hedgerow.release import Release
     from hedgerow.score import Score
 
@@ -108,6 +110,8 @@ __all__ = [
     "SuppressionWithReinsertion",
     "TopMFilter",
     "Trajectories",
+    "TrajectoryGeneralisation",
+    "TripSynthesis",
     "VariableOrderMarkov",
     "Wavelet",
     "find_method",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,9 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     """
     _require_kind(release, original)
     measures = find_kind(release.kind).module("measures")
+    most = release.domain.records_per_person
+    if most is not None and original.domain.records_per_person is None:  # controls need it, and the release tells it
+        original = replace(original, domain=original.domain.with_records_per_person(most))
     method = _method_of(release.recipe)
     comparison = Comparison(
         original,

@@ -71,6 +71,7 @@ PROMISES: dict[str, Promise] = {
             ),
             "l": Option("how many visits of a person an attacker may know"),
             "sensitive": Option("a sensitive value, as COLUMN=VALUE; may be repeated", required=False, repeated=True),
+            "unit": Option(_UNIT.help, required=False),
         },
         example={"k": "2", "c": "60%", "l": "2", "sensitive": ["diagnosis=flu"]},
         kinds=("trajectories",),

@@ -1,4 +1,7 @@
-"""A release: published data, its promise, the evidence for it and the recipe; it contains nothing private."""
+"""A release: published data, its promise, the evidence for it and the recipe.
+
+What is written contains nothing private. Only where a promise counts persons, the release in memory knows the owners.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import LimitExceeded, ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
+from hedgerow.privacy.guarantee import Owners
 from hedgerow.privacy.numbers import read_number
 from hedgerow.privacy.parsing import from_plain
 from hedgerow.privacy.support import Support, describe_support
@@ -78,6 +82,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     domain: dict[str, Any]
 
 
+def _no_owners() -> Owners:
+    return {}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Release(Generic[Kind]):
     """A publication of data of one kind, such as `Release[Sets]`.
@@ -95,6 +103,8 @@ class Release(Generic[Kind]):
     verdict: Verdict
     publishable: bool
     version: str = field(default_factory=version)
+    #: the owner of each record, if the promise counts persons: for a file of the owner, and never written to the folder
+    owners: Owners = field(default_factory=_no_owners)
 
     def __post_init__(self) -> None:
         # axes that no published file uses are not published

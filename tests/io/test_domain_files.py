@@ -55,7 +55,7 @@ def test_a_draft_may_have_any_name_and_value(tmp_path):
         ("[item]\nvalues = 3\n", "values must be a list"),
         ("[item]\nvalues = [1.5]\n", "must be all text or all whole numbers"),
         ("[item]\nvalues = [1, 1]\n", "must be distinct"),
-        ("[item]\nvalues = [1]\nlow = 1\n", "needs one of values, file, or low and high"),
+        ("[item]\nvalues = [1]\nlow = 1\n", "needs one of values, file, gtfs, or low and high"),
         ("[item]\nvalue = [1]\n", "has an unknown field 'value'"),
         (f"x = {'[' * 9999}", "is not a TOML file"),
         (f"[item]\nlow = {'9' * 5000}\nhigh = 1\n", "is not a TOML file"),

@@ -302,7 +302,7 @@ def test_the_console_of_trajectories(tmp_path):
     assert "For the owner only" in (tmp_path / "p.html").read_text()
     none = run(f"publish t.csv --kind trajectories {columns} --method kcl --k 3 --out T", tmp_path)
     assert none.code == 3
-    assert "kcl keeps KCL: --k --c --l --sensitive; got --k" in none.err
+    assert "kcl keeps KCL: --k --c --l --sensitive --unit; got --k" in none.err
     many = run(f"publish t.csv --kind trajectories {columns} --method kcl --k 999 --l 1 --out U", tmp_path)
     assert many.code == 0
     assert "warning: k = 999 is more than there are records" in many.err

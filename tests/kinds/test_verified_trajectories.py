@@ -6,7 +6,7 @@ from terminal import run
 
 
 @pytest.mark.filterwarnings("always")
-def test_verify_says_what_may_be_misspelt_and_refuses_owners_of_several_records(tmp_path):
+def test_verify_says_what_may_be_misspelt_and_counts_the_owners_of_records(tmp_path):
     lines = ["unit,time,place,diagnosis", *(f"{n},8,home,flu" for n in range(6))]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     owners = ["owner", *(f"p{n // 2}" for n in range(6))]
@@ -15,8 +15,11 @@ def test_verify_says_what_may_be_misspelt_and_refuses_owners_of_several_records(
     ran = run(f"{check} diagnosis=Flu", tmp_path)
     assert (ran.code, "of 'diagnosis'; check how it is written" in ran.err) == (0, True)
     assert run(f"{check} diagnosis=flu", tmp_path).code == 3
-    owned = run(f"{check} diagnosis=Flu --columns person=owner".replace("t.csv", "o.csv"), tmp_path)
-    assert (owned.code, "a person owns several records" in owned.err) == (2, True)
+    # six records of three persons
+    owned = "verify o.csv --kind trajectories --l 1 --columns person=owner --read sensitive=diagnosis --k"
+    assert run(f"{owned} 3", tmp_path).code == 0
+    ran = run(f"{owned} 4", tmp_path)
+    assert (ran.code, "1 x sequences of 1 visit of fewer than 4 persons" in ran.err) == (3, True)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

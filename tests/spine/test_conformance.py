@@ -22,7 +22,9 @@ def test_every_registered_method_has_a_case():
 
 
 @pytest.mark.parametrize(("name", "promise"), SYNTACTIC)
-@pytest.mark.filterwarnings("ignore:a sensitive value", "ignore:no record has the sensitive value", "ignore:k = ")
+@pytest.mark.filterwarnings(
+    "ignore:a sensitive value", "ignore:no record has the sensitive value", "ignore:k = ", "ignore:labels of one level"
+)
 def test_a_registered_syntactic_method_conforms(name, promise):
     """It publishes the same whatever the order of its input, and what it publishes is verified."""
     check_publisher(find_method(name)(), build([promise], PROMISES[promise].example))

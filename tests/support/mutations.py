@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -21,8 +22,6 @@ from terminal import run
 
 def sound(folder: Path) -> list[tuple[str, str]]:
     """Publish one small release of every kind and format; return their names and their data."""
-    import warnings
-
     warnings.simplefilter("ignore")
     draw = random.Random(5)
     items = [f"i{n}" for n in range(8)] + [CELL]
@@ -42,10 +41,10 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         for n in range(200)
         for hour in sorted(draw.sample(range(6), draw.randrange(1, 5)))
     ]
-    schema = ["unit", "time", "place", "ill"]
-    pl.DataFrame(visits, schema=schema, orient="row").write_csv(folder / "t.csv")
+    pl.DataFrame(visits, schema=["unit", "time", "place", "ill"], orient="row").write_csv(folder / "t.csv")
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
-    (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\nvalues = {json.dumps(places)}\n")
+    named = f"values = {json.dumps(places)}\npaths = {json.dumps(['a', 'a', 'b', 'b', 'b'])}\n"
+    (folder / "t.toml").write_text(f"[time]\nlow = 0\nhigh = 5\n[place]\n{named}")
     people = [f"v{n}" for n in range(30)] + [CELL]
     links = draw.sample(list(combinations(people, 2)), 90)
     (folder / "g.edges").write_text("".join(f"{i} {j}\n" for i, j in links))
@@ -68,6 +67,7 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
+        "t.csv --kind trajectories --method kcl-generalisation --k 3 --l 2 --domain t.toml --set levels=1,2",
         "m.csv --kind matrices --method wavelet --columns id=who",
         "m.npy --kind matrices --method svd --read rows=numbered",
         "m.parquet --kind matrices --method additive-noise --set rotation=random",

@@ -11,7 +11,7 @@ data of its kind. `make golden` writes its hashes.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import polars as pl
 from printed import TwoStageDiffPart
 
 from hedgerow import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories, write_release
-from hedgerow.data import Dataset
+from hedgerow.data import Dataset, Source
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import read_bytes
 from hedgerow.io.parquet import read_table
@@ -114,6 +114,13 @@ def rides() -> Trajectories:
 
 
 @cache
+def regional_rides() -> Trajectories:
+    """The rides among places that lie in regions."""
+    data = rides()
+    paths = [("city", f"district {n // 4}", f"block {n // 2}") for n in range(data.domain.size("place"))]
+    return replace(data, domain=data.domain.with_paths("place", paths).with_source(Source.DECLARED))
+
+
 def short_rides() -> Trajectories:
     """Fewer walks through a smaller city."""
     return walks(Walks(300, 8, 10, 4.0))
@@ -158,6 +165,7 @@ DATA = {
     "catalogue": catalogue,
     "clicks": clicks,
     "rides": rides,
+    "regional rides": regional_rides,
     "short rides": short_rides,
     "repeated": repeated,
     "company": company,
@@ -233,6 +241,8 @@ def _cases() -> dict[str, Case]:
         "private-wavelet": Case("measurements", "private-wavelet", unit="row", formats=("csv", "npy", "parquet")),
         "private-wavelet, cells": Case("measurements", "private-wavelet", unit="cell"),
         "private-wavelet, single cells": Case("measurements", "private-wavelet", {"range_share": 0.0}, unit="row"),
+        "trip-synthesis": Case("rides", "trip-synthesis", unit="trajectory", formats=TABLES),
+        "trip-synthesis, several at one time": Case("repeated", "trip-synthesis", {"l_max": 5}, unit="trajectory"),
         "prefix-tree, several at one time": Case("repeated", "continued-prefix-tree", {"height": 5}, unit="trajectory"),
     }
     for name, promise in KCL_PROMISES.items():
@@ -247,7 +257,11 @@ def _cases() -> dict[str, Case]:
         )
     promise = KCL_PROMISES["with a sensitive value"]
     ours = "kcl-reinsertion"
+    regions = "kcl-generalisation"
     cases |= {
+        "labels": Case("regional rides", regions, promise=promise, formats=TABLES),
+        "labels, grown": Case("regional rides", regions, {"suppress": "grow", "levels": "1,1"}, promise=promise),
+        "labels, one level": Case("regional rides", regions, {"mixed": "no", "order": "no"}, promise=promise),
         "kcl, frequent sequences": Case("rides", ours, {"metric": "mfs", "k_prime": 20}, promise=promise),
         "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
         "kcl, in batches": Case("rides", ours, {"schedule": "batch"}, promise=promise),

@@ -21,6 +21,7 @@ from hedgerow.errors import (
 )
 from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import UNLIMITED, hash_parts, is_plainly_compressed, read_bytes, read_chunks
+from hedgerow.io.owners import read_owners
 from hedgerow.io.parquet import read_table
 from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_own_file
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
@@ -41,6 +42,7 @@ def verify_folder(
     kind: str | None = None,
     key: Any = None,
     trusted: bool = False,
+    owners: Path | None = None,
 ) -> dict[str, bool | None]:
     """Verify a release folder; return each check by name, and whether it passed.
 
@@ -57,6 +59,8 @@ def verify_folder(
         The public key of the expected signer, if any.
     trusted
         Whether the release may take any amount of memory and time.
+    owners
+        The file of the owners of its records, if a promise counts persons; only the owner of the data has it.
     """
     checks: dict[str, bool | None] = {}
     if key is not None:
@@ -72,7 +76,8 @@ def verify_folder(
         return {**checks, f"the release can be read ({error})": False}
     if kind is not None:
         checks["the data is what was asked for"] = release.kind == kind
-    return checks | _check_content(folder, release, manifest, statement) | _check_promise(release, expected)
+    checks |= _check_content(folder, release, manifest, statement) | _check_promise(release, expected)
+    return checks | _check_persons(release, owners)
 
 
 def _check_content(folder: Path, release: Release[Any], manifest: Manifest, statement: bytes) -> dict[str, bool | None]:
@@ -110,7 +115,8 @@ def _check_method(release: Release[Any]) -> dict[str, bool | None]:
     except HedgerowError:
         return {check: False}
     has_questions = bool(release.evidence.entries) == (release.guarantee.budget is not None)
-    has_limit = "person" not in release.guarantee.units or release.domain.records_per_person
+    units = [*release.guarantee.units, *(part.fields().get("unit") for part in release.guarantee.parts())]
+    has_limit = "person" not in units or release.domain.records_per_person
     return {check: has_questions and bool(has_limit)}
 
 
@@ -137,6 +143,21 @@ def _check_promise(release: Release[Any], expected: Guarantee | None) -> dict[st
     return checks
 
 
+def _check_persons(release: Release[Any], owners: Path | None) -> dict[str, bool | None]:
+    """Check a promise about persons, which takes the owners of the records; without them it cannot be checked."""
+    unchecked = release.guarantee.unchecked(release.domain)
+    if owners is None:
+        return (
+            {f"{unchecked}, which are not published (the publisher has them: --owners FILE)": None} if unchecked else {}
+        )
+    known = {name: read_owners(owners, name, data.count_units(data.units[0])) for name, data in release.outputs.items()}
+    verdict = release.guarantee.verify_owners(release.outputs, known)
+    if verdict is None:
+        return {}
+    failures = f" ({verdict.failures})" if verdict.failures else ""
+    return {f"{verdict.checked}{failures}": verdict.satisfied}
+
+
 def _is_signed(folder: Path, key: Any) -> bool:
     try:
         signature = read_own_file(folder / SIGNATURE, SIGNATURE_BYTES)
@@ -153,6 +174,7 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
             "verify the release folder"
         )
         raise UnsupportedGuarantee(msg)
+    guarantee = guarantee.about(data)
     guarantee.require(data)
     guarantee.require_records(data)
     guarantee.warn_about(data)

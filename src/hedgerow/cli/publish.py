@@ -25,7 +25,19 @@ from hedgerow.cli.printing import say
 __all__ = ["command"]
 
 #: options that have the same name in a recipe
-_SAME = ("kind", "method", "out", "schema", "domain", "records_per_person", "seed", "account", "sign", "engine")
+_SAME = (
+    "kind",
+    "method",
+    "out",
+    "schema",
+    "domain",
+    "records_per_person",
+    "seed",
+    "account",
+    "sign",
+    "owners",
+    "engine",
+)
 
 
 class _Publish(ReadingCommand):
@@ -79,6 +91,11 @@ class _Publish(ReadingCommand):
 )
 @click.option("--save-recipe", type=click.Path(), help="Write the options to this recipe file.")
 @click.option("--sign", type=click.Path(), help="Sign the release with this private Ed25519 key (PEM).")
+@click.option(
+    "--owners",
+    type=click.Path(),
+    help="Write whose each published record is, if the promise counts persons; for verify, never published.",
+)
 @click.option(
     "--account", type=click.Path(), help="Charge epsilon to this account, which limits the total over all releases."
 )

@@ -39,6 +39,11 @@ _MARKS = {True: "yes", False: "NO", None: "?"}
     help="The name of the promise, if the options fit several. Repeatable.",
 )
 @click.option("--key", type=click.Path(), help="The public key (PEM) to check the signature with.")
+@click.option(
+    "--owners",
+    type=click.Path(),
+    help="Whose each record is, as publish --owners wrote it, if the promise counts persons.",
+)
 @trusted_option
 @json_option
 def command(place: str, *, as_json: bool, **arguments: Any) -> None:
@@ -66,9 +71,13 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     with show_progress():
         if Path(place).is_dir():
             _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
-            checks = verify_folder(Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"])
+            owners = Path(arguments["owners"]) if arguments["owners"] else None
+            checks = verify_folder(
+                Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"], owners=owners
+            )
         else:
             _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
+            _refuse(arguments, ("owners",), "name the column of the owners in the file with --columns person=NAME")
             if arguments["kind"] is None or expected is None:
                 msg = "to verify a file, give its --kind and the promise"
                 raise click.UsageError(msg)
@@ -114,6 +123,7 @@ def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None
         "read_options": "--read",
         "schema": "--schema",
         "key": "--key",
+        "owners": "--owners",
     }
     for name in names:
         if arguments[name]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from hedgerow.data.coordinates import Coordinates, checked_coordinates
 from hedgerow.errors import DomainError
 
 __all__ = ["MOST_VALUES", "Axis", "Value", "is_text", "plain_values"]
@@ -23,13 +24,23 @@ MOST_VALUES = 2_000_000
 class Axis:
     """The values one column may take, in their public order; a value's position is its code.
 
-    `paths` may place each value in a public taxonomy: the groups that contain it, the widest first.
+    `paths` may place each value in a public taxonomy: the groups that contain it, the widest first. `coordinates` may
+    place each value on the map: its longitude and latitude in degrees, for instance of a stop, or of the centre of a
+    grid cell.
+
+    Examples
+    --------
+    >>> Axis(("harbour", "museum"), coordinates=((103.82, 1.26), (103.85, 1.29))).coordinates[1]
+    (103.85, 1.29)
     """
 
     values: tuple[Value, ...]
     paths: tuple[tuple[str, ...], ...] = ()
+    coordinates: Coordinates = ()
 
     def __post_init__(self) -> None:
+        # whole numbers become floating-point numbers, so that equal axes are written alike
+        object.__setattr__(self, "coordinates", checked_coordinates(self.coordinates, len(self.values)))
         if self.paths and len(self.paths) != len(self.values):
             msg = f"an axis of {len(self.values)} values needs as many paths; got {len(self.paths)}"
             raise DomainError(msg)
@@ -69,14 +80,16 @@ class Axis:
     def to_plain(self) -> dict[str, Any]:
         """Return the axis as plain data; consecutive whole numbers as low and high."""
         first, last = self.values[0], self.values[-1]
-        paths = {"paths": [list(path) for path in self.paths]} if self.paths else {}
+        more: dict[str, Any] = {"paths": [list(path) for path in self.paths]} if self.paths else {}
+        if self.coordinates:
+            more["coordinates"] = [list(pair) for pair in self.coordinates]
         if isinstance(first, int) and isinstance(last, int) and last - first == len(self) - 1:
             consecutive = self.values == tuple(range(first, last + 1))
         else:
             consecutive = False
         if consecutive:
-            return {"low": first, "high": last, **paths}
-        return {"values": list(self.values), **paths}
+            return {"low": first, "high": last, **more}
+        return {"values": list(self.values), **more}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Axis:
@@ -85,12 +98,28 @@ class Axis:
         if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
             msg = "the paths of an axis must be lists of texts"
             raise DomainError(msg)
-        return cls(tuple(plain_values(plain)), tuple(map(tuple, cast("list[list[str]]", paths))))
+        return cls(
+            tuple(plain_values(plain)),
+            tuple(map(tuple, cast("list[list[str]]", paths))),
+            plain.get("coordinates", ()),
+        )
+
+    def content(self) -> tuple[Any, ...]:
+        """All that the axis declares, in order; coordinates only if there are any."""
+        return (self.values, self.paths, *([self.coordinates] if self.coordinates else []))
+
+    def take(self, codes: Sequence[int]) -> Axis:
+        """The axis of some of the values, at least one, in this order."""
+        return Axis(
+            tuple(self.values[code] for code in codes),
+            tuple(self.paths[code] for code in codes) if self.paths else (),
+            tuple(self.coordinates[code] for code in codes) if self.coordinates else (),
+        )
 
 
 def plain_values(plain: Mapping[str, Any]) -> Sequence[Value]:
     """Return the values of an axis given as plain data; consecutive numbers as a range, not yet expanded."""
-    names = set(plain) - {"paths"}
+    names = set(plain) - {"paths", "coordinates"}
     if plain.get("numbers") is True:
         return ()  # a column of numbers has bounds at most, and no list of values
     if names == {"values"} and isinstance(plain["values"], list):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain
 from hedgerow.errors import DomainError, UnsupportedGuarantee
@@ -85,6 +86,13 @@ class Dataset(ABC):
     @abstractmethod
     def canonical(self) -> Self:
         """Sort and renumber records and drop owners, so that only published content is left."""
+
+    def canonical_owners(self) -> NDArray[np.int64] | None:
+        """The owner of each record in the order of `canonical`, which drops them; None if they are not known.
+
+        For the owner's own check of a promise about persons: never published.
+        """
+        return None
 
     def without_attributes(self) -> Self:
         """Drop the attributes of records, and every axis that the kind itself does not need.

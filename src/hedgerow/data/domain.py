@@ -119,7 +119,21 @@ class Domain:
 
     def with_paths(self, name: str, paths: Iterable[Iterable[str]]) -> Domain:
         """The same domain with a public taxonomy over an axis: the groups that contain each value."""
-        changed = Axis(self.axis(name).values, tuple(tuple(path) for path in paths))
+        return self._with_axis(name, replace(self.axis(name), paths=tuple(tuple(path) for path in paths)))
+
+    def with_coordinates(self, name: str, coordinates: Iterable[Iterable[float]]) -> Domain:
+        """The same domain with the longitude and latitude of each value of an axis, in degrees.
+
+        Examples
+        --------
+        >>> domain = Domain.declare(place=["harbour", "museum"], time=range(24))
+        >>> domain.with_coordinates("place", [(103.82, 1.26), (103.85, 1.29)]).axis("place").coordinates[0]
+        (103.82, 1.26)
+        """
+        pairs: Any = tuple(tuple(map(_plain, pair)) for pair in coordinates)
+        return self._with_axis(name, replace(self.axis(name), coordinates=pairs))
+
+    def _with_axis(self, name: str, changed: Axis) -> Domain:
         axes = tuple((other, changed if other == name else axis) for other, axis in self.axes)
         return replace(self, axes=axes)
 
@@ -157,9 +171,7 @@ class Domain:
         axes: list[tuple[str, Axis]] = []
         for name, axis in self.axes:
             kept = [int(code) for code in codes.get(name, range(len(axis)))]
-            values = tuple(axis.values[code] for code in kept) or _PLACEHOLDER[type(axis.values[0])]
-            paths = tuple(axis.paths[code] for code in kept) if axis.paths and kept else ()
-            axes.append((name, Axis(values, paths)))
+            axes.append((name, axis.take(kept) if kept else Axis(_PLACEHOLDER[type(axis.values[0])])))
         return replace(self, axes=tuple(axes))
 
     def only(self, names: Collection[str]) -> Domain:

@@ -179,7 +179,7 @@ class Graph(Dataset):
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        axes = [(name, *axis.content()) for name, axis in self.domain.axes]
         ends = [self.first.tolist(), self.second.tolist()]
         return msgspec.json.encode([self.kind, axes, self.domain.source.value, ends])
 

@@ -154,7 +154,7 @@ class Lists(Dataset):
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        axes = [(name, *axis.content()) for name, axis in self.domain.axes]
         public = [axes, self.domain.source.value, self.domain.records_per_person]
         lists = [self.items[start:end].tolist() for start, end in itertools.pairwise(self.starts.tolist())]
         persons = [None] * len(lists) if self.persons is None else self.persons.tolist()

@@ -227,7 +227,7 @@ class Records(Dataset):
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        axes = [(name, *axis.content()) for name, axis in self.domain.axes]
         tables = [[column.tolist() for column in table] for table in self.tables]
         return msgspec.json.encode([self.kind, repr(self.schema), axes, self.domain.source.value, tables])
 

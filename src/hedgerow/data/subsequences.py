@@ -27,13 +27,15 @@ class VisitArrays:
     """Trajectories as arrays: the visits of record `r` are `pairs[starts[r] : starts[r + 1]]`.
 
     A pair is a place and a time; pairs are numbered 0, 1, ..., `size - 1` in the order of time. `flags` says for
-    each sensitive value which records have it.
+    each sensitive value which records have it. `owners` are the persons of records, numbered from 0, if persons are
+    counted and not records.
     """
 
     starts: Integers
     pairs: Integers
     size: int
     flags: Flags
+    owners: Integers | None = None
 
     @cached_property
     def record(self) -> Integers:
@@ -50,6 +52,17 @@ class VisitArrays:
         order, starts = self._by_pair
         return order[starts[pair] : starts[pair + 1]]
 
+    @property
+    def units(self) -> int:
+        """How many records there are, or persons, if these are counted."""
+        return len(self.starts) - 1 if self.owners is None else int(self.owners.max(initial=-1)) + 1
+
+    def count_units(self, at: Integers, records: Integers, groups: int) -> Integers:
+        """Count the records, or persons, of each group: `records[i]` is in group `at[i]`, at most once per group."""
+        if self.owners is not None:
+            at = group_equal(at * self.units + self.owners[records])[0] // max(1, self.units)
+        return np.bincount(at, minlength=groups)
+
     def without_flags(self) -> VisitArrays:
         """The same visits without sensitive values."""
         return replace(self, flags=self.flags[:0])
@@ -59,8 +72,8 @@ class Level(NamedTuple):
     """Sequences of one length, and where they occur.
 
     `codes` are sorted and combine the number of the sequence without its last visit with that visit. `counts` are the
-    numbers of records of each sequence, `marked` of those with each sensitive value. `places` has one row per
-    occurrence, the positions of its visits, and `at` the sequence of each occurrence.
+    numbers of records, or persons, of each sequence, `marked` of those with each sensitive value. `places` has one row
+    per occurrence, the positions of its visits, and `at` the sequence of each occurrence.
     """
 
     codes: Integers
@@ -171,8 +184,8 @@ def _counted(visits: VisitArrays, clean: list[Level], places: Integers) -> Level
     if clean:
         prefix = sequence_numbers(visits.size, clean, visits.pairs[places[:, :-1]])
     codes, at = group_equal(prefix * visits.size + visits.pairs[places[:, -1]])
-    counts = np.bincount(at, minlength=len(codes))
     record = visits.record[places[:, 0]]
-    marked = [np.bincount(at[flag[record]], minlength=len(codes)) for flag in visits.flags]
+    counts = visits.count_units(at, record, len(codes))
+    marked = [visits.count_units(at[flag[record]], record[flag[record]], len(codes)) for flag in visits.flags]
     by_value = np.stack(marked) if marked else np.zeros((0, len(codes)), np.int64)
     return Level(codes, counts, by_value, places, at)

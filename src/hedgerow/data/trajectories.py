@@ -220,8 +220,16 @@ class Trajectories(Dataset):
 
     def canonical(self) -> Trajectories:
         """Sort records by their visits and sensitive values, renumber them and drop owners."""
+        return replace(self.sorted(), persons=None)
+
+    def sorted(self) -> Trajectories:
+        """Sort records by their visits and sensitive values, and renumber them; owners stay."""
         ordered = self._only(_sorted_records(self.starts, self.pairs, list(self.traits.values())))
-        return replace(ordered, numbers=np.arange(len(self), dtype=np.int64), persons=None)
+        return replace(ordered, numbers=np.arange(len(self), dtype=np.int64))
+
+    def canonical_owners(self) -> Integers | None:
+        """The owner of each record in the order of `canonical`; None if they are not known."""
+        return None if self.persons is None else self.sorted().persons
 
     def truncated(self, longest: int) -> Trajectories:
         """Keep the first `longest` visits of each record, whatever the other records are."""
@@ -279,7 +287,7 @@ class Trajectories(Dataset):
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""
-        axes = [(name, axis.values, axis.paths) for name, axis in self.domain.axes]
+        axes = [(name, *axis.content()) for name, axis in self.domain.axes]
         columns = {"number": self.numbers, "start": self.starts, "pair": self.pairs, **self.traits}
         if self.persons is not None:
             columns["person"] = self.persons

@@ -15,6 +15,7 @@ from hedgerow.frontiers.rules import (
     SymbolBySize,
     TransitionType,
 )
+from hedgerow.frontiers.visit_rules import FirstAndLast, InnerVisit, Step, StepType
 
 __all__ = [
     "ENGINES",
@@ -24,7 +25,9 @@ __all__ = [
     "Counts",
     "Duration",
     "Engine",
+    "FirstAndLast",
     "Frontier",
+    "InnerVisit",
     "LatticeBin",
     "ListSize",
     "LocalEngine",
@@ -37,6 +40,8 @@ __all__ = [
     "Regions",
     "Rows",
     "Rule",
+    "Step",
+    "StepType",
     "SymbolBySize",
     "SymbolLists",
     "TransitionType",

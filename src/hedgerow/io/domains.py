@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.domain import MOST_VALUES
+from hedgerow.data.level_proposals import propose_paths
 from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.errors import DomainError, UndeclaredDomain
 from hedgerow.io.files import read_bytes
+from hedgerow.io.gtfs import read_degrees, read_stops
 from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["draft_domain", "read_domain"]
 
+#: what a draft says about regions that were made of coordinates
+_PROPOSED = (
+    "# a proposal: cells of a grid, the widest first, each in one cell of the next size; districts that people know\n"
+    "# are better, and without regions omit the paths\n"
+)
 #: marks a draft until its owner removes it
 _DRAFT = "read_from_private_data"
-_KEYS = {"values", "file", "low", "high", "step", "paths", "numbers"}
+_KEYS = {"values", "file", "gtfs", "low", "high", "step", "paths", "coordinates", "numbers"}
+#: the columns of a file of values before those of the path, if it has coordinates: value, longitude and latitude
+_WITH_COORDINATES = 3
 
 
 def read_domain(path: str | Path) -> Domain:
@@ -26,9 +35,14 @@ def read_domain(path: str | Path) -> Domain:
 
     There is one section per axis. Its values are listed (`values`), or are in a text file in the same folder (`file`,
     one value per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is one path per value: a list `paths`
-    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs. A column of a matrix has
-    `numbers = true` and, if its bounds are public, `low`, `high` and `step`, which need not be whole numbers.
-    `records_per_person` before the sections declares how many records one person may own.
+    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs.
+
+    Places may have coordinates: a list `coordinates` of pairs of longitude and latitude in degrees; or, with
+    `coordinates = true`, the second and third column of the file. The stops of a public transport feed are declared by
+    `gtfs = "stops.txt"`.
+
+    A column of a matrix has `numbers = true` and, if its bounds are public, `low`, `high` and `step`, which need not be
+    whole numbers. `records_per_person` before the sections declares how many records one person may own.
     """
     path = Path(path)
     sections = read_toml(path, DomainError)
@@ -77,20 +91,39 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
     if "numbers" in fields:
         return _numbers(path, name, fields)
     unknown = [key for key in fields if key not in _KEYS]
-    if unknown or sum(key in fields for key in ("values", "file", "low")) != 1:
+    if unknown or sum(key in fields for key in ("values", "file", "gtfs", "low")) != 1:
         what = f"has an unknown field {unknown[0]!r}; it " if unknown else ""
-        msg = f"{path}: section [{name}] {what}needs one of values, file, or low and high"
+        msg = f"{path}: section [{name}] {what}needs one of values, file, gtfs, or low and high"
         raise DomainError(msg)
     if ("file" in fields and "paths" in fields) or ("low" not in fields and "step" in fields):
         msg = f"{path}: section [{name}]: with a file the paths are columns of it, and step needs low and high"
         raise DomainError(msg)
+    where = f"{path}: section [{name}]"
     if "file" in fields:
-        return _from_file(path.parent / str(fields["file"]))
-    values, paths = _values(fields, f"{path}: section [{name}]"), fields.get("paths", [])
+        return _from_file(path.parent / str(fields["file"]), with_coordinates=_is_set(fields, where))
+    if "gtfs" in fields:
+        return _from_feed(path.parent / str(fields["gtfs"]), fields, where)
+    paths = fields.get("paths", [])
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in cast("Any", paths)):
-        msg = f"{path}: section [{name}]: paths must be a list of texts such as 'food/dairy'"
+        msg = f"{where}: paths must be a list of texts such as 'food/dairy'"
         raise DomainError(msg)
-    return Axis(values, tuple(tuple(text.split("/")) for text in cast("list[str]", paths)))
+    values, split = _values(fields, where), tuple(tuple(text.split("/")) for text in cast("list[str]", paths))
+    return Axis(values, split, fields.get("coordinates", ()))
+
+
+def _is_set(fields: Mapping[str, Any], where: str) -> bool:
+    """Whether the file of values has columns of coordinates."""
+    if not isinstance(fields.get("coordinates", False), bool):
+        msg = f"{where}: with a file, coordinates = true says that its second and third column are longitude, latitude"
+        raise DomainError(msg)
+    return fields.get("coordinates", False)
+
+
+def _from_feed(file: Path, fields: Mapping[str, Any], where: str) -> Axis:
+    if set(fields) != {"gtfs"}:
+        msg = f"{where}: stops.txt has places, stations and coordinates; omit the other fields"
+        raise DomainError(msg)
+    return read_stops(file)
 
 
 def _numbers(path: Path, name: str, fields: Mapping[str, Any]) -> Axis:
@@ -121,8 +154,8 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
     return tuple(range(low, high + 1, step))
 
 
-def _from_file(path: Path) -> Axis:
-    """Read values, one per line; further columns, separated by tabs, are the path of a value."""
+def _from_file(path: Path, *, with_coordinates: bool) -> Axis:
+    """Read values, one per line; further columns, separated by tabs, are coordinates if said so, and the path."""
     try:
         lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
@@ -131,8 +164,10 @@ def _from_file(path: Path) -> Axis:
     rows = [line.split("\t") for line in lines if line.strip()]
     texts = [row[0].strip() for row in rows]
     whole = all(re.fullmatch(r"-?[1-9][0-9]{0,17}|0", text) for text in texts)
-    paths = tuple(tuple(row[1:]) for row in rows)
-    return Axis(tuple(map(int, texts)) if whole else tuple(texts), paths if any(paths) else ())
+    before = _WITH_COORDINATES if with_coordinates else 1
+    coordinates = tuple(read_degrees(row[1:before], path) for row in rows) if with_coordinates else ()
+    paths = tuple(tuple(row[before:]) for row in rows)
+    return Axis(tuple(map(int, texts)) if whole else tuple(texts), paths if any(paths) else (), coordinates)
 
 
 def _draft(axis: Axis) -> str:
@@ -143,6 +178,15 @@ def _draft(axis: Axis) -> str:
             "\n\n", "\n"
         )
     if "low" in fields:
-        return f"low = {fields['low']}\nhigh = {fields['high']}\n"
-    listed = ",\n".join(f"  {toml_value(value)}" for value in axis.values)
-    return f"values = [\n{listed},\n]\n"
+        listed = f"low = {fields['low']}\nhigh = {fields['high']}\n"
+    else:
+        listed = _listed("values", map(toml_value, axis.values))
+    known, note = (axis.paths, "") if axis.paths else (propose_paths(axis), _PROPOSED)
+    paths = note + _listed("paths", (toml_value("/".join(path)) for path in known)) if known else ""
+    pairs = (f"[{lon!r}, {lat!r}]" for lon, lat in axis.coordinates)
+    return listed + paths + (_listed("coordinates", pairs) if axis.coordinates else "")
+
+
+def _listed(name: str, values: Iterable[str]) -> str:
+    lines = ",\n".join(f"  {value}" for value in values)
+    return f"{name} = [\n{lines},\n]\n"

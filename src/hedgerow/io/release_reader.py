@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,8 @@ def open_folder(folder: Path, *, trusted: bool = False) -> tuple[Release[Any], M
         most_bytes = UNLIMITED if trusted else _most_bytes(file, size)
         outputs[file.data] = _read_output(folder / file.file, file, domain, most_bytes)
         effort = None if effort is None else effort + _EFFORT_PER_BYTE * size
+    if domain is None:
+        outputs = {name: _with_declared_records(folder, manifest, data) for name, data in outputs.items()}
     domain = domain or next(iter(outputs.values())).domain
     if not {name for name, _ in domain.axes} <= {a for data in outputs.values() for a in data.axes}:
         msg = f"{folder / RELEASE} has a domain with axes that the data does not use; it was changed"
@@ -162,6 +165,17 @@ def _domain(folder: Path, manifest: Manifest, size: int, *, trusted: bool) -> Do
         raise _changed_error(folder) from None
     msg = f"{folder / RELEASE} declares {values:,} values, more than {most:,} for files of this size; {_TRUST}"
     raise LimitExceeded(msg)
+
+
+def _with_declared_records(folder: Path, manifest: Manifest, data: Dataset) -> Dataset:
+    """The data with the declared maximum of records per person, which is public even if the values are not."""
+    most = manifest.domain.get("records_per_person")
+    if most is None:
+        return data
+    try:
+        return replace(data, domain=data.domain.with_records_per_person(most))
+    except DomainError:
+        raise _changed_error(folder) from None
 
 
 def _changed_error(folder: Path) -> ReadError:

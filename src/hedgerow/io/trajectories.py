@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from hedgerow.data import Axis, Domain, Source, Trajectories, Value
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.encoding import infer_axis
-from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io import times
+from hedgerow.errors import ReadError
+from hedgerow.io import coarse_labels, times
+from hedgerow.io.grid_cells import name_cells, read_grid, with_cell_centres
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest, codes_of
 from hedgerow.io.long_table_codec import long_table_codec, table_formats
 from hedgerow.io.options import read_choice
@@ -52,6 +54,7 @@ _OPTIONS = {
     "on_unknown": "if a time or place is not in the domain: error (the default), or drop the visit",
     "on_missing": "if a visit has no time or no place: error (the default), or drop the visit",
     "on_conflict": "if a record has two values of a sensitive or carried column: error (the default), first or last",
+    **coarse_labels.OPTIONS,
 }
 
 _DEGREES = {"lat": 90, "lon": 360}
@@ -64,18 +67,27 @@ def _trait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _reread_options(data: Trajectories, form: str) -> dict[str, str]:
+def _extra_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns without a role: attributes of records, and those of labels."""
+    return (*_trait_columns(options), *(coarse_labels.COLUMNS if "labels" in options else ()))
+
+
+def _reread_options(data: Trajectories | CoarseTrajectories, form: str) -> dict[str, str]:
     """The reading options with which a release is read again."""
     del form
+    sensitive = {"sensitive": ",".join(data.sensitive)} if data.sensitive else {}
+    if isinstance(data, CoarseTrajectories):
+        return coarse_labels.label_options(data) | sensitive
     options = {"times": "number" if isinstance(data.domain.values("time")[0], int) else "text"}
     if data.several:
         options["collisions"] = "keep"
-    return {**options, "sensitive": ",".join(data.sensitive)} if data.sensitive else options
+    return options | sensitive
 
 
 def _accepts_reread(options: Mapping[str, str]) -> bool:
     """Whether `_reread_options` can return these options."""
-    patterns = {"times": r"number|text", "collisions": r"keep", "sensitive": r"(?s).+"}
+    visits = {"times": r"number|text", "collisions": r"keep"}
+    patterns = {**(coarse_labels.PATTERNS if "labels" in options else visits), "sensitive": r"(?s).+"}
     known = all(re.fullmatch(patterns.get(name, "(?!)"), value) for name, value in options.items())
     return known and ",".join(_trait_columns(options)) == options.get("sensitive", "")
 
@@ -84,15 +96,24 @@ def _remarks(options: Mapping[str, str]) -> tuple[str, ...]:
     """What a receiver must know beyond the columns of time and place."""
     order = ("visits of a record at the same time are in their order",) if options.get("collisions") == "keep" else ()
     traits = (f"`{name}` is a value of the record, on each of its lines" for name in _trait_columns(options))
-    return (*order, *traits)
+    return (*order, *coarse_labels.label_remarks(options), *traits)
 
 
-def _make(table: LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Trajectories:
+def _make(
+    table: LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]
+) -> Trajectories | CoarseTrajectories:
     """Make the data set of a long table; a line without time and place is a record without visits."""
     checker = RecordChecker(table)
+    if "labels" in options:
+        public = coarse_labels.require_domain(table, domain)
+        columns = {name: checker.table.columns[name] for name in _trait_columns(options)}
+        codes = {name: _trait(checker, name, column, public.axis(name), options) for name, column in columns.items()}
+        return coarse_labels.read_labels(checker, public, codes, options)
     visits = _Visits.read(checker, domain, options)
     traits = {name: checker.table.columns[name] for name in _trait_columns(options)}
     domain = domain or visits.infer_domain(traits, source)
+    if "grid" in options:
+        domain = with_cell_centres(domain, options["grid"])
     coded = visits.encode(checker, domain, options)
     coded = coded.resolve_collisions(checker, options)
     sensitive = {name: _trait(checker, name, column, domain.axis(name), options) for name, column in traits.items()}
@@ -221,6 +242,10 @@ class _VisitTable(OutputTable):
         return pl.DataFrame(columns)
 
 
+def _lay_out(data: Trajectories | CoarseTrajectories) -> OutputTable:
+    return coarse_labels.LabelTable(data) if isinstance(data, CoarseTrajectories) else _VisitTable(data)
+
+
 def _decode(codes: Integers, values: Sequence[Value]) -> pl.Series:
     names = pl.Series([*values, None])
     return names.gather(np.where(codes < 0, len(values), codes))
@@ -234,10 +259,7 @@ def _places(checker: RecordChecker, options: Mapping[str, str]) -> pl.Series:
             msg = f"{table.where} has no column 'place'; name it with --columns place=NAME, or give lon, lat and a grid"
             raise ReadError(msg)
         return table.columns["place"].cast(pl.String)
-    if not re.fullmatch(r"[0-9]{0,3}\.?[0-9]{1,9}", options["grid"]) or Decimal(options["grid"]) == 0:
-        msg = f"grid must be a size in degrees, such as 0.01; got {options['grid']!r}"
-        raise ParameterError(msg)
-    step = Decimal(options["grid"])
+    step = read_grid(options["grid"])
     return _cells(checker, "lat", step) + "," + _cells(checker, "lon", step)
 
 
@@ -255,10 +277,7 @@ def _cells(checker: RecordChecker, role: str, step: Decimal) -> pl.Series:
     valid = (numbers.is_finite() & (numbers.abs() <= _DEGREES[role])).fill_null(value=False)
     invalid = (~valid & numbers.is_not_null()).to_numpy()
     checker.refuse(invalid, f"column {name!r} must hold degrees from -{_DEGREES[role]} to {_DEGREES[role]}; correct it")
-    cell = pl.select(pl.when(valid).then((numbers / float(step)).floor())).to_series()
-    digits = max(0, -int(step.as_tuple().exponent))
-    names = {number: f"{Decimal(int(number)) * step:.{digits}f}" for number in cell.unique().drop_nulls()}
-    return cell.replace_strict(names, return_dtype=pl.String) if names else cell.cast(pl.String)
+    return name_cells(pl.select(pl.when(valid).then(numbers)).to_series(), step)
 
 
 def _trait(checker: RecordChecker, name: str, column: pl.Series, axis: Axis, options: Mapping[str, str]) -> Integers:
@@ -279,9 +298,9 @@ CODEC = long_table_codec(
     written=("unit", "time", "place"),
     options=_OPTIONS,
     make=_make,
-    lay_out=_VisitTable,
+    lay_out=_lay_out,
     formats=table_formats("visit"),
-    extra_columns=_trait_columns,
+    extra_columns=_extra_columns,
     remarks=_remarks,
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from hedgerow import progress
 from hedgerow.data import Dataset
-from hedgerow.errors import GuaranteeError, UnsupportedGuarantee, UselessRelease
+from hedgerow.errors import GuaranteeError, ParameterError, UnsupportedGuarantee, UselessRelease
 from hedgerow.frontiers import find_engine
 from hedgerow.io.account_charge import Charge
 from hedgerow.io.atomic_folder import Placement
 from hedgerow.io.codec import codec_of
 from hedgerow.io.epsilon_account import Account
+from hedgerow.io.owners import write_owners
 from hedgerow.io.release_writer import Layout, check_free, write_folder
 from hedgerow.io.scores import check_owners_file
 from hedgerow.io.signing import read_private_key
@@ -59,6 +60,8 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
         raise UnsupportedGuarantee(msg)
     engine = find_engine(job.engine)
     data = read_data(job, guarantee.columns).on(engine)
+    guarantee = guarantee.about(data)
+    _check_owners(job, guarantee, data)
     require_support(method, data, guarantee)
     form = codec_of(job.kind).formats[layout.format].module()
     for _, axis in (data.without_attributes() if bare else data).domain.axes:
@@ -95,6 +98,8 @@ def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> t
         def before_renaming(written: Path) -> None:
             if release.comes_in_slices:  # its answers are known now
                 _require_use(job, release)
+            if job.owners:
+                write_owners(Path(job.owners), release.owners)
             if charge is not None:
                 charge.record_fingerprint(written)
 
@@ -108,6 +113,20 @@ def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> t
             key=key,
         )
     return release, folder
+
+
+def _check_owners(job: Job, guarantee: Guarantee, data: Dataset) -> None:
+    """Refuse a file of owners that nobody needs, or that would replace another file."""
+    if not job.owners:
+        return
+    if not guarantee.unchecked(data.domain):
+        msg = (
+            f"--owners is for a promise that counts persons who may own several records; {guarantee.name} does not here"
+        )
+        raise ParameterError(msg)
+    if Path(job.owners).exists():
+        msg = f"{job.owners} exists already; choose another name for the file of owners"
+        raise ParameterError(msg)
 
 
 def _require_use(job: Job, release: Release[Any]) -> None:
@@ -150,7 +169,8 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
         return
     out = Path(job.out).resolve()
     inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
-    for path in (*inputs, *((recipe,) if recipe else ())):
+    outputs = [Path(name) for name in (job.owners,) if name]
+    for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):
             msg = f"{path} is inside {job.out}, the folder that is published; keep it somewhere else"
             raise GuaranteeError(msg)

@@ -14,7 +14,7 @@ from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["Job", "Reading", "load_job", "save_job"]
 
-_PATHS = ("data", "out", "domain", "schema", "account", "sign")
+_PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +41,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     seed: int | None = None
     account: str | None = None
     sign: str | None = None
+    owners: str | None = None
     overwrite: bool = False
     even_if_useless: bool = False
     engine: str = "local"

@@ -62,6 +62,6 @@ def mean_score(
     )
 
 
-def relative_errors(exact: NDArray[np.int64], released: NDArray[np.int64], records: int) -> NDArray[np.float64]:
+def relative_errors(exact: NDArray[np.int64], released: NDArray[Any], records: int) -> NDArray[np.float64]:
     """The error of each query relative to its true count, or to a thousandth of all records if that is more."""
     return np.abs(released - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))

@@ -1,4 +1,4 @@
-"""Measures of trajectories: by suppression if visits are those of the original, else as synthetic journeys."""
+"""Measures of trajectories: as labels, by suppression if visits are those of the original, else as journeys."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Trajectories
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.data.level_proposals import propose_bins, propose_grids
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
+from hedgerow.measures.generalisation import generalisation_controls, measure_generalisation
 from hedgerow.measures.journeys import measure_journeys
+from hedgerow.measures.mobility_comparison import compare_mobility
 from hedgerow.measures.sequences import longest_of
 from hedgerow.measures.suppression import measure_suppression
 from hedgerow.score import Score
@@ -33,7 +37,20 @@ def describe(data: Trajectories) -> dict[str, Any]:
         "domain": data.domain.source.value,
         "visits per record": spread(np.diff(starts)),
         **{f"values of {name}": len(np.unique(codes[codes >= 0])) for name, codes in traits.items()},
+        **_propose_levels(data),
     }
+
+
+def _propose_levels(data: Trajectories) -> dict[str, Any]:
+    """Propose coarser places and times: cells that nest, with how many regions each size has, and widths of bins."""
+    grids = propose_grids(data.domain.axis("place"))
+    sizes = {f"{level.size} degrees": level.regions for level in grids}
+    times = data.domain.values("time")
+    whole = [time for time in times if isinstance(time, int)]
+    widths = propose_bins(whole) if len(whole) == len(times) else []
+    # two widths are each time by itself and all together
+    bins = {"proposed time bins": ", ".join(map(str, widths))} if len(widths) > 2 else {}  # noqa: PLR2004
+    return {**({"proposed regions": sizes} if sizes else {}), **bins}
 
 
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
@@ -50,6 +67,8 @@ def controls(compared: Comparison) -> dict[str, Dataset | Control]:
             "first visits": Control("prefix-tree", {"height": 1}),
             f"original, cut at {longest}": original.truncated(longest),
         }
+    if isinstance(compared.released, CoarseTrajectories):
+        return generalisation_controls(original, promise)
     single = original.keep_visits(_most_frequent(original))
     return {
         "empty release": original.truncated(0),
@@ -63,7 +82,10 @@ def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.
     original, released, promise = compared.original, compared.released, _linkage(compared)
     if promise is None:
         return measure_journeys(original, released, controls, rng, longest=longest_of(compared))
-    return measure_suppression(
+    if isinstance(released, CoarseTrajectories):
+        return measure_generalisation(compared, controls, rng, longest=longest_of(compared))
+    shared = compare_mobility(original, released, controls, rng.spawn(1)[0], longest=longest_of(compared))
+    return shared + measure_suppression(
         original,
         released,
         controls,

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.ledger import Ledger
@@ -18,6 +21,7 @@ from hedgerow.privacy.questions import Answers
 __all__ = [
     "All",
     "Guarantee",
+    "Owners",
     "Plain",
     "Verdict",
 ]
@@ -25,6 +29,8 @@ __all__ = [
 #: how many promises can be combined
 _MOST_PARTS = 16
 
+#: the owner of each record of each output, as numbers; None where they are not known
+Owners: TypeAlias = "Mapping[str, NDArray[np.int64] | None]"
 #: a promise as plain data: texts, and lists and tables of texts
 Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 
@@ -108,6 +114,30 @@ class Guarantee(ABC):
             kinds = ", ".join(kind.kind for kind in self.kinds)
             msg = f"{self.name} is a promise about {kinds}; got {data.kind}"
             raise ParameterError(msg)
+
+    def about(self, data: Dataset) -> Guarantee:
+        """The promise as it is made about this data: one that counts records may count their owners, if it has any."""
+        del data
+        return self
+
+    def bound(self, data: Dataset) -> Dataset:
+        """Keep at most the declared number of records per unit that it protects."""
+        for unit in self.units:
+            data = data.bounded(unit)
+        return data
+
+    def verify_owners(self, outputs: Mapping[str, Dataset], owners: Owners) -> Verdict | None:
+        """Check what takes the owners of the published records; None if nothing does.
+
+        The owner of the data can do this, and does it before publishing. A receiver cannot: see `unchecked`.
+        """
+        del outputs, owners
+        return None
+
+    def unchecked(self, domain: Domain) -> str:
+        """What nobody can check from published data over this domain without their owners; empty if nothing."""
+        del domain
+        return ""
 
     def require_records(self, data: Dataset) -> None:
         """Refuse records that the promise cannot be made about.
@@ -239,6 +269,29 @@ class All(Guarantee):
             part.require(data)
             if self.budget is not None and part.budget is None:
                 part.require_with_budget(data)
+
+    def about(self, data: Dataset) -> Guarantee:
+        """All promises as they are made about this data."""
+        return All(*(part.about(data) for part in self.guarantees))
+
+    def bound(self, data: Dataset) -> Dataset:
+        """Keep at most the declared number of records per unit of every part."""
+        for part in self.guarantees:
+            data = part.bound(data)
+        return data
+
+    def verify_owners(self, outputs: Mapping[str, Dataset], owners: Owners) -> Verdict | None:
+        """Check part by part."""
+        verdicts = [part.verify_owners(outputs, owners) for part in self.guarantees]
+        made = [verdict for verdict in verdicts if verdict is not None]
+        violations: Counter[str] = Counter()
+        for verdict in made:
+            violations.update(verdict.violations)
+        return Verdict("; ".join(verdict.checked for verdict in made), dict(violations)) if made else None
+
+    def unchecked(self, domain: Domain) -> str:
+        """What cannot be checked of any part."""
+        return "; ".join(filter(None, (part.unchecked(domain) for part in self.guarantees)))
 
     def require_records(self, data: Dataset) -> None:
         """Refuse records that any part refuses."""

@@ -6,35 +6,34 @@ methods that keep the promise.
 
 from __future__ import annotations
 
-import itertools
-import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Domain, Source, Trajectories
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.data.owners import require_owners
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.criteria import Criterion
-from hedgerow.privacy.guarantee import Plain
+from hedgerow.privacy.guarantee import Owners, Plain, Verdict
+from hedgerow.privacy.label_criterion import count_label_faults, count_label_steps
 from hedgerow.privacy.numbers import NumberLike, read_number, show
+from hedgerow.privacy.violation_counts import count_sequences, count_violations
 
-__all__ = ["KCL", "count_violations"]
+__all__ = ["KCL"]
 
-Integers: TypeAlias = NDArray[np.int64]
 #: a column and a value in it
 SensitiveValue: TypeAlias = tuple[str, str]
 
-#: how many sequences are examined at once, and in total
-_AT_ONCE = 30_000_000
-_MOST = 20_000_000_000
+_RECORD, _PERSON = "trajectory", "person"
+_RECORDS_CHECKED = "records checked on the published data, which does not show persons"
+_ONE_EACH_CHECKED = "checked on the published data, in which each person has one record, as the publisher declares"
 #: k and l have at most this many digits, so that they fit int64
 _DIGITS = 18
 #: the cost of one step of the check, in sequences
@@ -48,10 +47,17 @@ class KCL(Criterion):
     An attacker who knows up to $L$ visits of a person in the data finds at least $K$ matching records, or none; and
     among the matching records no sensitive value is more frequent than $C$.
 
+    If records have owners, persons are counted instead: at least $K$ of them own the matching records, and at most the
+    share $C$ of them own a matching record with the sensitive value. `unit` is then `person`, whatever was typed, and
+    the domain must declare a maximum of records per person. The published data has no owners: unless that maximum is 1,
+    a receiver can count records only, of which there must be $K$ as well.
+
     Examples
     --------
     >>> KCL(k=30, c="60%", l=3, sensitive=[("diagnosis", "HIV")]).c
     Fraction(3, 5)
+    >>> KCL(k=2, l=1, unit="person").counts_persons
+    True
 
     References
     ----------
@@ -66,6 +72,7 @@ class KCL(Criterion):
     c: Fraction
     l: int  # noqa: E741 - the letter of the paper
     sensitive: tuple[SensitiveValue, ...]
+    unit: str
 
     def __init__(
         self,
@@ -74,6 +81,7 @@ class KCL(Criterion):
         l: int | str,  # noqa: E741 - the letter of the paper
         c: NumberLike | None = None,
         sensitive: Any = (),
+        unit: str = _RECORD,
     ) -> None:
         if (c is None) != (len(sensitive) == 0):
             msg = (
@@ -85,6 +93,10 @@ class KCL(Criterion):
         if not 0 <= share <= 1:
             msg = f"c must be between 0 and 1; got {c}"
             raise ParameterError(msg)
+        if unit not in (_RECORD, _PERSON):
+            msg = f"KCL counts each {_RECORD} or each {_PERSON}; got unit {unit!r}"
+            raise UnsupportedGuarantee(msg)
+        object.__setattr__(self, "unit", unit)
         object.__setattr__(self, "k", _whole("k", k))
         object.__setattr__(self, "c", share)
         object.__setattr__(self, "l", _whole("l", l))
@@ -96,15 +108,37 @@ class KCL(Criterion):
         return tuple(dict.fromkeys(column for column, _ in self.sensitive))
 
     def require(self, data: Dataset) -> None:
-        """Also refuse sensitive values that are not in the domain."""
-        super().require(data)
+        """Also refuse sensitive values that are not in the domain; labels are trajectories as well."""
+        if not isinstance(data, CoarseTrajectories):
+            super().require(data)
         [visits] = _trajectories({"": data})
         _require_in_domain(visits, self.sensitive)
 
-    def require_records(self, data: Dataset) -> None:
-        """Refuse several records per person: records are counted."""
+    @property
+    def counts_persons(self) -> bool:
+        """Whether K and C are about persons, and not about records."""
+        return self.unit == _PERSON
+
+    def about(self, data: Dataset) -> KCL:
+        """Count persons if records have owners; refuse to count them otherwise."""
+        if not isinstance(data, self.kinds):
+            return self  # `require` refuses it
         [visits] = _trajectories({"": data})
-        _require_one_record_each(visits)
+        if visits.persons is None and not self.counts_persons:
+            return self
+        require_owners(visits.persons)
+        c = self.c if self.sensitive else None
+        return KCL(k=self.k, l=self.l, c=c, sensitive=self.sensitive, unit=_PERSON)
+
+    def bound(self, data: Dataset) -> Dataset:
+        """Keep at most the declared number of records per person, if persons are counted."""
+        return data.bounded(_PERSON) if self.counts_persons else data
+
+    def unchecked(self, domain: Domain) -> str:
+        """Persons, unless each of them owns one record: the published data has no owners."""
+        if not self.counts_persons or domain.records_per_person == 1:
+            return ""
+        return f"that {self.k} persons match wherever records do takes the owners of the records"
 
     def require_with_budget(self, data: Dataset) -> None:
         """Also refuse records with owners: whether somebody owns several is private."""
@@ -120,20 +154,48 @@ class KCL(Criterion):
         Each step of the check, and each sensitive value, counts as some thousand sequences.
         """
         sizes = [np.diff(data.arrays()[0]) for data in _trajectories(outputs)]
-        sequences = sum(_count_sequences(lengths, self.l) for lengths in sizes)
+        sequences = sum(count_sequences(lengths, self.l) for lengths in sizes)
         # one step per record length, per sequence length and per position of the first visit
         steps = sum(min(self.l, int(n)) * int(n) for lengths in sizes for n in np.unique(lengths))
-        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps
+        pairs = sum(count_label_steps(data) for data in outputs.values() if isinstance(data, CoarseTrajectories))
+        return (sequences + _STEP) * max(1, len(self.sensitive)) + _STEP * steps + pairs
 
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
-        """Count the sequences that break the promise, by their length."""
+        """Count the sequences that break the promise, by their length.
+
+        Where persons are counted and the owners are not known, a sequence must still have K records; its share of
+        sensitive values is not counted then, since it tells nothing about the share of persons.
+        """
         counts: Counter[str] = Counter()
         for data in _trajectories(outputs):
-            for size, (few, frequent) in count_violations(data, self).items():
+            owned = self.counts_persons and data.persons is not None
+            fewer = f"of fewer than {self.k} persons" if owned else f"in fewer than {self.k} records"
+            for size, (few, frequent) in count_violations(data, self, persons=owned).items():
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
-                counts[f"{what} in fewer than {self.k} records"] += few
-                counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
+                counts[f"{what} {fewer}"] += few
+                if owned or not self.unchecked(data.domain):
+                    counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
+            if isinstance(data, CoarseTrajectories):
+                shared = self.c < 1 and bool(self.unchecked(data.domain))
+                counts.update(count_label_faults(data, shared=shared))
         return counts
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Check the output as published; where persons are counted, as far as that is possible."""
+        verdict = super().verify(outputs)
+        ownerless = [data for data in _trajectories(outputs) if data.persons is None]
+        if not self.counts_persons or not ownerless:
+            return verdict
+        unchecked = any(self.unchecked(data.domain) for data in ownerless)
+        return Verdict(_RECORDS_CHECKED if unchecked else _ONE_EACH_CHECKED, verdict.violations)
+
+    def verify_owners(self, outputs: Mapping[str, Dataset], owners: Owners) -> Verdict | None:
+        """Count the persons of every sequence."""
+        if not self.counts_persons:
+            return None
+        named = zip(outputs, _trajectories(outputs), strict=True)
+        owned = {name: replace(data, persons=require_owners(owners.get(name))) for name, data in named}
+        return Verdict("persons counted by their owners", self.violations(owned))
 
     def warn_about(self, data: Dataset) -> None:
         """Warn about a sensitive value that no record has: it may be misspelt."""
@@ -151,14 +213,22 @@ class KCL(Criterion):
         exact = Fraction(f"{float(100 * self.c):g}") == 100 * self.c
         share = f"{float(100 * self.c):g}%" if exact else f"{self.c}"
         protected = ", ".join(f"{column} = {value}" for column, value in self.sensitive)
-        matches = (
-            f"Anyone who knows {visits} (place and time) of a person in the data finds at least {self.k} published "
-            "records that match, or none"
-        )
+        if self.counts_persons:
+            matches = (
+                f"Anyone who knows {visits} (place and time) of a person in the data, in one record, finds published "
+                f"records of at least {self.k} persons that match, or none"
+            )
+            frequency = f"is held by at most {share} of the persons whose records match"
+        else:
+            matches = (
+                f"Anyone who knows {visits} (place and time) of a person in the data finds at least {self.k} published "
+                "records that match, or none"
+            )
+            frequency = f"occurs in at most {share} of the records that match"
         if not self.sensitive or self.c == 1:
             return f"{matches} ((K,C)_L-privacy with K = {self.k}, L = {self.l})."
         return (
-            f"{matches}, and each of these sensitive values occurs in at most {share} of the records that match: "
+            f"{matches}, and each of these sensitive values {frequency}: "
             f"{protected} ((K,C)_L-privacy with K = {self.k}, C = {share}, L = {self.l})."
         )
 
@@ -170,9 +240,10 @@ class KCL(Criterion):
         too_frequent = ", or too many of those who made it have a sensitive value" if bounded else ""
         minimality = (
             "Conclusions from what is missing (the minimality attack): anyone who knows the method and a visit that is "
-            f"missing may conclude that the visit matched too few records{too_frequent}."
+            f"missing may conclude that the visit matched too few {_counted(self)}{too_frequent}."
         )
         return (
+            *_limits_of_persons(self, domain),
             f"Anyone who knows more than {self.l} visits, or where a person was not, or another release of this data.",
             "How many records there are, and how frequent each sensitive value is in the data as a whole.",
             "Sensitive values other than those named.",
@@ -187,10 +258,34 @@ class KCL(Criterion):
 
     def fields(self) -> dict[str, Plain]:
         """The numbers of the promise, and the sensitive values, each as column and value."""
-        numbers: dict[str, Plain] = {"k": str(self.k), "l": str(self.l)}
-        if not self.sensitive:
-            return numbers
-        return {**numbers, "c": str(self.c), "sensitive": [list(pair) for pair in self.sensitive]}
+        fields: dict[str, Plain] = {"k": str(self.k), "l": str(self.l)}
+        if self.sensitive:
+            fields |= {"c": str(self.c), "sensitive": [list(pair) for pair in self.sensitive]}
+        return {**fields, "unit": self.unit} if self.counts_persons else fields
+
+
+def _counted(promise: KCL) -> str:
+    return "persons" if promise.counts_persons else "records"
+
+
+def _limits_of_persons(promise: KCL, domain: Domain) -> tuple[str, ...]:
+    """What counting persons does not cover, if a person may own several records."""
+    most = domain.records_per_person
+    if not promise.counts_persons:
+        return ()
+    left_out = f"At most {most} records per person are published: others were left out, whatever they contain."
+    if most == 1:
+        return (left_out,)
+    unchecked = (
+        f"That {promise.k} persons match cannot be checked from the published data, which has no owners; that as many "
+        "records match can."
+    )
+    return (
+        left_out,
+        unchecked,
+        "Visits of several records of a person: whoever knows some of them may combine what each tells.",
+        "How many of the records that match are one person's: it may be most of them.",
+    )
 
 
 def _trajectories(outputs: Mapping[str, Dataset]) -> list[Trajectories]:
@@ -209,97 +304,6 @@ def _require_in_domain(data: Trajectories, sensitive: tuple[SensitiveValue, ...]
                 "check how it is written, or declare it"
             )
             raise DomainError(msg)
-
-
-def _require_one_record_each(data: Trajectories) -> None:
-    if data.persons is not None and data.count_units("person") != len(data):
-        msg = "a person owns several records, and (K,C)_L-privacy counts records; merge them into one record per person"
-        raise DomainError(msg)
-
-
-def count_violations(data: Trajectories, promise: KCL) -> dict[int, tuple[int, int]]:
-    """Count, by length, the sequences in too few records, and those with too frequent values."""
-    starts, pairs, traits = data.arrays()
-    flags = np.stack(
-        [data.records_with(traits, column, value) for column, value in promise.sensitive]
-        or [np.zeros(len(data), np.bool_)]
-    )
-    sizes = np.diff(starts)
-    total = _count_sequences(sizes, promise.l)
-    if total > _MOST:
-        msg = f"verifying the promise would take {total:,} sequences; choose a smaller l or fewer visits"
-        raise ParameterError(msg)
-    records = np.bincount(sizes).tolist()  # how many records have each number of visits
-    numbers = {
-        size: sum(number * math.comb(length, size) for length, number in enumerate(records))
-        for size in range(1, min(promise.l, len(records) - 1) + 1)
-    }
-    return {
-        size: _count(starts, pairs, flags, promise, size, -(-number // _AT_ONCE)) for size, number in numbers.items()
-    }
-
-
-def _count_sequences(sizes: Integers, most: int) -> int:
-    """Count the sequences of up to `most` visits in records of these sizes.
-
-    It stops beyond the number that is ever examined: for a long record the numbers themselves are too long.
-    """
-    total = 0
-    lengths, records = np.unique(sizes, return_counts=True)
-    for length, number in zip(lengths.tolist(), records.tolist(), strict=True):
-        for size in range(1, min(most, length) + 1):
-            total += number * math.comb(length, size)
-            if total > _MOST:
-                return total
-    return total
-
-
-def _count(
-    starts: Integers,
-    pairs: Integers,
-    flags: NDArray[np.bool_],
-    promise: KCL,
-    size: int,
-    parts: int,
-) -> tuple[int, int]:
-    """Group the occurrences of all sequences of one length, part by part of their first visit."""
-    few = frequent = 0
-    for part in range(parts):
-        tables = [
-            pl.DataFrame({"record": record, **{f"p{n}": visits[:, n] for n in range(size)}})
-            for record, visits in _occurrences(starts, pairs, size, part, parts)
-        ]
-        if not tables:
-            continue
-        table = pl.concat(tables)
-        keys = [f"p{n}" for n in range(size)]
-        marks = [pl.Series(f"s{number}", flag[table["record"].to_numpy()]) for number, flag in enumerate(flags)]
-        sums = [pl.col(mark.name).sum().cast(pl.Int64) for mark in marks]
-        counted = table.with_columns(marks).group_by(keys).agg(pl.len().cast(pl.Int64), *sums)
-        few += counted.filter(pl.col("len") < min(promise.k, _MOST)).height
-        # in exact integers, so that a share of just 50 % does not exceed 50 %
-        totals = counted["len"].unique()
-        most = [int(total) * promise.c.numerator // promise.c.denominator for total in totals]
-        most_marked = counted["len"].replace_strict(totals, pl.Series(most, dtype=pl.Int64))
-        beyond = [counted[mark.name] > most_marked for mark in marks]
-        frequent += int(np.logical_or.reduce([flag.to_numpy() for flag in beyond]).sum())
-    return few, frequent
-
-
-def _occurrences(
-    starts: Integers, pairs: Integers, size: int, part: int, parts: int
-) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the record and the visits of every sequence of a length, by the length of records."""
-    sizes = np.diff(starts)
-    for length in np.unique(sizes[sizes >= size]).tolist():
-        members = np.flatnonzero(sizes == length)
-        visits = pairs[starts[members][:, None] + np.arange(length)]
-        for first in range(length - size + 1):
-            mine = np.flatnonzero(visits[:, first] % parts == part)
-            later = list(itertools.combinations(range(first + 1, length), size - 1))
-            rest = np.array(later, np.int64).reshape(len(later), size - 1)
-            places = np.hstack([np.full((len(rest), 1), first), rest])
-            yield np.repeat(members[mine], len(places)), visits[mine][:, places].reshape(-1, size)
 
 
 def _whole(name: str, value: int | str) -> int:

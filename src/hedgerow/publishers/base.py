@@ -106,11 +106,12 @@ def publish_with(
     method: Publisher[Any], data: Dataset, guarantee: Guarantee, answers: Answers, *, in_slices: bool = False
 ) -> Release[Any]:
     """Check, open the ledger, run, bring into canonical order, verify, wrap: the only way to a release."""
+    if isinstance(guarantee, Guarantee) and isinstance(data, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]
+        guarantee = guarantee.about(data)
     require_support(method, data, guarantee)
     if guarantee.needs_public_domain:
         data = data.without_attributes()
-    for unit in guarantee.units:
-        data = data.bounded(unit)
+    data = guarantee.bound(data)
     ledger = guarantee.open(data, answers)
     result = method.run(data, ledger)
     named = {"": result} if isinstance(result, Dataset) else dict(result)
@@ -126,10 +127,12 @@ def publish_with(
     if data.domain.source is Source.INFERRED:
         # which values occur is private: only those that are in the output may be published
         outputs = {name: output.narrowed() for name, output in outputs.items()}
+    owners = {name: output.canonical_owners() for name, output in named.items()}
     verdict = guarantee.verify(outputs)
-    if not verdict.satisfied:
-        msg = f"{method.name} did not keep {guarantee.name} ({verdict.failures}); nothing was released"
-        raise NotSatisfied(msg)
+    for checked in (verdict, guarantee.verify_owners(outputs, owners)):
+        if checked is not None and not checked.satisfied:
+            msg = f"{method.name} did not keep {guarantee.name} ({checked.failures}); nothing was released"
+            raise NotSatisfied(msg)
     evidence = ledger.evidence()
     late = any(output.comes_in_slices for output in outputs.values())
     return Release(
@@ -140,6 +143,7 @@ def publish_with(
         recipe=recipe_of(method),
         verdict=verdict,
         publishable=answers.publishable,
+        owners=owners if guarantee.unchecked(data.domain) else {},
     )
 
 

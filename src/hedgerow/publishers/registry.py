@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "kcl": "trajectories.kcl.publisher:LocalSuppression",
+    "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
     "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
     "laplace-graph": "graphs.laplace_graph:LaplaceGraph",
     "ngram": "sequences.ngram.publisher:NGram",
@@ -38,6 +39,7 @@ METHODS: dict[str, str] = {
     "stream-mean": "streams.stream_mean.publisher:StreamMean",
     "svd": "matrices.svd:SVD",
     "tmf": "graphs.tmf:TopMFilter",
+    "trip-synthesis": "trajectories.trip_synthesis.publisher:TripSynthesis",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
     "wavelet": "matrices.wavelet.publisher:Wavelet",
 }

@@ -1,30 +1,99 @@
-"""Charts of a release of trajectories."""
+"""Charts of a release of trajectories: first the profile of the day and the largest flows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories
-from hedgerow.report.charts import Chart, bar_chart
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.measures.generalisation import count_levels
+from hedgerow.measures.mobility_charts import PROFILES
+from hedgerow.report.charts import OURS, Chart, bar_chart, profile_chart
+from hedgerow.score import Score
 
-__all__ = ["charts"]
+__all__ = ["SCORE_CHARTS", "charts"]
+
+Integers: TypeAlias = NDArray[np.int64]
 
 _MOST = 15
+_ORIGINAL = "original"
 
 
-def charts(data: Trajectories, *, compared: bool) -> list[Chart]:
-    """Draw the places and times with most visits; nothing if a comparison shows both."""
-    _, pairs, _ = data.arrays()
+def charts(data: Trajectories | CoarseTrajectories, *, compared: bool) -> list[Chart]:
+    """Draw starts, ends and visits by time, the largest flows and the busiest places; nothing if a comparison does."""
+    if isinstance(data, CoarseTrajectories):
+        return [] if compared or not len(data.labels) else _label_charts(data)
+    starts, pairs, _ = data.arrays()
     if compared or not len(pairs):
         return []
-    size = data.domain.size("place")
-    drawings: list[Chart] = []
-    for axis, codes in (("place", pairs % size), ("time", pairs // size)):
-        occurring, counts = np.unique(codes, return_counts=True)
-        top = np.argsort(-counts, kind="stable")[:_MOST]
-        # times are in their order, places by number of visits
-        order = np.sort(top) if axis == "time" else top
-        values = data.domain.values(axis)
-        rows = [{axis: str(values[occurring[number]]), "visits": int(counts[number])} for number in order]
-        drawings.append(bar_chart(f"Visits by {axis} in the release", rows, axis, "visits"))
-    return drawings
+    names = list(map(str, data.domain.values("place")))
+    times, places = np.divmod(pairs, len(names))
+    filled = np.flatnonzero(np.diff(starts))
+    first, last = starts[filled], starts[filled + 1] - 1
+    series = {"visits": times, "first visits": times[first], "last visits": times[last]}
+    flows = _most_frequent(places[first] * len(names) + places[last])
+    moved = [(f"{names[flow // len(names)]} to {names[flow % len(names)]}", count) for flow, count in flows]
+    visited = [(names[place], count) for place, count in _most_frequent(places)]
+    return [
+        profile_chart("Visits, starts and ends by time in the release", _profile(data, series)),
+        _bars("Largest flows, from first to last place, in the release", moved, "flow", "records"),
+        _bars("Visits by place in the release", visited, "place", "visits"),
+    ]
+
+
+def _label_charts(data: CoarseTrajectories) -> list[Chart]:
+    """Draw the levels of labels, and the most frequent ones."""
+    counted = _most_frequent(data.labels)
+    names = data.decode(np.array([label for label, _ in counted], np.int64))
+    frequent = [
+        (f"{region} (level {level}), {begin} to {end}", count)
+        for (level, region, begin, end), (_, count) in zip(names, counted, strict=True)
+    ]
+    return [
+        _bars(
+            "Labels by level of places and width of time bins in the release", count_levels(data), "levels", "labels"
+        ),
+        _bars("The most frequent labels in the release", frequent, "label", "records"),
+    ]
+
+
+def _profile(data: Trajectories, series: Mapping[str, Integers]) -> list[dict[str, Any]]:
+    """The number of visits of each series at each time that occurs."""
+    values = data.domain.values("time")
+    counts = {name: np.bincount(codes, minlength=len(values)) for name, codes in series.items()}
+    return [
+        {"at": str(values[code]), "series": name, "value": int(counts[name][code])}
+        for name in series
+        for code in np.flatnonzero(counts["visits"]).tolist()
+    ]
+
+
+def _most_frequent(codes: Integers) -> list[tuple[int, int]]:
+    occurring, counts = np.unique(codes, return_counts=True)
+    top = np.argsort(-counts, kind="stable")[:_MOST]
+    return list(zip(occurring[top].tolist(), counts[top].tolist(), strict=True))
+
+
+def _bars(title: str, counted: Sequence[tuple[str, int]], name: str, value: str) -> Chart:
+    return bar_chart(title, [{name: each, value: count} for each, count in counted], name, value)
+
+
+def _compared_profile(title: str, scores: Sequence[Score]) -> list[Chart]:
+    """Draw the profile of the original and of the release."""
+    rows = [
+        {"at": score.at, "series": series, "value": value}
+        for score in scores
+        for series, value in ((_ORIGINAL, dict(score.controls).get(_ORIGINAL, 0.0)), (OURS, score.value))
+    ]
+    return [profile_chart(f"{title[:1].upper()}{title[1:]}", rows)]
+
+
+#: charts of scores that are drawn as lines over the day
+SCORE_CHARTS: dict[str, Callable[[Sequence[Score]], list[Chart]]] = {
+    title: partial(_compared_profile, title) for title in PROFILES
+}

@@ -24,8 +24,9 @@ from kcl_cases import (
 
 from hedgerow.data.frequent_subsequences import mine_maximal_frequent
 from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy import kcl_criterion
-from hedgerow.privacy.kcl_criterion import KCL, count_violations
+from hedgerow.privacy import violation_counts
+from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.privacy.violation_counts import count_violations
 from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import Operation, occurrences_of
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
@@ -159,7 +160,7 @@ def test_the_checker_equals_brute_force(database, at_once):
     sets, flags, k, c, longest = database
     _, marks = sensitive_of(flags)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kcl_criterion, "_AT_ONCE", at_once)
+        patch.setattr(violation_counts, "_AT_ONCE", at_once)
         violations = count_violations(trajectories(sets, flags), promise_for(database))
     few = violating(sets, [], k, 1, longest)
     frequent = violating(sets, marks, 1, c, longest)

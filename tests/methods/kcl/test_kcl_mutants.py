@@ -23,7 +23,7 @@ def data():
 @pytest.mark.parametrize(
     ("owner", "name", "old", "new"),
     [
-        (SuppressionState, "_is_clean", "return left >= self.k and", "return left > 0 and"),
+        (SuppressionState, "_keeps_promise", "return left >= self.k and", "return left > 0 and"),
         (SuppressionState, "_is_clean", "if mark >= 0", "if mark < -1"),
         (suppression_input, "mine_violations", "promise.c, promise.l)", "promise.c, 1)"),
     ],

@@ -8,9 +8,10 @@ import pytest
 from kcl_cases import trajectories
 
 from hedgerow.data import Domain, Trajectories
-from hedgerow.errors import DomainError, ParameterError
+from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.evaluate import evaluate
-from hedgerow.privacy.kcl_criterion import KCL, count_violations
+from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.privacy.violation_counts import count_violations
 from hedgerow.publishers.trajectories.kcl import greedy_suppression
 from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
 from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
@@ -53,10 +54,15 @@ def test_frequent_sequences_need_a_number_that_makes_them_frequent(method):
     assert method(metric="mfs", k_prime=7).workload == {"frequent": 7}
 
 
-def test_a_person_with_two_records_is_refused():
+def test_persons_need_a_declared_number_of_records_and_known_owners():
     data = Trajectories.from_records([[("a", 1)], [("a", 2)]], persons=["x", "x"])
-    with pytest.raises(DomainError, match="a person owns several records"):
+    with pytest.raises(DomainError, match="unit 'person' needs a declared maximum of records per person"):
         LocalSuppression().publish(data, KCL(k=1, l=1))
+    ownerless = Trajectories.from_records([[("a", 1)], [("a", 2)]])
+    with pytest.raises(DomainError, match="unit 'person' needs the owner of each record"):
+        LocalSuppression().publish(ownerless, KCL(k=1, l=1, unit="person"))
+    with pytest.raises(UnsupportedGuarantee, match="KCL counts each trajectory or each person; got unit 'row'"):
+        KCL(k=1, l=1, unit="row")
 
 
 def test_a_record_at_two_places_is_refused():

@@ -85,9 +85,9 @@ def test_leaving_out_one_holder_of_a_value_at_a_time_is_noticed(monkeypatch):
     """The planted bug keeps the promise, and tells: what is at the limit comes from beyond."""
     whole = reinsertion._violating
 
-    def one_at_a_time(sequences, inserted, kept, flags, limits):
-        drop = whole(sequences, inserted, kept, flags, limits)
-        marked = np.flatnonzero(drop & flags.any(axis=0))
+    def one_at_a_time(sequences, inserted, kept, units, limits):
+        drop = whole(sequences, inserted, kept, units, limits)
+        marked = np.flatnonzero(drop & units.flags.any(axis=0))
         return np.isin(np.arange(len(drop)), marked[:1]) if len(marked) else drop
 
     monkeypatch.setattr(reinsertion, "_violating", one_at_a_time)

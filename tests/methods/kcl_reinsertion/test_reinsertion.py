@@ -45,7 +45,9 @@ def as_it_is(_visits, alive, _promise, _pairs):
         (
             reinsertion,
             "_violating",
-            lambda sequences, inserted, kept, flags, limits: VIOLATING(sequences, inserted, kept, flags[:0], limits),
+            lambda sequences, inserted, kept, units, limits: VIOLATING(
+                sequences, inserted, kept, units._replace(flags=units.flags[:0]), limits
+            ),
         ),
         # only pairs that violate by themselves are looked for
         (suppression_input, "mine_sequences", lambda visits, k, c, _: mine_sequences(visits, k, c, 1)),

@@ -333,5 +333,7 @@ def test_one_first_visit_that_passed_is_named():
         domain=Domain.declare(place=range(301), time=range(24)),
     )
     release = PrefixTree(height=1).publish(data, PureDP(epsilon=1, unit="trajectory"), seed=1)
-    assert [value for _, value in release.evidence.notes] == [1]
-    assert {visits for visits, _ in release.data.records()} == {((0, 7),)}
+    (_, passed), (_, added) = release.evidence.notes
+    assert passed == 1
+    assert 2_000 < added < len(release.data)
+    assert 700 < [visits for visits, _ in release.data.records()].count(((0, 7),)) < 1_200

@@ -71,7 +71,7 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
     kinds: ClassVar = (Sequences, Trajectories)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "trajectory", "person")
-    recommended: ClassVar[str] = "journeys among dozens of places and more; visits with times"
+    recommended: ClassVar[str] = "journeys among dozens of places and more"
 
     height: int = param(
         12, "height of the tree: how many items of a sequence are used, from the first on", ge=1, le=200

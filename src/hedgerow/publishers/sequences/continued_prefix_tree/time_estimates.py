@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import differs_from_model, shrink
 from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.steps.time_classes import duration_classes
 
 __all__ = [
     "TimeAnswers",
-    "duration_classes",
     "last_times",
     "size_class",
     "start_times",
@@ -26,8 +26,6 @@ __all__ = [
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: where classes of durations begin, in hours of a day; and additional ones if there are more than 24 times
-_DAY, _BOUNDS, _SHORT = 24, (1, 2, 3, 5, 7, 9, 11, 13, 16), (1, 2, 3, 5)
 #: the largest number of visits in each class of sizes but the last
 _SIZES = (2, 4, 8)
 #: smoothing that keeps every later time possible, as a part of the mean
@@ -69,20 +67,6 @@ class TimeAnswers(NamedTuple):
     def durations_significant(self) -> bool:
         """Whether the answer about durations differs significantly from 0."""
         return differs_from_model(self.durations, np.zeros_like(self.durations), self.duration_scale)
-
-
-def duration_classes(times: int) -> Integers:
-    """The class of each difference between two times: fine for short ones, coarse for long ones.
-
-    Examples
-    --------
-    >>> duration_classes(24).tolist()
-    [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 8, 9, 9, 9, 9, 9, 9, 9, 9]
-    """
-    bounds = {max(1, int(hour * times / _DAY + 0.5)) for hour in _BOUNDS}
-    bounds |= {*_SHORT} if times > _DAY else set()
-    kept = sorted(bound for bound in bounds if bound < max(2, times))
-    return np.searchsorted(kept, np.arange(times), side="right")
 
 
 def size_class(visits: Integers, height: int) -> Integers:

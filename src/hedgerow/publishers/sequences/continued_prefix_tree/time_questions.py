@@ -12,11 +12,11 @@ from hedgerow.frontiers import Duration, Frontier, NextSymbol
 from hedgerow.privacy import Laplace, Ledger
 from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
     TimeAnswers,
-    duration_classes,
     size_class,
     time_blocks,
 )
 from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
+from hedgerow.steps.time_classes import duration_classes
 
 __all__ = ["ask_times", "note_times"]
 

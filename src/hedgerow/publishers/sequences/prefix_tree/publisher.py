@@ -10,6 +10,12 @@ from hedgerow.data import Sequences, Trajectories
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sequences.prefix_tree.constrained_inference import consistent_counts
+from hedgerow.publishers.sequences.prefix_tree.first_visits import (
+    add_first_visits,
+    ask_first_visits,
+    noise_of_number,
+    note_added_visits,
+)
 from hedgerow.publishers.sequences.prefix_tree.growing import Growth, note_first_visits
 from hedgerow.publishers.sequences.prefix_tree.place_groups import GROUPINGS, PlaceGroups, place_groups
 from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings, distinct_sequences
@@ -33,14 +39,18 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     (`inference` exact). Counts are rounded together, so that every prefix keeps its count. Two visits may have the same
     time. The printed split of the budget leaves hardly anything for groups, and nothing for the places in a group of
     two (`group_share`); with the printed threshold empty prefixes multiply if there are no groups (`false_nodes`).
+    Where visits have times, the paper drops the records that start with no counted prefix, which are most of them if
+    there are many places and times; the hours of the few others then pass for those of all. Here the times and places
+    of first visits are asked for in addition, and these records are published with their first visit alone.
 
     Privacy
     -------
     prefixes: a sequence, truncated to its first `height` items, follows one path (L1 = 1, one token): at every level it
     is in one group, then at one place in that group. A level spends a part of what is left on its path, groups and
-    places together, and the last level at most the rest; so no path spends more than the budget. Which prefixes are
-    expanded, what they spend, inference and rounding depend on noisy answers only. Groups, times, thresholds and
-    height are public.
+    places together, and the last level at most the rest; so no path spends more than was reserved. Where visits have
+    times, three hundredths of the budget each: first times, first places: a record has one first visit, or none
+    (L1 = 1). Which prefixes are expanded, what they spend, inference, rounding and added visits depend on noisy answers
+    only. Groups, times, thresholds and height are public.
 
     Examples
     --------
@@ -87,13 +97,21 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Build the noisy prefix tree, make its counts consistent, and generate the release."""
-        require_little_noise(self.threshold * self.height / float(ledger.budget))
+        timed = data.labels.times > 1
+        noise = noise_of_number(data.labels.times, ledger.budget) if timed else 0.0
+        require_little_noise(max(noise, self.threshold * self.height / float(ledger.budget)))
         groups = place_groups(data.domain, data.labels, self.groups, self.group_share)
-        tree = self.growth(groups).grow(data.positions(self.height), ledger)
+        positions = data.positions(self.height)
+        first = ask_first_visits(positions, groups, ledger) if timed else None
+        tree = self.growth(groups).grow(positions, ledger)
         note_first_visits(tree, groups, ledger)
         counts = consistent_counts(tree, self.inference)
         copies = count_endings(tree, counts)
-        return data.from_labels(*distinct_sequences(tree, copies, self.height))
+        sequences, numbers = distinct_sequences(tree, copies, self.height)
+        if first is not None:
+            sequences, numbers = add_first_visits(first, sequences, numbers, ledger.coins())
+            note_added_visits(int(numbers.sum()) - int(copies.sum()), ledger)
+        return data.from_labels(sequences, numbers)
 
     def growth(self, groups: PlaceGroups) -> Growth:
         """How the tree is built."""

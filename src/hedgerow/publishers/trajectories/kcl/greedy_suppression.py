@@ -12,9 +12,9 @@ import heapq
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,15 @@ from hedgerow.data.subsequences import Level, MinedSequences, VisitArrays
 from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import Metric
 
-__all__ = ["Operation", "OperationQueue", "Pairs", "SuppressionState", "occurrences_of", "suppress_greedily"]
+__all__ = [
+    "Operation",
+    "OperationQueue",
+    "Pairs",
+    "PersonSuppressionState",
+    "SuppressionState",
+    "occurrences_of",
+    "suppress_greedily",
+]
 
 Pairs: TypeAlias = tuple[int, ...]
 Integers: TypeAlias = NDArray[np.int64]
@@ -41,7 +49,7 @@ def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, 
             "there are very many violating sequences: one operation at a time takes hours; see kcl-reinsertion",
             stacklevel=2,
         )
-    state = SuppressionState(visits, mined, promise)
+    state = (SuppressionState if visits.owners is None else PersonSuppressionState)(visits, mined, promise)
     queue = OperationQueue(state, metric)
     total = len(state.listed)
     while state.listed:
@@ -76,11 +84,8 @@ class SuppressionState:
         for key in self.listed:
             for pair in key:
                 self.listed_of_pair.setdefault(pair, set()).add(key)
-        self.counts = {
-            key: Counter({-1: len(rows), **self._marks(rows)})
-            for level in mined.clean
-            for key, rows in occurrences_of(visits, level)
-        }
+        self.owners: list[int] = [] if visits.owners is None else visits.owners.tolist()
+        self.counts = {key: self._count(rows) for level in mined.clean for key, rows in occurrences_of(visits, level)}
 
     def gain(self, operation: Operation) -> int:
         """PrivGain: the number of MVS that an operation eliminates."""
@@ -117,30 +122,31 @@ class SuppressionState:
         """Which visits are kept."""
         return np.array([pair in self.records[row] for row, pair in self._visits], np.bool_)
 
-    def _lost(self, pair: int, rows: set[int]) -> dict[Pairs, Counter[int]]:
+    def _lost(self, pair: int, rows: set[int]) -> dict[Pairs, Counter[Any]]:
         """Count, for each clean sequence with the pair, how many of these records have it."""
-        lost: dict[Pairs, Counter[int]] = {}
+        having: dict[Pairs, set[int]] = {}
         for row in rows:
             for key in self._sequences(pair, row):
                 if key in self.counts:
-                    counter = lost.setdefault(key, Counter())
-                    counter[-1] += 1
-                    counter.update(n for n, flag in enumerate(self.flags[row]) if flag)
-        return lost
+                    having.setdefault(key, set()).add(row)
+        return {key: self._count(lost) for key, lost in having.items()}
 
-    def _is_clean(self, counts: Counter[int], lost: Counter[int]) -> bool:
+    def _count(self, rows: set[int]) -> Counter[Any]:
+        """Count records: all of them as -1, and those with each sensitive value."""
+        counts: Counter[Any] = Counter(n for row in rows for n, flag in enumerate(self.flags[row]) if flag)
+        counts[-1] = len(rows)
+        return counts
+
+    def _is_clean(self, counts: Counter[Any], lost: Counter[Any]) -> bool:
         left = counts[-1] - lost[-1]
+        marked = (count - lost[mark] for mark, count in counts.items() if mark >= 0)
+        return self._keeps_promise(left, marked)
+
+    def _keeps_promise(self, left: int, marked: Iterable[int]) -> bool:
+        """Whether so many records, or persons, match and so many of them have each sensitive value, or none match."""
         if left == 0:
             return True
-        return left >= self.k and all(
-            (count - lost[mark]) * self.c.denominator <= self.c.numerator * left
-            for mark, count in counts.items()
-            if mark >= 0
-        )
-
-    def _marks(self, rows: set[int]) -> dict[int, int]:
-        marks = Counter(n for row in rows for n, flag in enumerate(self.flags[row]) if flag)
-        return {n: marks[n] for n in range(len(self.flags[0]))} if self.flags else {}
+        return left >= self.k and all(count * self.c.denominator <= self.c.numerator * left for count in marked)
 
     def _sequences(self, pair: int, row: int) -> Iterator[Pairs]:
         """All sequences of a record that contain a pair, up to the length that an attacker may know."""
@@ -148,6 +154,20 @@ class SuppressionState:
         for size in range(min(self.longest, len(others) + 1)):
             for rest in itertools.combinations(others, size):
                 yield tuple(sorted((*rest, pair)))
+
+
+class PersonSuppressionState(SuppressionState):
+    """The same, where persons are counted: each as often as they own a record, so that the last one is noticed."""
+
+    def _count(self, rows: set[int]) -> Counter[Any]:
+        """Count the records of each person: all of them, and those with each sensitive value."""
+        counts: Counter[Any] = Counter((-1, self.owners[row]) for row in rows)
+        counts.update((n, self.owners[row]) for row in rows for n, flag in enumerate(self.flags[row]) if flag)
+        return counts
+
+    def _is_clean(self, counts: Counter[Any], lost: Counter[Any]) -> bool:
+        left = Counter(mark for (mark, person), count in counts.items() if count > lost[mark, person])
+        return self._keeps_promise(left.pop(-1, 0), left.values())
 
 
 class _Entry(NamedTuple):

@@ -84,7 +84,7 @@ class LocalSuppression(Publisher[Trajectories]):
         """Mine all minimal violating sequences, and suppress, the best operation first, until none is left."""
         promise = ledger.promised(KCL)
         data, visits, names = SuppressionInput.of(data, promise)
-        if promise.k > len(data):
+        if promise.k > visits.units:
             return data.truncated(0)
         mined = mine_violations(visits, promise)
         metric = METRICS[self.metric](visits, names, self.k_prime)

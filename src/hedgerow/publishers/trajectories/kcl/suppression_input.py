@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories
+from hedgerow.data.owners import require_owners
 from hedgerow.data.subsequences import MinedSequences, VisitArrays, mine_sequences
 from hedgerow.errors import ParameterError
 from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.trajectories.kcl.utility_loss import Visit
 
 __all__ = ["SuppressionInput", "count_occurrences", "mine_violations", "require_frequent_support", "too_many"]
+
+Integers: TypeAlias = NDArray[np.int64]
 
 #: data with more occurrences of sequences is refused
 _MOST = 2_000_000_000
@@ -33,15 +37,23 @@ class SuppressionInput(NamedTuple):
         if data.several:
             msg = "suppression needs at most one visit per record and time; read with collisions=first or last"
             raise ParameterError(msg)
-        data = data.canonical()  # so that the order of rows does not matter
+        data = data.sorted()  # so that the order of rows does not matter
         starts, pairs, traits = data.arrays()
         distinct, numbers = np.unique(pairs, return_inverse=True)
         flags = [data.records_with(traits, column, value) for column, value in promise.sensitive]
         marked = np.stack(flags) if flags else np.zeros((0, len(starts) - 1), np.bool_)
-        visits = VisitArrays(starts, numbers.astype(np.int64), len(distinct), marked)
+        visits = VisitArrays(starts, numbers.astype(np.int64), len(distinct), marked, _owners(data, promise))
         promise.warn_about(data)
         _warn_of_loss(visits, promise)
         return cls(data, visits, data.decode_pairs(distinct))
+
+
+def _owners(data: Trajectories, promise: KCL) -> Integers | None:
+    """The persons of records, if the promise counts them; None where every person owns one record: it is the same."""
+    if not promise.counts_persons:
+        return None
+    persons, owners = np.unique(require_owners(data.persons), return_inverse=True)
+    return None if len(persons) == len(data) else owners.astype(np.int64)
 
 
 def mine_violations(visits: VisitArrays, promise: KCL) -> MinedSequences:
@@ -85,14 +97,16 @@ def require_frequent_support(method: str, metric: str, k_prime: int) -> None:
 
 def _warn_of_loss(visits: VisitArrays, promise: KCL) -> None:
     """Warn about settings that cost much utility but are valid."""
-    records = len(visits.starts) - 1
-    if 0 < records < promise.k:
+    if 0 < visits.units < promise.k:
+        counted = "records" if visits.owners is None else "persons"
         warnings.warn(
-            f"k = {promise.k} is more than there are records: all visits will be suppressed",
+            f"k = {promise.k} is more than there are {counted}: all visits will be suppressed",
             stacklevel=2,
         )
+    every = np.arange(len(visits.starts) - 1)
     for (column, _), flags in zip(promise.sensitive, visits.flags, strict=True):
-        if int(flags.sum()) * promise.c.denominator > promise.c.numerator * records:
+        (marked,) = visits.count_units(np.zeros(int(flags.sum()), np.int64), every[flags], 1)
+        if int(marked) * promise.c.denominator > promise.c.numerator * visits.units:
             warnings.warn(
                 f"a sensitive value of {column!r} is more frequent than c in all of the data; "
                 "many visits will be suppressed",

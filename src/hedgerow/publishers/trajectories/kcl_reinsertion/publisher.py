@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Trajectories
 from hedgerow.data.subsequences import VisitArrays
+from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.publishers.base import Publisher, param
@@ -98,11 +99,9 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
         """Suppress until nothing violates, re-insert visits, and take the result with the largest utility."""
         promise = ledger.promised(KCL)
         data, visits, names = SuppressionInput.of(data, promise)
-        if promise.k > len(data):
+        if promise.k > visits.units:
             return data.truncated(0)
-        # decided before mining, so that nothing is mined in vain
-        large = count_occurrences(visits, promise.l) > _GROW
-        grown = self.schedule == "grow" or (self.schedule == "auto" and large)
+        grown = self._grows(visits, promise)
         metric = METRICS[self.metric](visits, names, self.k_prime)
         suppressed = [] if grown else [self._suppress(visits, promise, metric)]
         no_visits = np.zeros(len(visits.pairs), np.bool_)
@@ -112,6 +111,17 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
             for pairs in insertion_orders(visits)
         ]
         return data.keep_visits(max([*suppressed, *reinserted], key=lambda kept: (metric.kept(kept), kept.sum())))
+
+    def _grows(self, visits: VisitArrays, promise: KCL) -> bool:
+        """Whether visits are only inserted; decided before mining, so that nothing is mined in vain."""
+        large = count_occurrences(visits, promise.l) > _GROW
+        if visits.owners is None or self.schedule == "grow":
+            return self.schedule == "grow" or (self.schedule == "auto" and large)
+        if self.schedule == "batch":
+            msg = "schedule=batch counts records, and persons own several here; take schedule=auto or grow"
+            raise ParameterError(msg)
+        # batches count records: with persons, one operation at a time where it is fast enough
+        return large or sum(len(level.codes) for level in mine_violations(visits, promise).violating) > _GREEDY
 
     def _suppress(self, visits: VisitArrays, promise: KCL, metric: Metric) -> Flags:
         """Mine all minimal violating sequences and suppress until none is left; return which visits are kept."""

@@ -2,8 +2,9 @@
 
 Suppression decides by the violations of the original data. After it, many deleted visits can be re-inserted; a record
 that lost all its visits can nearly always keep one. Each pair is processed once: of the records that lost it, those get
-it back whose sequences with the pair then occur in at least K records (those that get it back included) and stay
-within C for every sensitive value. Sequences without the pair do not change, so the guarantee is preserved.
+it back whose sequences with the pair then occur in at least K records, or of K persons (those that get it back
+included), and stay within C for every sensitive value. Sequences without the pair do not change, so the guarantee is
+preserved.
 
 A sequence that would exceed C is re-inserted in none of the records that lost it. Leaving out just enough records with
 the sensitive value would put the sequence at exactly C, and disclose that its true share is above C. So among records
@@ -46,7 +47,8 @@ def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -
         if not kept.all():
             sequences = _sequences(visits, alive, candidates, promise.l)
             flags = visits.flags[:, visits.record[candidates]]
-            alive[candidates] = _largest_private(sequences, kept, flags, limits)
+            owners = None if visits.owners is None else visits.owners[visits.record[candidates]]
+            alive[candidates] = _largest_private(sequences, kept, _Units(flags, owners), limits)
     return alive
 
 
@@ -74,11 +76,25 @@ class _Sequences(NamedTuple):
     length: Integers
 
 
-def _largest_private(sequences: _Sequences, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
+class _Units(NamedTuple):
+    """Who is counted: which candidates have each sensitive value, and the person of each, if persons are counted."""
+
+    flags: Flags
+    owners: Integers | None
+
+    def count_of(self, candidate: Integers, at: Integers, groups: int) -> Integers:
+        """Count the candidates, or their persons, of each group."""
+        if self.owners is not None:
+            persons = int(self.owners.max(initial=-1)) + 1
+            at = group_equal(at * persons + self.owners[candidate])[0] // max(1, persons)
+        return np.bincount(at, minlength=groups)
+
+
+def _largest_private(sequences: _Sequences, kept: Flags, units: _Units, limits: _Limits) -> Flags:
     """Drop candidates whose sequences would violate, until none does; visits kept so far stay."""
     inserted = np.ones(len(kept), np.bool_)
     while True:
-        drop = _violating(sequences, inserted, kept, flags, limits)
+        drop = _violating(sequences, inserted, kept, units, limits)
         if not drop.any():
             return inserted
         inserted &= ~drop
@@ -109,7 +125,7 @@ def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest:
     return _Sequences(np.concatenate(all_candidates), np.concatenate(all_at), length)
 
 
-def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, flags: Flags, limits: _Limits) -> Flags:
+def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, units: _Units, limits: _Limits) -> Flags:
     """The candidates to drop: those of sequences in fewer than K records, else those of sequences that exceed C.
 
     Of sequences that exceed C the longest go first: without their candidates, shorter ones may be within C.
@@ -117,13 +133,14 @@ def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, flags: Flags
     number = len(sequences.length)
     here = inserted[sequences.candidate]
     candidate, at = sequences.candidate[here], sequences.at[here]
-    counts = np.bincount(at, minlength=number)
+    counts = units.count_of(candidate, at, number)
     free = ~kept[candidate]
     bad = free & (counts < limits.k)[at]
     if not bad.any():
         above = np.zeros(number, np.bool_)
-        for flag in flags:
-            above |= np.bincount(at[flag[candidate]], minlength=number) > limits.marked[counts]
+        for flag in units.flags:
+            marked = flag[candidate]
+            above |= units.count_of(candidate[marked], at[marked], number) > limits.marked[counts]
         bad = free & above[at]
         length = sequences.length[at]
         bad &= length == length[bad].max(initial=0)

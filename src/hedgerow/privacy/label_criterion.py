@@ -1,0 +1,110 @@
+"""The check of trajectories at coarser places and times: labels of a record do not overlap, and stand in order.
+
+The check is independent: it reads labels as a receiver would, by their names and times, makes regions of the public
+domain in its own way, and shares no code with the methods that choose labels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_FLOOR, Decimal
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.data import Axis
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+
+__all__ = ["count_label_faults", "count_label_steps"]
+
+Integers: TypeAlias = NDArray[np.int64]
+#: a region by the name of its level and its own
+_Region: TypeAlias = tuple[str, str]
+
+
+def count_label_faults(data: CoarseTrajectories, *, shared: bool = False) -> Mapping[str, int]:
+    """Count what is wrong with the labels of each record, whatever other records have.
+
+    If groups of records may share persons and a share C is promised (`shared`), a union of groups can exceed C although
+    none of them does. Labels must then be such that visits determine one sequence: of one level, and without order.
+    """
+    distinct, at = np.unique(data.labels, return_inverse=True)
+    names = data.decode(distinct)
+    regions = sorted({(level, region) for level, region, _, _ in names})
+    numbers = {region: number for number, region in enumerate(regions)}
+    columns = [(numbers[level, region], begin, end) for level, region, begin, end in names]
+    table = np.array(columns, np.int64).reshape(-1, 3)[at.reshape(-1)]
+    members = _places_of(data.domain.axis("place"), data.levels.regions_by, regions)
+    faults = Counter(
+        {
+            "labels of regions without places": sum(not members[region] for region in regions),
+            "levels that do not nest": _count_crossing(list(members.values())),
+        }
+    )
+    if shared:
+        several = len({(level, end - begin) for level, _, begin, end in names}) > 1
+        faults["labels of several levels, or in order, though persons may own several records"] = int(
+            several or (data.ordered and bool(len(data.labels)))
+        )
+    record = np.repeat(np.arange(len(data)), np.diff(data.starts))
+    for apart in range(1, int(np.diff(data.starts).max(initial=0))):
+        pairs = np.flatnonzero(record[apart:] == record[:-apart])
+        first, second = table[pairs], table[pairs + apart]
+        faults["labels that stand before earlier ones"] += int((second[:, 2] <= first[:, 1]).sum())
+        meet = (first[:, 1] < second[:, 2]) & (second[:, 1] < first[:, 2])
+        faults["pairs of labels that overlap"] += _count_shared(first[meet, 0], second[meet, 0], regions, members)
+    return faults
+
+
+def count_label_steps(data: CoarseTrajectories) -> int:
+    """How many steps the check takes: pairs of labels, and places on all levels."""
+    sizes = np.diff(data.starts).astype(object)
+    return int((sizes * sizes).sum()) + len(data.domain.axis("place")) * len(data.levels.places)
+
+
+def _count_shared(
+    first: Integers, second: Integers, regions: Sequence[_Region], members: Mapping[_Region, frozenset[int]]
+) -> int:
+    """Count the pairs of regions that have a place in common."""
+    pairs, counts = np.unique(first * len(regions) + second, return_counts=True)
+    return sum(
+        count
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
+        if not members[regions[pair // len(regions)]].isdisjoint(members[regions[pair % len(regions)]])
+    )
+
+
+def _places_of(axis: Axis, regions_by: str, regions: Sequence[_Region]) -> dict[_Region, frozenset[int]]:
+    """List the places of each of these regions, as the domain declares them."""
+    places: dict[_Region, set[int]] = {region: set() for region in regions}
+    for level in sorted({level for level, _ in regions}):
+        for place in range(len(axis)):
+            region = (level, _region_of(axis, regions_by, level, place))
+            if region in places:
+                places[region].add(place)
+    return {region: frozenset(each) for region, each in places.items()}
+
+
+def _region_of(axis: Axis, regions_by: str, level: str, place: int) -> str:
+    """The region of a place: itself, a group of its path, or the cell that holds its coordinates."""
+    if level == "0":
+        return str(axis.values[place])
+    if regions_by.startswith("grid"):
+        return ":".join(
+            str(int((Decimal(repr(degrees)) / Decimal(level)).to_integral_value(ROUND_FLOOR)))
+            for degrees in axis.coordinates[place]
+        )
+    return axis.paths[place][-int(level)]
+
+
+def _count_crossing(members: Sequence[frozenset[int]]) -> int:
+    """Count the regions that lie only in part in another one: levels that nest have none."""
+    largest_first = sorted(members, key=len, reverse=True)
+    inside: dict[int, int] = {}  # the number of the smallest region so far that holds each place
+    crossing = 0
+    for number, places in enumerate(largest_first):
+        crossing += len({inside.get(place) for place in places}) > 1
+        inside.update(dict.fromkeys(places, number))
+    return crossing

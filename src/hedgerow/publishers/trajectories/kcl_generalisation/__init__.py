@@ -1,0 +1,1 @@
+"""(K,C)_L-privacy of trajectories by generalisation: coarser places and times, at one level or at several."""

@@ -1,0 +1,245 @@
+"""Tables of pairs from noisy answers: shrinkage, margins, and proportional fitting; only noisy or public values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.steps.proportional_fitting import fit_margins, ratio
+from hedgerow.steps.simplex import project_to_simplex
+
+__all__ = [
+    "Noisy",
+    "PlaceMargins",
+    "Shrunk",
+    "fit_ends",
+    "fit_pairs",
+    "fit_steps",
+    "fit_times",
+    "place_margins",
+    "shrink",
+    "shrink_by_size",
+    "shrunk_margin",
+    "simplex",
+    "time_margins",
+]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
+_ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
+#: the smallest and largest class of sizes of cells, in powers of two of the scale of the noise
+_SIZES = 12
+#: what keeps every pair of times possible, as a part of the mean
+_LITTLE = 1e-3
+#: how much of the model of transitions may be the fitted table of first and last places
+_LIKE_ENDS = (0.9, 0.5, 0.1)
+
+
+class Noisy(NamedTuple):
+    """Noisy answers, the scale of their noise in the same units, and what they cost."""
+
+    values: Floats
+    scale: float
+    spend: float
+
+
+class Shrunk(NamedTuple):
+    """Shrunk answers; `known` marks the cells that differ so much from the model that they are taken as answered."""
+
+    values: Floats
+    known: NDArray[np.bool_]
+
+
+def simplex(noisy: Floats, total: float) -> Floats:
+    """Return the closest numbers that are not negative and have this total; zeros if it is not positive.
+
+    Examples
+    --------
+    >>> simplex(np.array([5.0, 3, 0, -4]), 4).tolist()
+    [3.0, 1.0, 0.0, 0.0]
+    """
+    if total <= 0:
+        return np.zeros_like(noisy)
+    return project_to_simplex(noisy[None, :], np.array([float(total)]))[0]
+
+
+def shrink(noisy: Floats, model: Floats, scale: float, size: Integers | None = None) -> Shrunk:
+    """Shrink noisy counts towards a model, as far as the noise explains the difference; no result is below 0.
+
+    The excess of the squared differences over the variance of the noise estimates the error of the model, relative to
+    its size; a cell moves towards its answer by the ratio of this error to the sum of error and noise. With `size`,
+    every class of cells has an estimate of its own. A cell that differs from the model by more than noise does in a
+    whole class is taken as answered.
+
+    Examples
+    --------
+    >>> shrink(np.array([6.0, 4, 5, 5]), np.full(4, 5.0), 2).values.tolist()
+    [5.0, 5.0, 5.0, 5.0]
+    >>> shrink(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), 1).known.tolist()
+    [True, True, False, False]
+    """
+    size = np.zeros(noisy.shape, np.int64) if size is None else size
+    classes, variance, off = size.ravel(), 2 * scale**2, noisy - model
+    number = np.bincount(classes)
+    excess = np.bincount(classes, (off**2).ravel()) - number * variance
+    largest = np.zeros(len(number))
+    np.maximum.at(largest, classes, model.ravel())
+    # relative to the largest cell of its class, so that squares of tiny numbers do not vanish
+    relative = ratio(model, largest[size]) ** 2
+    squares = np.bincount(classes, relative.ravel())
+    error = np.maximum(0.0, ratio(excess, squares))[size] * relative
+    known = np.abs(off) > scale * (np.log(np.maximum(number, 2)) + 1)[size]
+    values = np.where(known, noisy, model + off * error / (error + variance))
+    return Shrunk(np.maximum(0.0, values), known)
+
+
+def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
+    """Shrink noisy counts towards a model, cells of different sizes separately: see `shrink`.
+
+    Large cells need little to be believed, the many small ones a lot.
+
+    Examples
+    --------
+    >>> shrink_by_size(np.array([30.0, 10, 20, 20, 1]), np.array([20.0, 20, 20, 20, 0.5]), 1).values.tolist()
+    [30.0, 10.0, 20.0, 20.0, 0.5]
+    """
+    power = np.log2(np.maximum(model / scale, 2.0**-_SIZES))
+    return shrink(noisy, model, scale, np.clip(np.floor(power), -_SIZES, _SIZES).astype(np.int64) + _SIZES)
+
+
+def fit_classes(
+    table: Floats, classes: Integers, totals: Floats, rows: Floats, columns: Floats, *, rounds: int = _ROUNDS
+) -> Floats:
+    """Iterative proportional fitting to the totals of classes of cells, and to row and column sums."""
+    for _ in range(rounds):
+        now = _sums(table, classes, len(totals))
+        table = fit_margins(table * ratio(totals, now)[classes], rows, columns, rounds=1)
+    return table
+
+
+class PlaceMargins(NamedTuple):
+    """How many records start and end at each place, and inner visits by class of length and place."""
+
+    popularity: Floats
+    first: Floats
+    last: Floats
+    inner: Floats
+
+
+def place_margins(first: Noisy, last: Noisy, inner: list[Noisy], number: float, visits: Floats) -> PlaceMargins:
+    """Shrink the margins of places towards their common popularity.
+
+    `number` records have a first and a last place; `visits` are the inner visits of each class of lengths.
+    """
+    answers = [first, last, *inner]
+    totals = np.array([number, number, *visits])
+    weight = totals / np.array([answer.scale for answer in answers]) ** 2
+    pooled = weight @ np.array([answer.values for answer in answers])
+    places = len(first.values)
+    popularity = simplex(pooled / (weight @ totals), 1.0) if totals.any() else np.full(places, 1 / places)
+    fitted = [shrunk_margin(answer, popularity, total) for answer, total in zip(answers, totals, strict=True)]
+    return PlaceMargins(popularity, fitted[0], fitted[1], np.array(fitted[2:]).reshape(-1, places))
+
+
+def time_margins(inner: list[Noisy], popular: Floats, visits: Floats) -> Floats:
+    """Shrink inner visits by time towards the popularity of first and last times, one row per class of lengths."""
+    popularity = popular * ratio(1.0, popular.sum())
+    return np.array([shrunk_margin(noisy, popularity, total) for noisy, total in zip(inner, visits, strict=True)])
+
+
+def shrunk_margin(answer: Noisy, popularity: Floats, total: float) -> Floats:
+    """Shrink one margin towards a popularity, with a given total."""
+    return simplex(shrink_by_size(answer.values, total * popularity, answer.scale).values, total)
+
+
+def fit_times(
+    first: Floats,
+    last: Floats,
+    gaps: Noisy,
+    classes: Integers,
+    ask_blocks: Callable[[Floats], tuple[Integers, Noisy]],
+    *,
+    single: float | None = None,
+) -> Floats:
+    """Fit how many records start and end at each pair of times: to margins, classes of gaps, and blocks of times.
+
+    `ask_blocks` cuts times of these weights into blocks, and asks for the pairs of blocks. Where times increase
+    strictly, `single` records have one visit, and these are the records that start and end at the same time.
+    """
+    number, times = float(first.sum()), len(first)
+    little = _LITTLE * number / times
+    # noisy first times may be later than noisy last times: the constant keeps a way from each to a later one
+    model = np.triu(np.outer(first + little, last + little)) * ratio(1.0, number)
+    totals = simplex(gaps.values, number)
+    if single is not None and len(totals) > 1:
+        totals = np.append(single, simplex(gaps.values[1:], number - single))
+    model = fit_classes(model, classes, totals, first, last)
+    block, noisy = ask_blocks(first + last)
+    pair = block[:, None] * (int(block.max()) + 1) + block
+    target = shrink(noisy.values, _sums(model, pair, len(noisy.values)), noisy.scale).values
+    target *= ratio(number, target.sum())
+    for _ in range(_BLOCK_ROUNDS):
+        model = model * ratio(target, _sums(model, pair, len(target)))[pair]
+        model = fit_margins(model, first, last, rounds=1)
+    if single is None:
+        return model
+    # blocks of times do not know that only records of one visit take no time
+    return fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
+
+
+def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells: Noisy) -> Floats:
+    """Fit how many records start and end at each pair of places: a gravity model, corrected by single cells."""
+    number = float(margins.first.sum())
+    model = np.outer(margins.first, margins.last) * ratio(1.0, number)
+    return fit_pairs(model, margins.first, margins.last, simplex(closeness, number), classes, cells)
+
+
+def fit_steps(
+    rows: Floats, columns: Floats, ends: Floats, closeness: Floats, classes: Integers, cells: Noisy
+) -> Floats:
+    """Fit the transitions between places.
+
+    The model is the table of first and last places, mixed with independence. Round trips end where they start, so that
+    their ends say nothing about their steps: the mixture is the one that is closest to the noisy transitions.
+    """
+    number = float(rows.sum())
+    independent = np.outer(rows, columns) * ratio(1.0, number)
+    alike = number * ends * ratio(1.0, ends.sum())
+    totals, noisy = simplex(closeness, number), cells.values.reshape(ends.shape)
+    models = [
+        fit_classes(part * alike + (1 - part) * independent, classes, totals, rows, columns) for part in _LIKE_ENDS
+    ]
+    best = min(models, key=lambda model: float(np.sum((noisy - model) ** 2)))
+    return correct_cells(best, rows, columns, cells)
+
+
+def fit_pairs(model: Floats, rows: Floats, columns: Floats, totals: Floats, classes: Integers, cells: Noisy) -> Floats:
+    """Fit a table of pairs to its margins and classes, then correct single cells as far as the noise allows."""
+    return correct_cells(fit_classes(model, classes, totals, rows, columns), rows, columns, cells)
+
+
+def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) -> Floats:
+    """Correct single cells of a model as far as the noise allows.
+
+    A cell that is taken as answered keeps its answer; scaling it to the margins as well would inflate it.
+    """
+    number = float(rows.sum())
+    shrunk = shrink_by_size(cells.values.reshape(model.shape), model, cells.scale)
+    known = np.where(shrunk.known, shrunk.values, 0.0)
+    left = max(0.0, number - float(known.sum()))
+    row_rest, column_rest = (
+        np.maximum(0.0, margin - known.sum(axis=axis)) for margin, axis in ((rows, 1), (columns, 0))
+    )
+    rest = np.where(shrunk.known, 0.0, shrunk.values)
+    row_rest, column_rest = (margin * ratio(left, margin.sum()) for margin in (row_rest, column_rest))
+    table = known + fit_margins(rest, row_rest, column_rest, rounds=_CELL_ROUNDS)
+    return table * ratio(number, table.sum())
+
+
+def _sums(table: Floats, cells: Integers, number: int) -> Floats:
+    return np.bincount(cells.ravel(), table.ravel(), number).astype(np.float64)

@@ -1,0 +1,335 @@
+"""The questions of trip synthesis: the only part that reads private visits, counted on a frontier.
+
+One function per question returns its noisy answers; the L1 sensitivity stands where the exact answer is computed. The
+budget is shared out as fractions, by the noisy lengths alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import floor, sqrt
+from typing import Any, LiteralString, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.frontiers import Counts, FirstAndLast, Frontier, InnerVisit, ListSize, Step, StepType
+from hedgerow.frontiers.visit_rules import NEW, STAY, STEP_POSITIONS
+from hedgerow.privacy import Laplace, Ledger
+from hedgerow.publishers.trajectories.trip_synthesis.length_classes import (
+    ENDS,
+    inner_visits,
+    length_classes,
+    most_inner_visits,
+)
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, simplex
+from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import Closeness, group_by_weight
+from hedgerow.steps.time_classes import duration_classes
+
+__all__ = ["LENGTHS", "SCALE", "CrossTables", "Questions", "ask_lengths", "inner_share", "share_out"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+#: the part of the budget for lengths
+LENGTHS = Fraction(3, 100)
+#: parts of the rest for questions about whole records, and for those about visits between the first and the last
+_OUTER = {
+    "first times": 4,
+    "last times": 4,
+    "durations": 1,
+    "first and last times": 7,
+    "first places": 11,
+    "last places": 11,
+    "origin-destination pairs": 15,
+    "lengths and durations": 2,
+    "lengths and distances": 2,
+    "first times and places": 6,
+    "last times and places": 6,
+}
+_INNER = {
+    "inner places": 36,
+    "inner times": 12,
+    "types of steps": 6,
+    "distances of steps": 5,
+    "steps": 14,
+    "times and gaps of steps": 8,
+}
+#: what a record weighs in a question about its visits or steps; divisible by 1, 2, ... 12
+SCALE = 27_720
+#: the part for inner questions, relative to the part of visits that are inner ones, and its bounds in hundredths
+_INNER_PART, _LEAST, _MOST = 80, 10, 50
+#: records times epsilon per cell: of a table of times, and of a table that couples two decks
+_TIME_CELLS, _CROSS_CELLS = 4, 6
+#: the least number of blocks of times in such a table
+_BLOCKS = 8
+
+
+def inner_share(lengths: Floats) -> Fraction:
+    """The part of the budget for visits between the first and the last, from the noisy lengths 1, 2, ..."""
+    if len(lengths) <= ENDS:
+        return Fraction(0)
+    visits, inner = float(np.arange(1, len(lengths) + 1) @ lengths), float(inner_visits(lengths).sum())
+    part = floor(_INNER_PART * inner / visits + 0.5) if visits > 0 else 0
+    return Fraction(min(_MOST, max(_LEAST, part)), 100)
+
+
+def ask_lengths(visits: Frontier, longest: int, ledger: Ledger) -> Floats:
+    """Ask how many records have 1, 2, ... `longest` visits."""
+    # a record has one length: L1 = 1
+    exact = visits.first().count(ListSize(_numbered_lengths(longest))).by_code()
+    noisy = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget * LENGTHS, label="lengths")
+    return simplex(noisy.astype(np.float64), max(0, int(noisy.sum())))
+
+
+def share_out(budget: Fraction, lengths: Floats) -> dict[str, Fraction]:
+    """The share of each other question, by the noisy lengths; together they are all that is left of the budget."""
+    rest, inner = budget * (1 - LENGTHS), inner_share(lengths)
+    return {
+        label: rest * part * weight / sum(weights.values())
+        for weights, part in ((_OUTER, 1 - inner), (_INNER, inner))
+        for label, weight in weights.items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class CrossTables:
+    """Noisy tables that couple times with places, and the blocks and groups that they are about."""
+
+    start: Noisy
+    end: Noisy
+    first_block: Integers
+    last_block: Integers
+    first_group: Integers
+    last_group: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """All questions but that about lengths; `visits` are the rows of all visits of the truncated records."""
+
+    visits: Frontier
+    closeness: Closeness
+    times: int
+    longest: int
+    ledger: Ledger
+    shares: Mapping[str, Fraction]
+
+    @cached_property
+    def gaps(self) -> Integers:
+        """The class of the time between each pair of times; earlier ones are in class 0."""
+        apart = np.arange(self.times) - np.arange(self.times)[:, None]
+        return duration_classes(self.times)[np.maximum(apart, 0)]
+
+    @cached_property
+    def _records(self) -> Frontier:
+        return self.visits.first()
+
+    @property
+    def _places(self) -> int:
+        return len(self.closeness.classes)
+
+    # ---- whole records: a record is in one cell of each of these tables, so L1 = 1
+
+    def first_times(self) -> Noisy:
+        """Records by their first time."""
+        return self._ask(self._count(times=_by_first(np.arange(self.times))), "first times")
+
+    def last_times(self) -> Noisy:
+        """Records by their last time."""
+        return self._ask(self._count(times=_by_last(np.arange(self.times))), "last times")
+
+    def durations(self) -> Noisy:
+        """Records by the class of the time from their first to their last visit."""
+        return self._ask(self._count(times=self.gaps), "durations")
+
+    def time_blocks(self, weight: Floats) -> tuple[Integers, Noisy]:
+        """Cut times of these weights into blocks, and ask for records by the blocks of first and last time."""
+        number = weight.sum() / 2
+        most = floor(sqrt(number * float(self.shares["first and last times"]) / _TIME_CELLS))
+        block = group_by_weight(weight, np.arange(self.times), max(1, most))
+        blocks = int(block.max()) + 1
+        exact = self._count(times=block[:, None] * blocks + block)
+        return block, self._ask(exact, "first and last times")
+
+    def first_places(self) -> Noisy:
+        """Records by their first place."""
+        return self._ask(self._count(ends=_by_first(np.arange(self._places))), "first places")
+
+    def last_places(self) -> Noisy:
+        """Records by their last place."""
+        return self._ask(self._count(ends=_by_last(np.arange(self._places))), "last places")
+
+    def ends(self) -> Noisy:
+        """Records by their first and last place."""
+        exact = self._count(ends=self._all_pairs)
+        return self._ask(exact, "origin-destination pairs")
+
+    def lengths_and_gaps(self) -> Noisy:
+        """Records by their length and the class of the time from first to last."""
+        exact = self._count(lengths=_numbered_lengths(self.longest), times=self.gaps)
+        return self._ask(exact, "lengths and durations")
+
+    def lengths_and_closeness(self) -> Noisy:
+        """Records by their length and the closeness of their first and last place."""
+        exact = self._count(lengths=_numbered_lengths(self.longest), ends=self.closeness.classes)
+        return self._ask(exact, "lengths and distances")
+
+    def cross_tables(self, times: Floats, ends: Floats) -> CrossTables:
+        """Cut times into blocks and places into groups by the fitted tables, and ask for records by both."""
+        number, share = float(times.sum()), float(self.shares["first times and places"])
+        blocks = floor(number * share / (_CROSS_CELLS * self._places))
+        blocks = min(self.times, max(min(self.times, _BLOCKS), blocks))
+        groups = min(self._places, max(1, floor(number * share / (blocks * _CROSS_CELLS))))
+        block = [group_by_weight(times.sum(axis=axis), np.arange(self.times), blocks) for axis in (1, 0)]
+        weight = [ends.sum(axis=axis) for axis in (1, 0)]
+        order = self.closeness.ordered(weight[0] + weight[1])
+        group = [group_by_weight(mass, order, groups) for mass in weight]
+        first = self._count(times=_by_first(block[0]), ends=_by_first(group[0]))
+        last = self._count(times=_by_last(block[1]), ends=_by_last(group[1]))
+        return CrossTables(
+            self._ask(first, "first times and places"), self._ask(last, "last times and places"), *block, *group
+        )
+
+    # ---- visits between the first and the last: weights make a record weigh at most SCALE, so L1 = SCALE
+
+    @cached_property
+    def _by_class(self) -> Frontier:
+        classes = length_classes(self.longest)
+        number = int(classes[-1]) + 1
+        return self.visits.count(ListSize(classes)).move(np.zeros(number, np.int64), np.arange(number))
+
+    def inner_places(self) -> list[Noisy]:
+        """Inner visits by place, one answer per class of lengths."""
+        place = np.arange(self.times * self._places) % self._places
+        return self._ask_inner(InnerVisit(place), "inner places")
+
+    def inner_times(self) -> list[Noisy]:
+        """Inner visits by time, one answer per class of lengths."""
+        time = np.arange(self.times * self._places) // self._places
+        return self._ask_inner(InnerVisit(time), "inner times")
+
+    def _ask_inner(self, rule: InnerVisit, label: LiteralString) -> list[Noisy]:
+        # a record is in one class, and has at most as many inner visits as the weight is divided by: L1 = SCALE
+        weight = SCALE // most_inner_visits(self.longest)
+        counted = self._by_class.count(rule)
+        exact = np.zeros((len(weight), rule.size), np.int64)
+        exact[counted.cells, counted.codes] = counted.counts * weight[counted.cells]
+        noisy = self._ask(exact.ravel(), label, l1=SCALE)
+        values = noisy.values.reshape(exact.shape) * SCALE
+        scale = SCALE * noisy.scale
+        return [Noisy(row / by, scale / by, noisy.spend) for row, by in zip(values, weight.tolist(), strict=True)]
+
+    @cached_property
+    def _steps(self) -> Frontier:
+        """The visits of records of three visits and more, in one cell per length."""
+        classes = np.maximum(-1, np.arange(self.longest + 1) - 3)
+        number = self.longest - 2
+        return self.visits.count(ListSize(classes)).move(np.zeros(number, np.int64), np.arange(number))
+
+    @property
+    def _step_weight(self) -> Integers:
+        """The weight of each step of a record of 3, 4, ... visits: all its steps together weigh at most SCALE."""
+        return SCALE // np.arange(2, self.longest)
+
+    @cached_property
+    def _typed(self) -> Counts:
+        return self._steps.count(StepType(self._places))
+
+    @cached_property
+    def _fresh(self) -> tuple[Frontier, Integers]:
+        """The steps that stay or go to a new place, and the weight of each cell."""
+        kinds = (4 * np.arange(STEP_POSITIONS)[:, None] + np.array([STAY, NEW])).ravel()
+        cells = np.repeat(np.arange(self.longest - 2), len(kinds))
+        return self._typed.move(cells, np.tile(kinds, self.longest - 2)), self._step_weight[cells]
+
+    def step_types(self) -> Floats:
+        """Steps by their number (0, 1, 2, 3 and more) and their type (stay, back, seen, new)."""
+        exact = _weigh(self._typed, self._step_weight, STEP_POSITIONS * 4)
+        return self._ask(exact, "types of steps", l1=SCALE).values.reshape(STEP_POSITIONS, 4)
+
+    def closeness_of_steps(self) -> Floats:
+        """Steps that stay or are new, by the closeness of their places."""
+        return self._ask_fresh(self.closeness.classes, "distances of steps").values
+
+    def steps(self) -> Noisy:
+        """Steps that stay or are new, by their places."""
+        return self._ask_fresh(self._all_pairs, "steps")
+
+    def _ask_fresh(self, ends: NDArray[Any], label: LiteralString) -> Noisy:
+        fresh, weight = self._fresh
+        counted = fresh.count(Step(self._one(self.times), ends))
+        exact = _weigh(counted, weight, counted.size)
+        return self._ask(exact, label, l1=SCALE)
+
+    def gaps_of_steps(self, departures: Floats) -> tuple[Integers, Noisy]:
+        """Cut times of departure into blocks by these weights, and ask for steps by block and class of the gap."""
+        share = float(self.shares["times and gaps of steps"])
+        most = floor(float(departures.sum()) * share / (_CROSS_CELLS * self._gap_classes))
+        block = group_by_weight(departures, np.arange(self.times), min(self.times, max(1, most)))
+        rule = Step(block[:, None] * self._gap_classes + self.gaps, self._one(self._places))
+        # all classes of gaps in every block, also in the last one, where long gaps are impossible
+        size = (int(block.max()) + 1) * self._gap_classes
+        exact = _weigh(self._steps.count(rule), self._step_weight, size)
+        return block, self._ask(exact, "times and gaps of steps", l1=SCALE)
+
+    # ---- counting and asking
+
+    @property
+    def _gap_classes(self) -> int:
+        return int(self.gaps.max()) + 1
+
+    @property
+    def _all_pairs(self) -> Integers:
+        return np.arange(self._places**2).reshape(self._places, self._places)
+
+    @staticmethod
+    def _one(size: int) -> NDArray[np.int8]:
+        """One class for all pairs."""
+        return np.zeros((size, size), np.int8)
+
+    def _count(
+        self,
+        *,
+        lengths: NDArray[Any] | None = None,
+        times: NDArray[Any] | None = None,
+        ends: NDArray[Any] | None = None,
+    ) -> Integers:
+        """Count records by the classes of their length, of their first and last time, and of their ends."""
+        rule = FirstAndLast(
+            np.zeros(1, np.int8) if lengths is None else lengths,
+            self._one(self.times) if times is None else times,
+            self._one(self._places) if ends is None else ends,
+        )
+        return self._records.count(rule).by_code()
+
+    def _ask(self, exact: Integers, label: LiteralString, *, l1: int = 1) -> Noisy:
+        """Ask with the share of this label; answers and the scale of the noise are in units of `l1`."""
+        spend = self.shares[label]
+        noisy = self.ledger.ask(exact, Laplace(l1=l1), spend=spend, label=label)
+        return Noisy(noisy / l1, 1 / float(spend), float(spend))
+
+
+def _numbered_lengths(longest: int) -> Integers:
+    """The class of each length 0, 1, ...: length 1 is class 0."""
+    return np.maximum(0, np.arange(longest + 1) - 1)
+
+
+def _by_first(classes: Integers) -> Integers:
+    """A table of pairs, by the class of the first of a pair."""
+    return np.broadcast_to(classes[:, None], (len(classes), len(classes)))
+
+
+def _by_last(classes: Integers) -> Integers:
+    """A table of pairs, by the class of the last of a pair."""
+    return _by_first(classes).T
+
+
+def _weigh(counted: Counts, weight: Integers, size: int) -> Integers:
+    """Add up counts by code, each with the weight of its cell, in whole numbers."""
+    exact = np.zeros(size, np.int64)
+    np.add.at(exact, counted.codes, counted.counts * weight[counted.cells])
+    return exact

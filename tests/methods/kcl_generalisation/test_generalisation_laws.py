@@ -1,0 +1,201 @@
+"""Laws of kcl-generalisation on random databases: the promise after every step, and what steps may change."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from coarse_cases import count_breaches, random_case, released
+
+from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
+from hedgerow.data import Axis
+from hedgerow.data.place_time_levels import PlaceTimeLevels
+from hedgerow.errors import DomainError
+from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.publishers.trajectories.kcl_generalisation import give_back, refine
+from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import Labelling
+from hedgerow.publishers.trajectories.kcl_generalisation.objective import measure_utility
+
+CASES = range(1_000, 1_060)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suppress", "ordered"), [("grow", True), ("peel", True), ("grow", False)])
+def test_no_fine_knowledge_breaks_the_promise(suppress, ordered):
+    """1,500 random databases each, checked after every step; every fifth with all knowledge of up to L visits."""
+    for seed in range(10_000, 11_500):
+        case = random_case(seed, ordered=ordered)
+        for _, visits, labelling in case.steps(suppress=suppress, seed=seed):
+            assert not any(count_breaches(case, visits, labelling, None if seed % 5 == 0 else 2).values()), seed
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_little_fine_knowledge_does_not_either(ordered):
+    for seed in CASES:
+        case = random_case(seed, ordered=ordered)
+        *_, (_, visits, labelling) = case.steps()
+        assert not any(count_breaches(case, visits, labelling).values()), seed
+
+
+def test_the_promise_holds_between_any_two_steps(monkeypatch):
+    """Work may be stopped after each label that is given, and after each that is refined."""
+    state, checked = SimpleNamespace(), []
+
+    def start(visits):
+        state.labelling = Labelling(visits)
+        return state.labelling
+
+    def check(*_):
+        broken = count_breaches(state.case, state.case.visits(), state.labelling, 1)
+        checked.append(broken["labels"] + broken["overlaps"])
+
+    monkeypatch.setattr(give_back, "Labelling", start)
+    for module in (give_back, refine):
+        monkeypatch.setattr(module, "progress", SimpleNamespace(tell=check))
+    for seed in CASES[:20]:
+        state.case = random_case(seed)
+        list(state.case.steps())
+    assert len(checked) > 400
+    assert not any(checked)
+
+
+@pytest.mark.parametrize("seed", CASES[:30])
+def test_climbing_and_refining_only_add(seed):
+    """Climbing lets go of no visit, refining changes no represented visit; both never lower the utility."""
+    before, utility = None, -1.0
+    for name, visits, labelling in random_case(seed).steps():
+        slot = labelling.slot.copy()
+        if before is not None:
+            assert np.array_equal(slot[before >= 0], before[before >= 0])
+            assert name != "refine" or np.array_equal(slot, before)
+        after = measure_utility(visits, labelling, "balanced", 0.25)
+        assert after >= utility - 1e-12
+        before, utility = slot, after
+
+
+@pytest.mark.parametrize("seed", CASES[:20])
+def test_with_k_of_one_nothing_is_lost(seed):
+    """Refining then returns the finest labels on which all visits of a label agree."""
+    case = replace(random_case(seed), promise=KCL(k=1, l=2))
+    *_, (_, visits, labelling) = case.steps()
+    assert (labelling.slot >= 0).all()
+    finest = refine._finest_levels(visits, labelling)
+    slots = np.flatnonzero(labelling.label >= 0)
+    place_level, _, time_level, _ = case.levels.split(labelling.label[slots])
+    assert np.array_equal(place_level, finest[0][slots])
+    assert np.array_equal(time_level, finest[1][slots])
+
+
+def publish(case, data, **more):
+    place, time = case.levels.places[case.node[0]].name, case.levels.times.widths[case.node[1]]
+    return TrajectoryGeneralisation(levels=f"{place},{time}", **more).publish(data, case.promise, seed=3).data
+
+
+@pytest.mark.parametrize("seed", CASES[:20])
+@pytest.mark.parametrize("suppress", ["grow", "peel"])
+@pytest.mark.filterwarnings("ignore:no record has the sensitive value")
+def test_the_order_and_the_numbers_of_records_and_persons_do_not_matter(seed, suppress):
+    case = replace(random_case(seed, several=False))
+    data = replace(case.data, domain=replace(case.data.domain, records_per_person=1))
+    other = data.shuffled(np.random.default_rng(seed))
+    assert publish(case, data, suppress=suppress).to_bytes() == publish(case, other, suppress=suppress).to_bytes()
+
+
+@pytest.mark.parametrize("seed", CASES[:20])
+def test_equal_records_are_published_alike_whatever_their_sensitive_values(seed):
+    """Swapping the values of two records with the same visits changes nothing but these values."""
+    case = random_case(seed, several=False)
+    *_, (_, visits, labelling) = case.steps()
+    fine = [tuple(visits.place[a:b]) + tuple(visits.bins[0][a:b]) for a, b in itertools.pairwise(visits.starts)]
+    first: dict[tuple[int, ...], int] = {}
+    for record, own in enumerate(fine):
+        other = first.setdefault(own, record)
+        a, b = visits.starts[record], visits.starts[other]
+        assert np.array_equal(
+            labelling.label[a : visits.starts[record + 1]], labelling.label[b : visits.starts[other + 1]]
+        )
+
+
+@pytest.mark.parametrize("seed", CASES[:20])
+def test_names_of_sensitive_values_and_of_places_do_not_matter(seed):
+    case = random_case(seed, several=False)
+    place, ill = case.data.domain.axis("place"), case.data.domain.axis("ill")
+    renamed = Axis(
+        tuple(f"place {name}" for name in place.values), tuple(tuple(f"of {part}" for part in p) for p in place.paths)
+    )
+    domain = Domain.declare(place=renamed, time=range(8), ill=[f"x{value}" for value in ill.values])
+    data = replace(case.data, domain=domain)
+    values = [f"ill=x{value}" for value in ("flu", "cold")]
+    promise = KCL(k=case.promise.k, l=case.promise.l, c="60%", sensitive=values)
+    other = replace(case, data=data, promise=promise, levels=PlaceTimeLevels.of(domain))
+    *_, (_, _, first) = case.steps()
+    *_, (_, _, second) = other.steps()
+    assert np.array_equal(first.label, second.label)
+
+
+@pytest.mark.parametrize("seed", CASES[:30])
+def test_checker_and_brute_force_agree(seed):
+    """On what the method publishes with a smaller K, which breaks the promise now and then."""
+    case = random_case(seed, several=False)
+    weaker = replace(case, promise=KCL(k=1, l=1))
+    *_, (_, visits, labelling) = weaker.steps()
+    broken = count_breaches(case, case.visits(), copy.copy(labelling), 1)
+    violations = case.promise.violations({"": released(case, visits, labelling)})
+    assert bool(broken["labels"] + broken["overlaps"]) == any(violations.values())
+
+
+@pytest.mark.parametrize("seed", CASES[:20])
+def test_one_level_without_order_is_the_old_promise_on_recoded_visits(seed):
+    """The checker of exact visits, given regions for places and bins for times, agrees."""
+    case = random_case(seed, ordered=False, several=False)
+    _, visits, labelling = next(case.steps())
+    given = np.flatnonzero(labelling.label >= 0)
+    _, region, _, number = case.levels.split(labelling.label[given])
+    place, time = case.levels.places[case.node[0]], case.levels.times.counts()[case.node[1]]
+    ill = case.data.domain.axis("ill")
+    recoded = Trajectories.from_columns(
+        records=len(case.data),
+        row=visits.record[given],
+        time=number,
+        place=region,
+        sensitive=dict(case.data.traits),
+        domain=Domain.declare(place=range(len(place.regions)), time=range(time), ill=ill),
+        several=True,
+    )
+    ordered = recoded.from_columns(
+        records=len(case.data),
+        row=np.repeat(np.arange(len(recoded)), np.diff(recoded.starts)),
+        time=recoded.pairs // len(place.regions),
+        place=_sorted_within_times(recoded) % len(place.regions),
+        sensitive=dict(case.data.traits),
+        domain=recoded.domain,
+        several=True,
+    )
+    assert not any(case.promise.violations({"": ordered}).values())
+
+
+def _sorted_within_times(data):
+    row = np.repeat(np.arange(len(data)), np.diff(data.starts))
+    return data.pairs[np.lexsort((data.pairs, row))]
+
+
+def test_groups_that_do_not_nest_are_refused():
+    crossing = Axis(("a", "b"), (("north", "x"), ("south", "x")))
+    with pytest.raises(DomainError, match="do not nest: a group of level 1 lies in two groups of level 2"):
+        PlaceTimeLevels.of(Domain.declare(place=crossing, time=range(4)))
+    uneven = Axis(("a", "b"), (("north", "x"), ("south",)))
+    with pytest.raises(DomainError, match="must have the same number of groups"):
+        PlaceTimeLevels.of(Domain.declare(place=uneven, time=range(4)))
+
+
+def test_a_name_on_two_levels_is_two_regions():
+    place = Axis(("a", "b"), (("x", "x"), ("x", "y")))
+    levels = PlaceTimeLevels.of(Domain.declare(place=place, time=range(4)))
+    assert [level.regions for level in levels.places] == [("a", "b"), ("x", "y"), ("x",)]
+    data = Trajectories.from_records([[("a", 0)], [("b", 0)]], domain=Domain.declare(place=place, time=range(4)))
+    release = TrajectoryGeneralisation(levels="2,1").publish(data, KCL(k=2, l=1))
+    assert release.data.records() == [((("2", "x", 0, 1),), ())] * 2

@@ -1,0 +1,111 @@
+"""Planted bugs of kcl-generalisation: each is caught by brute force on random databases, or by a vector."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from coarse_cases import count_breaches, random_case, released
+from test_generalisation_vectors import test_whole_groups_only
+
+from hedgerow.publishers.trajectories.kcl_generalisation import give_back, peeling, refine
+from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
+from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.testing import changed
+
+#: databases that are tried until a bug shows
+MOST = 160
+
+
+def _without_sensitive(support):
+    other = Support.__new__(Support)
+    vars(other).update(vars(support), marked=support.marked[:0])
+    return other
+
+
+def _without_order(support):
+    other = Support.__new__(Support)
+    vars(other).update(vars(support), ordered=False)
+    return other
+
+
+MUTANTS = {
+    "refine: rest not tested": (refine, "_largest_part", "bad |= short[sequence[inside]]", "bad |= False"),
+    "refine: children not tested": (
+        *(refine, "_largest_part", "refinements)[refined[inside]]", "refinements)[refined[inside]] & False"),
+    ),
+    "refine: one round only": (refine, "_largest_part", "while shrinking and chosen.any():", "for _ in range(1):"),
+    "refine: only the label itself is counted": (refine._Groups, "best", "range(support.longest)", "range(1)"),
+    "refine: C not tested": (refine._Groups, "best", "support = self.support", "support = without(self.support)"),
+    "refine: visits that disagree are refined": (
+        *(refine, "_finest_levels", "finest[slot[column[stood] != column[slot]]] = level + 1", "pass"),
+    ),
+    "climb: overlap allowed": (*(give_back, "climb", "lost[~_overlaps(visits, labelling, lost, level)]", "lost"),),
+    "climb: overlap tested at the finer level": (
+        *(give_back, "_overlaps", "np.maximum(place_level, node[0])", "np.minimum(place_level, node[0])"),
+    ),
+    "give back: order ignored": (
+        *(give_back, "grow", "give_back(visits, support,", "give_back(visits, unordered(support),"),
+    ),
+    "give back: order among the others ignored": (
+        *(Support, "sequences_with", "label[column] for column in at.T", "np.sort(2 * label[at] + before[at]).T"),
+    ),
+    "give back: K in records": (Support, "count", "if self.visits.one_record_each:", "if True:"),
+    "suppression stops at pairs": (
+        *(peeling, "peel", "range(1, support.longest + 1)", "range(1, min(2, support.longest) + 1)"),
+    ),
+    "suppression: one round per length": (peeling, "peel", "while _delete_shortest", "if _delete_shortest"),
+    "recoding: repeats stay": (
+        *(FineVisits, "items", "_, at = group_equal(", "_, at = (None, np.arange(len(visits))) or group_equal("),
+    ),
+}
+#: in which of the four checks each bug shows; "labels" unless said
+SHOWS = {
+    "refine: visits that disagree are refined": "untrue",
+    "climb: overlap allowed": "overlaps",
+    "climb: overlap tested at the finer level": "overlaps",
+    "recoding: repeats stay": "overlaps",
+}
+PEELING = {"suppression stops at pairs", "suppression: one round per length"}
+
+
+def breaches_of(name, number=MOST):
+    """In how many databases each check is broken by the method."""
+    broken: Counter[str] = Counter()
+    suppress = "peel" if name in PEELING else "grow"
+    for seed in range(number):
+        case = random_case(seed)
+        *_, (_, visits, labelling) = case.steps(suppress=suppress, seed=seed)
+        found = count_breaches(case, visits, labelling, 2)
+        broken.update(what for what, times in found.items() if times)
+        if found["labels"] + found["overlaps"]:  # the checker sees it, too
+            promise = case.promise.about(case.data)
+            assert any(promise.violations({"": released(case, visits, labelling)}).values())
+        if broken[SHOWS.get(name, "labels")]:
+            break
+    return broken
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_planted_bug_is_caught(name):
+    owner, function, old, new = MUTANTS[name]
+    names = {"without": _without_sensitive, "unordered": _without_order, "np": np}
+    with changed(owner, function, old, new, **names):
+        assert breaches_of(name)[SHOWS.get(name, "labels")]
+
+
+@pytest.mark.parametrize("suppress", ["grow", "peel"])
+def test_without_a_bug_nothing_is_caught(suppress):
+    for seed in range(60):
+        case = random_case(seed)
+        for _, visits, labelling in case.steps(suppress=suppress, seed=seed):
+            assert not any(count_breaches(case, visits, labelling, 2).values()), seed
+
+
+def test_equality_with_c_as_a_violation_is_caught_by_a_vector():
+    with (
+        changed(Support, "violating", "> self._most[persons]", ">= self._most[persons]"),
+        pytest.raises(AssertionError),
+    ):
+        test_whole_groups_only()

@@ -1,0 +1,151 @@
+"""The checker of labels: overlaps, order, nesting, sequences; on labels made by hand."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from coarse_cases import paths
+
+from hedgerow import KCL, Domain
+from hedgerow.data import Axis
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.data.place_time_levels import PlaceTimeLevels, TimeBins
+from hedgerow.errors import DomainError, ParameterError
+from hedgerow.privacy import label_criterion
+from hedgerow.privacy.label_criterion import count_label_faults
+from hedgerow.testing import changed
+
+PLACE = Axis(("r1", "r2", "s1"), (("all", "R"), ("all", "R"), ("all", "S")))
+DOMAIN = Domain.declare(place=PLACE, time=range(8), ill=["yes", "no"])
+LEVELS = PlaceTimeLevels.of(DOMAIN)
+
+
+def labels_of(records, *, ill=None, ordered=True, levels=LEVELS, domain=DOMAIN):
+    """Published labels, each given as (level, region, from, to)."""
+    codes, widths = [], [str(width) for width in levels.times.widths]
+    for level, region, start, end in itertools.chain(*records):
+        i, j = levels.find(f"{level},{widths[widths.index(str(end - start))]}")
+        number = (start - levels.times.origin) // levels.times.widths[j]
+        at = levels.places[i].regions.index(region)
+        codes.append(int(levels.code(i, np.array([at]), j, np.array([number]))[0]))
+    traits = {} if ill is None else {"ill": np.array([0 if each else 1 for each in ill])}
+    starts = np.cumsum([0, *map(len, records)])
+    return CoarseTrajectories(domain, levels, starts, np.array(codes, np.int64), traits, ordered)
+
+
+R1, R, S = ("0", "r1", 0, 1), ("1", "R", 0, 1), ("1", "S", 0, 1)
+
+
+def test_overlaps_break_c_and_are_refused():
+    """Every group of labels is within C, but who knows r1 matches all six records, four of them ill."""
+    data = labels_of([[R1], [R1], [R1, R], [R1, R], [R], [R]], ill=[1, 1, 0, 0, 1, 1])
+    promise = KCL(k=2, l=2, c="1/2", sensitive=["ill=yes"])
+    violations = {what: number for what, number in promise.violations({"": data}).items() if number}
+    assert violations == {"pairs of labels that overlap": 2}
+    assert Fraction(4, 6) > promise.c
+
+
+def test_a_label_twice_in_a_record_overlaps_itself():
+    assert count_label_faults(labels_of([[S, S]]))["pairs of labels that overlap"] == 1
+
+
+def test_labels_of_other_regions_or_times_do_not_overlap():
+    faults = count_label_faults(labels_of([[R1, S], [R, ("0", "s1", 0, 8)], [("2", "all", 0, 4), ("2", "all", 4, 8)]]))
+    assert not any(faults.values())
+
+
+def test_one_label_may_be_finer_in_place_and_the_other_in_time():
+    overlapping = [[("0", "r1", 0, 8), ("2", "all", 2, 3)], [("1", "R", 4, 8), ("0", "r2", 0, 8)]]
+    assert count_label_faults(labels_of(overlapping))["pairs of labels that overlap"] == 2
+
+
+def test_a_label_that_ends_before_another_stands_before_it():
+    later, earlier = ("1", "R", 4, 8), ("1", "S", 0, 4)
+    assert count_label_faults(labels_of([[later, earlier]]))["labels that stand before earlier ones"] == 1
+    assert not any(count_label_faults(labels_of([[earlier, later]])).values())
+    within = [[("1", "S", 0, 8), ("1", "R", 0, 4)]]  # neither ends before the other begins
+    assert not any(count_label_faults(labels_of(within)).values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_overlap_is_a_fine_visit_in_common(seed):
+    """Against all fine visits, for hundreds of pairs of labels of all levels."""
+    draw = random.Random(seed)
+    place = Axis(tuple(f"p{n}" for n in range(8)), paths(draw))
+    domain = Domain.declare(place=place, time=range(8))
+    levels = PlaceTimeLevels.of(domain)
+    total, overlapping = int(levels.offsets[-1]), 0
+    for _ in range(150):
+        pair = np.sort(np.array([draw.randrange(total), draw.randrange(total)]))
+        data = CoarseTrajectories(domain, levels, np.array([0, 2]), pair, {})
+        covered = []
+        for level, region, start, end in data.decode(pair):
+            inside = [n for n in range(8) if (f"p{n}", *place.paths[n][::-1])[int(level)] == region]
+            covered.append({(n, time) for n in inside for time in range(start, end)})
+        expected = not covered[0].isdisjoint(covered[1])
+        overlapping += expected
+        assert count_label_faults(data)["pairs of labels that overlap"] == expected
+    assert overlapping > 10
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [
+        ("count_label_faults", "first[:, 1] < second[:, 2]", "first[:, 1] > second[:, 2]"),
+        ("count_label_faults", "range(1, int(", "range(2, int("),
+        ("_region_of", "[-int(level)]", "[0]"),
+        ("_count_shared", "if not members", "if members"),
+    ],
+)
+def test_planted_bugs_of_the_checker_are_caught(function, old, new):
+    with changed(label_criterion, function, old, new), pytest.raises(AssertionError):
+        for test in (
+            test_overlaps_break_c_and_are_refused,
+            test_labels_of_other_regions_or_times_do_not_overlap,
+            test_one_label_may_be_finer_in_place_and_the_other_in_time,
+        ):
+            # the mutant replaces the function in its module; this module has its own name for one of them
+            test.__globals__["count_label_faults"] = label_criterion.count_label_faults
+            try:
+                test()
+            finally:
+                test.__globals__["count_label_faults"] = count_label_faults
+
+
+def test_levels_that_cross_are_found():
+    """Groups that do not nest cannot be declared; the checker does not rely on that."""
+    crossing = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2, 3})]
+    assert label_criterion._count_crossing(crossing) == 1
+    assert label_criterion._count_crossing([frozenset({0, 1}), frozenset({0}), frozenset({2}), frozenset({2})]) == 0
+
+
+@pytest.mark.parametrize(
+    ("times", "typed", "widths"),
+    [
+        (range(24), "", (1, 2, 4, 8, 24)),
+        (range(0, 1440, 15), "", (15, 30, 60, 120, 240, 480, 1440)),
+        (range(5, 24), "4", (1, 4, 24)),
+        (range(168), "24", (1, 24, 168)),
+        ([3], "", (1,)),
+        ([7, 22, 37], "", (15, 45)),
+    ],
+)
+def test_bins_of_declared_times(times, typed, widths):
+    assert TimeBins.of(times, typed).widths == widths
+
+
+def test_bins_that_do_not_divide_are_refused():
+    with pytest.raises(ParameterError, match=r"must divide the next, from the finest \(1\) to the whole period \(24\)"):
+        TimeBins.of(range(24), "5,10")
+    with pytest.raises(ParameterError, match="whole numbers separated by commas"):
+        TimeBins.of(range(24), "2;4")
+
+
+def test_times_that_are_texts_are_refused():
+    domain = Domain.declare(place=["a"], time=["morning", "noon"])
+    with pytest.raises(DomainError, match="coarser times need times that are whole numbers"):
+        PlaceTimeLevels.of(domain)
