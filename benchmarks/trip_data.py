@@ -219,6 +219,6 @@ SOURCES: dict[str, Source] = {
     "geolife": Source(geolife, 20, "constants were chosen on it"),
     "gowalla-nyc, days": Source(gowalla, 8, "held out"),
     "oldenburg": Source(oldenburg, 20, "held out"),
-    "metro, made up": Source(made_up(transit.METRO, 100_000), 8, "held out"),
-    "bus, made up": Source(made_up(transit.BUS, 100_000), 8, "held out"),
+    "metro, made up": Source(made_up(transit.METRO, 50_000), 8, "held out"),
+    "bus, made up": Source(made_up(transit.Network(20, 16, 0, transit.BUS.mean), 50_000), 8, "held out"),
 }

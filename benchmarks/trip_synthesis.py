@@ -159,7 +159,7 @@ def measure(source: Source) -> dict[str, Any]:
 def key_is_untimed(name: str, key: str) -> bool:
     """Whether a release without times, or without anything but its ends, can be compared by this measure."""
     known = ("origin-destination", "released") if name.endswith("table") else PLACES_ONLY
-    return any(part in key for part in known)
+    return any(part in key for part in known) and not any(timed in key for timed in ("times", "parts of the day"))
 
 
 def spread(values: list[float]) -> list[float]:

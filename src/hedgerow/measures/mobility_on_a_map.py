@@ -14,7 +14,8 @@ leaves some choices open; these are ours.
 5. *Trip error*: Jensen-Shannon divergence (base 2: 0 to 1) of the pairs of first and last cell of the 6 x 6 grid.
 6. *Diameter error*: the same of the largest distance of two visits of a record, in 20 buckets from 0 to the largest of
    the original; beyond counts as the last.
-7. *Travel distance error*: the same of the sum of the distances of consecutive visits.
+7. *Travel distance error*: the same of the sum of the distances of consecutive visits. Where one record travels much
+   farther than all others, nearly all are in the first bucket, and the measure says little.
 
 References
 ----------

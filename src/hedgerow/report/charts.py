@@ -306,13 +306,14 @@ def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
 
 def profile_chart(title: str, rows: list[dict[str, Any]]) -> Chart:
     """Draw one line per `series` over the places `at`, which are in their order."""
+    axis = {"labelOverlap": True, "labelAngle": 0}
     return _chart(
         title,
         rows,
         height=200,
         mark={"type": "line", "interpolate": "step", "strokeWidth": 2},
         encoding={
-            "x": {"field": "at", "type": "ordinal", "sort": None, "title": None, "axis": {"labelOverlap": True}},
+            "x": {"field": "at", "type": "ordinal", "sort": None, "title": None, "axis": axis},
             "y": {"field": "value", "type": "quantitative", "title": None},
             "color": _colour(rows),
             "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_proportionally", "scale_rows"]
+__all__ = ["SMALLEST", "fit_margins", "fit_proportionally", "ratio", "scale_rows"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+#: below this, sums count as 0: their reciprocals may not be finite
+SMALLEST = 1e-290
 
 
 def fit_proportionally(seeds: Floats, sums: Floats, which: Integers, columns: Floats, *, sweeps: int) -> Floats:
@@ -46,3 +49,30 @@ def scale_rows(rows: Floats, sums: Floats) -> Floats:
     """
     total = rows.sum(axis=1)
     return rows * np.divide(sums, total, out=np.zeros_like(total), where=total > 0)[:, None]
+
+
+def fit_margins(table: Floats, rows: Floats, columns: Floats, *, rounds: int) -> Floats:
+    """Scale one matrix to its row sums, then to its column sums, in turn.
+
+    Examples
+    --------
+    >>> fit_margins(np.array([[2.0, 1], [1, 4]]), np.array([4.0, 4]), np.array([3.0, 5]), rounds=12).round(3).tolist()
+    [[2.38, 1.62], [0.62, 3.38]]
+    """
+    for _ in range(rounds):
+        table = table * ratio(rows, table.sum(axis=1))[:, None]
+        table = table * ratio(columns, table.sum(axis=0))
+    return table
+
+
+def ratio(above: Any, below: Any) -> Floats:
+    """Divide; 0 where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> ratio(6, np.array([3.0, 0])).tolist()
+    [2.0, 0.0]
+    """
+    above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    result = np.zeros(np.broadcast_shapes(above.shape, below.shape))
+    return np.divide(above, below, out=result, where=below > SMALLEST)

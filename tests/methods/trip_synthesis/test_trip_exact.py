@@ -25,7 +25,7 @@ def few_questions(monkeypatch, l1):
     """Two questions of five cells; the others are answered with 0, whatever the data is."""
 
     def ask(self, exact, label, *, l1=l1):
-        spend = self._shares[label]
+        spend = self.shares[label]
         noisy = np.zeros(len(exact), np.int64)
         if label in ASKED:
             noisy = self.ledger.ask(exact, Laplace(l1=l1), spend=spend, label=label)

@@ -26,7 +26,7 @@ from trip_cases import (
     trips_of,
 )
 
-from hedgerow import PureDP, Trajectories, TripSynthesis
+from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.audit import Recorder
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import NoisyAnswers, samplers
@@ -277,10 +277,11 @@ def test_smart_cards_at_epsilon_1():
 # ---- refusals
 
 
-def test_too_many_places_are_refused_before_anything_is_asked():
-    data = Trajectories.from_records([], domain=_domain(2001))
+@pytest.mark.parametrize(("axis", "sizes"), [("place", (2001, 3)), ("time", (3, 2001))])
+def test_too_many_places_or_times_are_refused_before_anything_is_asked(axis, sizes):
+    data = Trajectories.from_records([], domain=Domain.declare(place=range(sizes[0]), time=range(sizes[1])))
     with pytest.raises(
-        ParameterError, match="counts all pairs of places, at most 4,000,000; take at most 2,000 places"
+        ParameterError, match=f"counts all pairs of {axis}s, so there may be 2,000 of them; declare coa"
     ):
         TripSynthesis().publish(data, TRIP)
 
@@ -288,9 +289,3 @@ def test_too_many_places_are_refused_before_anything_is_asked():
 def test_noise_that_makes_millions_of_records_is_refused():
     with pytest.raises(ParameterError, match="noise alone may produce about 5e"):
         TripSynthesis().publish(trips_of(["A1"]), PureDP(epsilon="0.000005", unit="trajectory"))
-
-
-def _domain(places: int):
-    from hedgerow import Domain
-
-    return Domain.declare(place=range(places), time=range(3))

@@ -16,7 +16,7 @@ from hedgerow.publishers.trajectories.trip_synthesis.length_classes import (
     length_classes,
     most_inner_visits,
 )
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import shrink, shrink_by_size, simplex
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, fit_steps, shrink, shrink_by_size, simplex
 from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import (
     Closeness,
     closeness_by_coordinates,
@@ -117,6 +117,21 @@ def test_classes_of_gaps():
     assert duration_classes(24).tolist() == [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 8, *[9] * 8]
     assert np.flatnonzero(np.diff(duration_classes(96))).tolist() == [0, 1, 2, 3, 4, 7, 11, 19, 27, 35, 43, 51, 63]
     assert duration_classes(1).tolist() == [0]
+
+
+def test_steps_of_round_trips_are_not_modelled_by_their_ends():
+    """All records end where they start; their steps go anywhere, and the answers say so."""
+    places, number = 4, 1200.0
+    margin, truth = np.full(places, number / places), np.full((places, places), number / places**2)
+    closeness = np.array([number / places, number * (1 - 1 / places)])
+    ends = np.diag(margin) + np.array([[0.0, 5, 0, 0], [0, 0, 5, 0], [0, 0, 0, 5], [5, 0, 0, 0]])
+    classes = 1 - np.eye(places, dtype=np.int64)
+    fitted = fit_steps(margin, margin, ends, closeness, classes, Noisy(truth.ravel(), 40.0, 0.025))
+    # of a mixture with nine parts of the ends, a tenth would be evenly spread
+    assert np.abs(fitted - truth).sum() / 2 < 0.2 * number
+    flows = truth + 70 * (np.eye(places)[[1, 2, 3, 0]] - np.eye(places)[[2, 3, 0, 1]])
+    fitted = fit_steps(margin, margin, flows, closeness, classes, Noisy(flows.ravel(), 100.0, 0.01))
+    assert np.abs(fitted - flows).sum() / 2 < 0.05 * number
 
 
 # ---- closeness

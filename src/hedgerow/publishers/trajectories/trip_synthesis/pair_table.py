@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.proportional_fitting import fit_margins, ratio
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
-    "SMALLEST",
     "Noisy",
     "PlaceMargins",
     "Shrunk",
     "fit_ends",
-    "fit_margins",
     "fit_pairs",
     "fit_steps",
     "fit_times",
     "place_margins",
-    "ratio",
     "shrink",
     "shrink_by_size",
     "shrunk_margin",
@@ -32,16 +30,14 @@ __all__ = [
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-#: below this, sums count as 0: their reciprocals may not be finite
-SMALLEST = 1e-290
 #: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
 _ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
 #: the smallest and largest class of sizes of cells, in powers of two of the scale of the noise
 _SIZES = 12
 #: what keeps every pair of times possible, as a part of the mean
 _LITTLE = 1e-3
-#: how much of the model of transitions is the fitted table of first and last places
-_LIKE_ENDS = 0.9
+#: how much of the model of transitions may be the fitted table of first and last places
+_LIKE_ENDS = (0.9, 0.5, 0.1)
 
 
 class Noisy(NamedTuple):
@@ -57,13 +53,6 @@ class Shrunk(NamedTuple):
 
     values: Floats
     known: NDArray[np.bool_]
-
-
-def ratio(above: Any, below: Any) -> Floats:
-    """Divide; 0 where there is nothing to divide by."""
-    above, below = np.asarray(above, np.float64), np.asarray(below, np.float64)
-    result = np.zeros(np.broadcast_shapes(above.shape, below.shape))
-    return np.divide(above, below, out=result, where=below > SMALLEST)
 
 
 def simplex(noisy: Floats, total: float) -> Floats:
@@ -121,14 +110,6 @@ def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
     """
     power = np.log2(np.maximum(model / scale, 2.0**-_SIZES))
     return shrink(noisy, model, scale, np.clip(np.floor(power), -_SIZES, _SIZES).astype(np.int64) + _SIZES)
-
-
-def fit_margins(table: Floats, rows: Floats, columns: Floats, *, rounds: int) -> Floats:
-    """Iterative proportional fitting: scale a matrix to its row sums, then to its column sums, in turn."""
-    for _ in range(rounds):
-        table = table * ratio(rows, table.sum(axis=1))[:, None]
-        table = table * ratio(columns, table.sum(axis=0))
-    return table
 
 
 def fit_classes(
@@ -204,11 +185,11 @@ def fit_times(
     target *= ratio(number, target.sum())
     for _ in range(_BLOCK_ROUNDS):
         model = model * ratio(target, _sums(model, pair, len(target)))[pair]
-        if single is not None:
-            model = fit_classes(model, classes, totals, first, last, rounds=1)
-        else:
-            model = fit_margins(model, first, last, rounds=1)
-    return model
+        model = fit_margins(model, first, last, rounds=1)
+    if single is None:
+        return model
+    # blocks of times do not know that only records of one visit take no time
+    return fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
 
 
 def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells: Noisy) -> Floats:
@@ -221,20 +202,33 @@ def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells:
 def fit_steps(
     rows: Floats, columns: Floats, ends: Floats, closeness: Floats, classes: Integers, cells: Noisy
 ) -> Floats:
-    """Fit the transitions between places: the model is the table of first and last places, mixed with independence."""
+    """Fit the transitions between places.
+
+    The model is the table of first and last places, mixed with independence. Round trips end where they start, so that
+    their ends say nothing about their steps: the mixture is the one that is closest to the noisy transitions.
+    """
     number = float(rows.sum())
     independent = np.outer(rows, columns) * ratio(1.0, number)
-    model = _LIKE_ENDS * number * ends * ratio(1.0, ends.sum()) + (1 - _LIKE_ENDS) * independent
-    return fit_pairs(model, rows, columns, simplex(closeness, number), classes, cells)
+    alike = number * ends * ratio(1.0, ends.sum())
+    totals, noisy = simplex(closeness, number), cells.values.reshape(ends.shape)
+    models = [
+        fit_classes(part * alike + (1 - part) * independent, classes, totals, rows, columns) for part in _LIKE_ENDS
+    ]
+    best = min(models, key=lambda model: float(np.sum((noisy - model) ** 2)))
+    return correct_cells(best, rows, columns, cells)
 
 
 def fit_pairs(model: Floats, rows: Floats, columns: Floats, totals: Floats, classes: Integers, cells: Noisy) -> Floats:
-    """Fit a table of pairs to its margins and classes, then correct single cells as far as the noise allows.
+    """Fit a table of pairs to its margins and classes, then correct single cells as far as the noise allows."""
+    return correct_cells(fit_classes(model, classes, totals, rows, columns), rows, columns, cells)
+
+
+def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) -> Floats:
+    """Correct single cells of a model as far as the noise allows.
 
     A cell that is taken as answered keeps its answer; scaling it to the margins as well would inflate it.
     """
     number = float(rows.sum())
-    model = fit_classes(model, classes, totals, rows, columns)
     shrunk = shrink_by_size(cells.values.reshape(model.shape), model, cells.scale)
     known = np.where(shrunk.known, shrunk.values, 0.0)
     left = max(0.0, number - float(known.sum()))

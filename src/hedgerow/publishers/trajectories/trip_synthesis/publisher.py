@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Trajectories
+from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
@@ -33,14 +33,19 @@ from hedgerow.publishers.trajectories.trip_synthesis.trip_bridges import (
     time_kernel,
 )
 from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import TripModel, couple
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import LENGTHS, Questions
+from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import (
+    LENGTHS,
+    Questions,
+    ask_lengths,
+    share_out,
+)
 
 __all__ = ["TripSynthesis"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: the largest table of pairs of places; the most records that noise alone may produce, and the scales it may reach
-_PAIRS, _RECORDS, _TAIL = 4_000_000, 300_000_000, 20
+#: most places, and most times; most records that noise alone may produce, and the scales of noise it may reach
+_VALUES, _RECORDS, _TAIL = 2_000, 300_000_000, 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +78,7 @@ class TripSynthesis(Publisher[Trajectories]):
     >>> data = Trajectories.from_records(trips, domain=domain)
     >>> release = TripSynthesis(l_max=4).publish(data, PureDP(epsilon=1, unit="trajectory"), seed=3)
     >>> visits = [visits for visits, _ in release.data.records()]
-    >>> round(len(visits), -3), round(visits.count((("station", 7), ("centre", 8))), -2)
+    >>> round(len(visits), -3), round(visits.count((("station", 7), ("centre", 8))), -3)
     (4000, 3000)
 
     References
@@ -100,11 +105,11 @@ class TripSynthesis(Publisher[Trajectories]):
         times, gap = data.domain.size("time"), data.labels.gap
         # where times increase strictly, no record has more visits than there are times
         longest = min(self.l_max, times) if gap else self.l_max
-        _require_feasible(data.domain.size("place"), longest, float(ledger.budget))
+        _require_feasible(data.domain, longest, float(ledger.budget))
         closeness = Closeness.of(data.domain.axis("place"), self.closeness)
-        ask = Questions(data.positions(longest), closeness, times, longest, ledger)
-        coins = ledger.coins()
-        lengths = ask.lengths()
+        visits, coins = data.positions(longest), ledger.coins()
+        lengths = ask_lengths(visits, longest, ledger)
+        ask = Questions(visits, closeness, times, longest, ledger, share_out(ledger.budget, lengths))
         number = float(lengths.sum())
         first, last = (simplex(noisy.values, number) for noisy in (ask.first_times(), ask.last_times()))
         single = float(lengths[0]) if gap else None
@@ -152,11 +157,14 @@ class TripSynthesis(Publisher[Trajectories]):
         return {"longest": self.l_max}
 
 
-def _require_feasible(places: int, longest: int, epsilon: float) -> None:
-    """Refuse more places than a table of pairs can have, and noise that alone could produce too many records."""
-    if places**2 > _PAIRS:
-        msg = f"trip-synthesis counts all pairs of places, at most {_PAIRS:,}; take at most 2,000 places, coarser ones"
-        raise ParameterError(msg)
+def _require_feasible(domain: Domain, longest: int, epsilon: float) -> None:
+    """Refuse more places or times than tables of pairs can have, and noise that alone produces too many records."""
+    for axis in ("place", "time"):
+        if domain.size(axis) > _VALUES:
+            msg = (
+                f"trip-synthesis counts all pairs of {axis}s, so there may be {_VALUES:,} of them; declare coarser ones"
+            )
+            raise ParameterError(msg)
     noise = _TAIL * sqrt(2 * longest) / (float(LENGTHS) * epsilon)
     if noise > _RECORDS:
         msg = f"noise alone may produce about {noise:.1g} records; take a larger epsilon"

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from hedgerow.arrays import group_equal
 from hedgerow.frontiers.visit_rules import BACK, NEW, SEEN, STAY, STEP_POSITIONS
 from hedgerow.publishers.trajectories.trip_synthesis.length_classes import length_classes
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import SMALLEST, Noisy, ratio, shrink_by_size, simplex
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, shrink_by_size, simplex
 from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import Trips
+from hedgerow.steps.proportional_fitting import SMALLEST, ratio
 
 __all__ = ["Kernels", "bridge", "fresh_part", "place_kernel", "time_kernel"]
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, fit_margins, shrink_by_size
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, shrink_by_size
 from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import CrossTables
+from hedgerow.steps.proportional_fitting import fit_margins
 
 __all__ = ["TripModel", "Trips", "couple", "deal"]
 

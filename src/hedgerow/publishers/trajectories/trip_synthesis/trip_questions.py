@@ -6,7 +6,8 @@ budget is shared out as fractions, by the noisy lengths alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, sqrt
@@ -28,7 +29,7 @@ from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, si
 from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import Closeness, group_by_weight
 from hedgerow.steps.time_classes import duration_classes
 
-__all__ = ["LENGTHS", "SCALE", "CrossTables", "Questions", "inner_share"]
+__all__ = ["LENGTHS", "SCALE", "CrossTables", "Questions", "ask_lengths", "inner_share", "share_out"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -76,6 +77,24 @@ def inner_share(lengths: Floats) -> Fraction:
     return Fraction(min(_MOST, max(_LEAST, part)), 100)
 
 
+def ask_lengths(visits: Frontier, longest: int, ledger: Ledger) -> Floats:
+    """Ask how many records have 1, 2, ... `longest` visits."""
+    # a record has one length: L1 = 1
+    exact = visits.first().count(ListSize(_numbered_lengths(longest))).by_code()
+    noisy = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget * LENGTHS, label="lengths")
+    return simplex(noisy.astype(np.float64), max(0, int(noisy.sum())))
+
+
+def share_out(budget: Fraction, lengths: Floats) -> dict[str, Fraction]:
+    """The share of each other question, by the noisy lengths; together they are all that is left of the budget."""
+    rest, inner = budget * (1 - LENGTHS), inner_share(lengths)
+    return {
+        label: rest * part * weight / sum(weights.values())
+        for weights, part in ((_OUTER, 1 - inner), (_INNER, inner))
+        for label, weight in weights.items()
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class CrossTables:
     """Noisy tables that couple times with places, and the blocks and groups that they are about."""
@@ -88,16 +107,16 @@ class CrossTables:
     last_group: Integers
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Questions:
-    """The questions about trips; `visits` are the rows of all visits of the truncated records."""
+    """All questions but that about lengths; `visits` are the rows of all visits of the truncated records."""
 
     visits: Frontier
     closeness: Closeness
     times: int
     longest: int
     ledger: Ledger
-    _shares: dict[str, Fraction] = field(default_factory=dict[str, Fraction])
+    shares: Mapping[str, Fraction]
 
     @cached_property
     def gaps(self) -> Integers:
@@ -112,22 +131,6 @@ class Questions:
     @property
     def _places(self) -> int:
         return len(self.closeness.classes)
-
-    def lengths(self) -> Floats:
-        """Ask how many records have each number of visits, and share out the rest of the budget by it."""
-        # a record has one length: L1 = 1
-        exact = self._count(lengths=self._length_rows)
-        spend = self.ledger.budget * LENGTHS
-        noisy = self.ledger.ask(exact, Laplace(l1=1), spend=spend, label="lengths")
-        lengths = simplex(noisy.astype(np.float64), max(0, int(noisy.sum())))
-        self._share_out(inner_share(lengths))
-        return lengths
-
-    def _share_out(self, inner: Fraction) -> None:
-        rest = self.ledger.budget * (1 - LENGTHS)
-        for weights, part in ((_OUTER, 1 - inner), (_INNER, inner)):
-            total = sum(weights.values())
-            self._shares |= {label: rest * part * weight / total for label, weight in weights.items()}
 
     # ---- whole records: a record is in one cell of each of these tables, so L1 = 1
 
@@ -146,7 +149,7 @@ class Questions:
     def time_blocks(self, weight: Floats) -> tuple[Integers, Noisy]:
         """Cut times of these weights into blocks, and ask for records by the blocks of first and last time."""
         number = weight.sum() / 2
-        most = floor(sqrt(number * float(self._shares["first and last times"]) / _TIME_CELLS))
+        most = floor(sqrt(number * float(self.shares["first and last times"]) / _TIME_CELLS))
         block = group_by_weight(weight, np.arange(self.times), max(1, most))
         blocks = int(block.max()) + 1
         exact = self._count(times=block[:, None] * blocks + block)
@@ -167,17 +170,17 @@ class Questions:
 
     def lengths_and_gaps(self) -> Noisy:
         """Records by their length and the class of the time from first to last."""
-        exact = self._count(lengths=self._length_rows, times=self.gaps)
+        exact = self._count(lengths=_numbered_lengths(self.longest), times=self.gaps)
         return self._ask(exact, "lengths and durations")
 
     def lengths_and_closeness(self) -> Noisy:
         """Records by their length and the closeness of their first and last place."""
-        exact = self._count(lengths=self._length_rows, ends=self.closeness.classes)
+        exact = self._count(lengths=_numbered_lengths(self.longest), ends=self.closeness.classes)
         return self._ask(exact, "lengths and distances")
 
     def cross_tables(self, times: Floats, ends: Floats) -> CrossTables:
         """Cut times into blocks and places into groups by the fitted tables, and ask for records by both."""
-        number, share = float(times.sum()), float(self._shares["first times and places"])
+        number, share = float(times.sum()), float(self.shares["first times and places"])
         blocks = floor(number * share / (_CROSS_CELLS * self._places))
         blocks = min(self.times, max(min(self.times, _BLOCKS), blocks))
         groups = min(self._places, max(1, floor(number * share / (blocks * _CROSS_CELLS))))
@@ -264,7 +267,7 @@ class Questions:
 
     def gaps_of_steps(self, departures: Floats) -> tuple[Integers, Noisy]:
         """Cut times of departure into blocks by these weights, and ask for steps by block and class of the gap."""
-        share = float(self._shares["times and gaps of steps"])
+        share = float(self.shares["times and gaps of steps"])
         most = floor(float(departures.sum()) * share / (_CROSS_CELLS * self._gap_classes))
         block = group_by_weight(departures, np.arange(self.times), min(self.times, max(1, most)))
         rule = Step(block[:, None] * self._gap_classes + self.gaps, self._one(self._places))
@@ -278,10 +281,6 @@ class Questions:
     @property
     def _gap_classes(self) -> int:
         return int(self.gaps.max()) + 1
-
-    @property
-    def _length_rows(self) -> Integers:
-        return np.maximum(0, np.arange(self.longest + 1) - 1)
 
     @property
     def _all_pairs(self) -> Integers:
@@ -309,9 +308,14 @@ class Questions:
 
     def _ask(self, exact: Integers, label: LiteralString, *, l1: int = 1) -> Noisy:
         """Ask with the share of this label; answers and the scale of the noise are in units of `l1`."""
-        spend = self._shares[label]
+        spend = self.shares[label]
         noisy = self.ledger.ask(exact, Laplace(l1=l1), spend=spend, label=label)
         return Noisy(noisy / l1, 1 / float(spend), float(spend))
+
+
+def _numbered_lengths(longest: int) -> Integers:
+    """The class of each length 0, 1, ...: length 1 is class 0."""
+    return np.maximum(0, np.arange(longest + 1) - 1)
 
 
 def _by_first(classes: Integers) -> Integers:
