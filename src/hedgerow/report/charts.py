@@ -23,7 +23,6 @@ __all__ = [
     "heat_map",
     "line_chart",
     "network_drawing",
-    "profile_chart",
     "rounded",
     "score_charts",
     "stacked_bars",
@@ -303,23 +302,6 @@ def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
             "y": {"field": y, "type": "quantitative", "scale": scale, "title": y, "axis": axis},
             "color": colour_by_series(rows),
             "tooltip": [{"field": "series", "type": "nominal"}, rounded(x), rounded(y)],
-        },
-    )
-
-
-def profile_chart(title: str, rows: list[dict[str, Any]]) -> Chart:
-    """Draw one line per `series` over the places `at`, which are in their order."""
-    axis = {"labelOverlap": True, "labelAngle": 0}
-    return _chart(
-        title,
-        rows,
-        height=200,
-        mark={"type": "line", "interpolate": "step", "strokeWidth": 2},
-        encoding={
-            "x": {"field": "at", "type": "ordinal", "sort": None, "title": None, "axis": axis},
-            "y": {"field": "value", "type": "quantitative", "title": None},
-            "color": _colour(rows),
-            "tooltip": [{"field": "at"}, {"field": "series"}, _rounded("value")],
         },
     )
 

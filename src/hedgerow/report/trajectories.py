@@ -13,7 +13,7 @@ from hedgerow.data import Trajectories
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.measures.generalisation import count_levels
 from hedgerow.measures.mobility_charts import PROFILES
-from hedgerow.report.charts import OURS, Chart, bar_chart, profile_chart
+from hedgerow.report.charts import OURS, Chart, bar_chart, base_chart, colour_by_series, rounded
 from hedgerow.score import Score
 
 __all__ = ["SCORE_CHARTS", "charts"]
@@ -40,7 +40,7 @@ def charts(data: Trajectories | CoarseTrajectories, *, compared: bool) -> list[C
     moved = [(f"{names[flow // len(names)]} to {names[flow % len(names)]}", count) for flow, count in flows]
     visited = [(names[place], count) for place, count in _most_frequent(places)]
     return [
-        profile_chart("Visits, starts and ends by time in the release", _profile(data, series)),
+        _profile_chart("Visits, starts and ends by time in the release", _profile(data, series)),
         _bars("Largest flows, from first to last place, in the release", moved, "flow", "records"),
         _bars("Visits by place in the release", visited, "place", "visits"),
     ]
@@ -90,10 +90,27 @@ def _compared_profile(title: str, scores: Sequence[Score]) -> list[Chart]:
         for score in scores
         for series, value in ((_ORIGINAL, dict(score.controls).get(_ORIGINAL, 0.0)), (OURS, score.value))
     ]
-    return [profile_chart(f"{title[:1].upper()}{title[1:]}", rows)]
+    return [_profile_chart(f"{title[:1].upper()}{title[1:]}", rows)]
 
 
 #: charts of scores that are drawn as lines over the day
 SCORE_CHARTS: dict[str, Callable[[Sequence[Score]], list[Chart]]] = {
     title: partial(_compared_profile, title) for title in PROFILES
 }
+
+
+def _profile_chart(title: str, rows: list[dict[str, Any]]) -> Chart:
+    """Draw one line per `series` over the places `at`, which are in their order."""
+    axis = {"labelOverlap": True, "labelAngle": 0}
+    return base_chart(
+        title,
+        rows,
+        height=200,
+        mark={"type": "line", "interpolate": "step", "strokeWidth": 2},
+        encoding={
+            "x": {"field": "at", "type": "ordinal", "sort": None, "title": None, "axis": axis},
+            "y": {"field": "value", "type": "quantitative", "title": None},
+            "color": colour_by_series(rows),
+            "tooltip": [{"field": "at"}, {"field": "series"}, rounded("value")],
+        },
+    )
