@@ -302,3 +302,11 @@ def test_a_folder_that_counts_persons_without_a_declared_number_is_not_satisfied
         document["domain"] |= changes
         (folder / "release.json").write_text(json.dumps(document))
         assert run("verify R", tmp_path).out.splitlines()[-1] == "NOT satisfied"
+
+
+def test_the_statement_says_that_c_is_about_whole_visits():
+    """Who knows a district has a union of groups: at least K match, but a share in it may exceed C."""
+    domain = Domain.declare(place=["park"], time=[8], ill=["flu"])
+    said = " ".join(KCL(k=2, c="60%", l=1, sensitive=["ill=flu"]).limits(domain))
+    assert "a district and a part of the day: among the records that match a sensitive value may be more" in said
+    assert "a district" not in " ".join(KCL(k=2, l=1).limits(domain))

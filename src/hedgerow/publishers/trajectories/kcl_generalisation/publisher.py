@@ -182,7 +182,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
 
 
 def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: bool) -> None:
-    """Count what is kept, for the holder; warn of large regions.
+    """Count what is kept, for the holder; warn of large regions, and if nothing is kept.
 
     The search does not know what is of use to a reader: it may prefer regions that nobody wants.
     """
@@ -193,7 +193,11 @@ def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: 
     progress.count("records with two labels, of those with two visits, in per cent", round(100 * kept.trips))
     progress.count("precision of places, in per cent", round(100 * kept.place))
     progress.count("precision of times, in per cent", round(100 * kept.time))
-    if warn and kept.visits and kept.place < _PRECISE:
+    if len(visits) and not kept.visits:
+        warnings.warn(
+            "nothing is kept: no record has a label; take coarser levels, a smaller k or l, or a larger c", stacklevel=2
+        )
+    elif warn and kept.place < _PRECISE:
         warnings.warn(
             f"regions are large (precision of places {kept.place:.2f}): set coarsest to the largest that are of use",
             stacklevel=2,
