@@ -71,6 +71,20 @@ def test_a_label_that_ends_before_another_stands_before_it():
     assert not any(count_label_faults(labels_of(within)).values())
 
 
+def test_cells_west_and_south_of_zero_are_their_own():
+    """Cells are counted by rounding down: places on both sides of zero are not in one."""
+    near_zero = ((-0.001, -0.009), (-0.009, -0.001), (0.001, 0.001), (0.3, -0.3))
+    domain = Domain.declare(place=Axis(("a", "b", "c", "d"), coordinates=near_zero), time=range(8))
+    levels = PlaceTimeLevels.of(domain, grid="0.1", doublings=1)
+    assert levels.places[1].regions == ("-1:-1", "0:0", "3:-3")
+    west, east = ("0.1", "-1:-1", 0, 1), ("0.1", "0:0", 0, 1)
+    apart = [[west, east], [("0", "c", 0, 1), west], [("0.1", "3:-3", 0, 1), ("0.2", "-1:-1", 0, 1)]]
+    assert not any(count_label_faults(labels_of(apart, levels=levels, domain=domain)).values())
+    inside = [[("0", "a", 0, 1), west], [("0.2", "1:-2", 0, 1), ("0", "d", 0, 1)]]
+    faults = count_label_faults(labels_of(inside, levels=levels, domain=domain))
+    assert faults["pairs of labels that overlap"] == 2
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_overlap_is_a_fine_visit_in_common(seed):
     """Against all fine visits, for hundreds of pairs of labels of all levels."""
