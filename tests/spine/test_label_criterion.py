@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -135,6 +136,14 @@ def test_levels_that_cross_are_found():
     crossing = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2, 3})]
     assert label_criterion._count_crossing(crossing) == 1
     assert label_criterion._count_crossing([frozenset({0, 1}), frozenset({0}), frozenset({2}), frozenset({2})]) == 0
+
+
+def test_a_region_without_places_is_found():
+    """Levels are made of the domain when a file is read; the checker does not rely on that."""
+    finest, middle, widest = LEVELS.places
+    levels = replace(LEVELS, places=(finest, replace(middle, regions=("R", "S", "T")), widest))
+    faults = count_label_faults(labels_of([[("1", "T", 0, 1)], [S]], levels=levels))
+    assert {what: number for what, number in faults.items() if number} == {"labels of regions without places": 1}
 
 
 @pytest.mark.parametrize(
