@@ -66,6 +66,8 @@ def test_a_domain_from_the_data_is_refused():
         ({"levels": "9,4"}, "there are 0, 1, 2, 3 and 1, 2, 4, 8, 24"),
         ({"levels": "1"}, "levels are typed as a level of places and a width of time bins, such as 3,24"),
         ({"coarsest": "1,5"}, "levels are typed as"),
+        ({"coarsest": "1,4", "levels": "1,8"}, "levels 1,8 are coarser than coarsest 1,4"),
+        ({"coarsest": "1,4", "levels": "2,4"}, "levels 2,4 are coarser than coarsest 1,4"),
         ({"times": "5,7"}, "each width of time bins must divide the next"),
         ({"grid": "x"}, "grid must be a size in degrees"),
     ],
