@@ -16,7 +16,7 @@ from hedgerow.data import Axis
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.place_time_levels import PlaceTimeLevels, TimeBins
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.privacy import label_criterion
+from hedgerow.privacy import kcl_criterion, label_criterion
 from hedgerow.privacy.label_criterion import count_label_faults
 from hedgerow.testing import changed
 
@@ -136,6 +136,14 @@ def test_levels_that_cross_are_found():
     crossing = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2, 3})]
     assert label_criterion._count_crossing(crossing) == 1
     assert label_criterion._count_crossing([frozenset({0, 1}), frozenset({0}), frozenset({2}), frozenset({2})]) == 0
+
+
+def test_the_pairs_of_long_records_are_counted_before_they_are_compared(monkeypatch):
+    """A stranger's folder is refused by what its check would take: labels of a record are compared in pairs."""
+    data = labels_of([[S] * 300, [R] * 10])
+    counted = KCL(k=1, l=1).count_cases({"": data})
+    monkeypatch.setattr(kcl_criterion, "count_label_steps", lambda _: 0)
+    assert counted - KCL(k=1, l=1).count_cases({"": data}) == 300**2 + 10**2 + len(PLACE) * 3
 
 
 def test_a_region_without_places_is_found():
