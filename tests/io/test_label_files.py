@@ -112,6 +112,18 @@ def test_a_label_that_cannot_be_is_refused(tmp_path, column, value, message):
     assert not all(verify_folder(tmp_path / "R").values())
 
 
+@pytest.mark.parametrize("start", [9, -4, 24])
+def test_a_bin_between_two_or_beyond_the_period_is_refused(tmp_path, start):
+    """Its width is declared, but it is not one of the bins of that width."""
+    write_release(release_of(levels="1,4", mixed="no"), tmp_path / "R", like="x.csv")
+    table = pl.read_csv(tmp_path / "R" / "data.csv", infer_schema=False)
+    row = int(table["time"].is_not_null().arg_max() or 0)
+    for column, value in (("time", start), ("time_to", start + 4)):
+        rewritten(tmp_path / "R", set_cell(row, column, str(value)))
+    with pytest.raises(ReadError, match="is not one of the declared levels"):
+        read_release(tmp_path / "R")
+
+
 def test_a_folder_whose_labels_overlap_does_not_pass(tmp_path):
     """The same file with a label that covers another of its record."""
     write_release(release_of(levels="1,24", ill=False), tmp_path / "R", like="x.csv")

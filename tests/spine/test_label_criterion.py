@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,7 @@ from hedgerow.data import Axis
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.data.place_time_levels import PlaceTimeLevels, TimeBins
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.privacy import label_criterion
+from hedgerow.privacy import kcl_criterion, label_criterion
 from hedgerow.privacy.label_criterion import count_label_faults
 from hedgerow.testing import changed
 
@@ -71,6 +72,20 @@ def test_a_label_that_ends_before_another_stands_before_it():
     assert not any(count_label_faults(labels_of(within)).values())
 
 
+def test_cells_west_and_south_of_zero_are_their_own():
+    """Cells are counted by rounding down: places on both sides of zero are not in one."""
+    near_zero = ((-0.001, -0.009), (-0.009, -0.001), (0.001, 0.001), (0.3, -0.3))
+    domain = Domain.declare(place=Axis(("a", "b", "c", "d"), coordinates=near_zero), time=range(8))
+    levels = PlaceTimeLevels.of(domain, grid="0.1", doublings=1)
+    assert levels.places[1].regions == ("-1:-1", "0:0", "3:-3")
+    west, east = ("0.1", "-1:-1", 0, 1), ("0.1", "0:0", 0, 1)
+    apart = [[west, east], [("0", "c", 0, 1), west], [("0.1", "3:-3", 0, 1), ("0.2", "-1:-1", 0, 1)]]
+    assert not any(count_label_faults(labels_of(apart, levels=levels, domain=domain)).values())
+    inside = [[("0", "a", 0, 1), west], [("0.2", "1:-2", 0, 1), ("0", "d", 0, 1)]]
+    faults = count_label_faults(labels_of(inside, levels=levels, domain=domain))
+    assert faults["pairs of labels that overlap"] == 2
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_overlap_is_a_fine_visit_in_common(seed):
     """Against all fine visits, for hundreds of pairs of labels of all levels."""
@@ -121,6 +136,22 @@ def test_levels_that_cross_are_found():
     crossing = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 1, 2, 3})]
     assert label_criterion._count_crossing(crossing) == 1
     assert label_criterion._count_crossing([frozenset({0, 1}), frozenset({0}), frozenset({2}), frozenset({2})]) == 0
+
+
+def test_the_pairs_of_long_records_are_counted_before_they_are_compared(monkeypatch):
+    """A stranger's folder is refused by what its check would take: labels of a record are compared in pairs."""
+    data = labels_of([[S] * 300, [R] * 10])
+    counted = KCL(k=1, l=1).count_cases({"": data})
+    monkeypatch.setattr(kcl_criterion, "count_label_steps", lambda _: 0)
+    assert counted - KCL(k=1, l=1).count_cases({"": data}) == 300**2 + 10**2 + len(PLACE) * 3
+
+
+def test_a_region_without_places_is_found():
+    """Levels are made of the domain when a file is read; the checker does not rely on that."""
+    finest, middle, widest = LEVELS.places
+    levels = replace(LEVELS, places=(finest, replace(middle, regions=("R", "S", "T")), widest))
+    faults = count_label_faults(labels_of([[("1", "T", 0, 1)], [S]], levels=levels))
+    assert {what: number for what, number in faults.items() if number} == {"labels of regions without places": 1}
 
 
 @pytest.mark.parametrize(

@@ -242,8 +242,13 @@ class KCL(Criterion):
             "Conclusions from what is missing (the minimality attack): anyone who knows the method and a visit that is "
             f"missing may conclude that the visit matched too few {_counted(self)}{too_frequent}."
         )
+        coarser = (
+            "Anyone who knows less than a visit, such as a district and a part of the day: among the "
+            f"{_counted(self)} that match a sensitive value may be more frequent than promised."
+        )
         return (
             *_limits_of_persons(self, domain),
+            *((coarser,) if bounded else ()),
             f"Anyone who knows more than {self.l} visits, or where a person was not, or another release of this data.",
             "How many records there are, and how frequent each sensitive value is in the data as a whole.",
             "Sensitive values other than those named.",

@@ -16,6 +16,7 @@ from terminal import run
 from hedgerow import KCL, Domain, Trajectories, find_method, read_release
 from hedgerow.data.subsequences import VisitArrays
 from hedgerow.errors import NotSatisfied, ParameterError
+from hedgerow.io.owners import write_owners
 from hedgerow.io.release_writer import write_release
 from hedgerow.privacy.violation_counts import count_violations
 from hedgerow.publishers.trajectories.kcl.greedy_suppression import PersonSuppressionState
@@ -302,3 +303,18 @@ def test_a_folder_that_counts_persons_without_a_declared_number_is_not_satisfied
         document["domain"] |= changes
         (folder / "release.json").write_text(json.dumps(document))
         assert run("verify R", tmp_path).out.splitlines()[-1] == "NOT satisfied"
+
+
+def test_the_statement_says_that_c_is_about_whole_visits():
+    """Who knows a district has a union of groups: at least K match, but a share in it may exceed C."""
+    domain = Domain.declare(place=["park"], time=[8], ill=["flu"])
+    said = " ".join(KCL(k=2, c="60%", l=1, sensitive=["ill=flu"]).limits(domain))
+    assert "a district and a part of the day: among the records that match a sensitive value may be more" in said
+    assert "a district" not in " ".join(KCL(k=2, l=1).limits(domain))
+
+
+def test_a_file_of_owners_replaces_no_file_that_came_meanwhile(tmp_path):
+    (tmp_path / "o.csv").write_text("mine")
+    with pytest.raises(ParameterError, match="exists already; choose another name"):
+        write_owners(tmp_path / "o.csv", {"": np.array([0])})
+    assert (tmp_path / "o.csv").read_text() == "mine"

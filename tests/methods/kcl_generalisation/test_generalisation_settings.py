@@ -66,6 +66,8 @@ def test_a_domain_from_the_data_is_refused():
         ({"levels": "9,4"}, "there are 0, 1, 2, 3 and 1, 2, 4, 8, 24"),
         ({"levels": "1"}, "levels are typed as a level of places and a width of time bins, such as 3,24"),
         ({"coarsest": "1,5"}, "levels are typed as"),
+        ({"coarsest": "1,4", "levels": "1,8"}, "levels 1,8 are coarser than coarsest 1,4"),
+        ({"coarsest": "1,4", "levels": "2,4"}, "levels 2,4 are coarser than coarsest 1,4"),
         ({"times": "5,7"}, "each width of time bins must divide the next"),
         ({"grid": "x"}, "grid must be a size in degrees"),
     ],
@@ -92,21 +94,53 @@ def test_coarsest_bounds_the_search_and_strict_the_labels():
     assert len(levels_of(one)) <= 1
 
 
+def commuters(ill):
+    """Ten people on each of four ways: the finest levels keep everything, unless C forbids it."""
+    visits = [[(f"p{way}", 8), (f"p{way + 4}", 17)] for way in range(4) for _ in range(10)]
+    return Trajectories.from_records(visits, domain=data_of().domain, sensitive={"ill": [ill] * len(visits)})
+
+
 def test_the_search_does_not_look_at_sensitive_values(monkeypatch):
-    """With everybody ill, no label is possible under C, and the same levels are found."""
-    found = []
+    """With everybody ill, no label is possible under C, and the same levels are found: not those it starts from."""
+    nodes = []
     search = TrajectoryGeneralisation.search
     monkeypatch.setattr(
-        TrajectoryGeneralisation, "search", lambda *arguments: found.append(search(*arguments)) or found[-1]
+        TrajectoryGeneralisation, "search", lambda *arguments: nodes.append(search(*arguments)) or nodes[-1]
     )
-    data = data_of()
-    everybody = Trajectories.from_records(
-        [visits for visits, _ in data.records()], domain=data.domain, sensitive={"ill": ["flu"] * len(data)}
-    )
-    TrajectoryGeneralisation(coarsest="2,24").publish(data, PROMISE)
-    release = TrajectoryGeneralisation(coarsest="2,24").publish(everybody, PROMISE)
-    assert found[0] == found[1]
+    with pytest.warns(UserWarning, match="no record has the sensitive value"):
+        TrajectoryGeneralisation().publish(commuters("well"), PROMISE)
+    with pytest.warns(UserWarning, match="nothing is kept: no record has a label"):
+        release = TrajectoryGeneralisation().publish(commuters("flu"), PROMISE)
+    assert nodes == [(0, 0)] * 2
     assert not len(release.data.labels)
+
+
+def test_the_menu_does_not_look_at_sensitive_values():
+    well, ill = (TrajectoryGeneralisation().menu(commuters(value), PROMISE) for value in ("well", "flu"))
+    assert well == ill
+    assert well[0] == ("0", 1, (1.0, 1.0, 1.0, 1.0, 1.0))
+
+
+def test_the_menu_uses_as_many_records_per_person_as_the_release():
+    """Each of three persons has a second record of their own, which would be lost; only the first is used."""
+    visits = [[("p0", 8)]] * 3 + [[("p5", 1)], [("p9", 7)], [("p13", 22)]]
+    domain = Domain.declare(place=PLACE, time=range(24), records_per_person=1)
+    data = Trajectories.from_records(visits, domain=domain, persons=[0, 1, 2] * 2)
+    assert TrajectoryGeneralisation().menu(data, KCL(k=3, l=1))[0] == ("0", 1, (1.0, 0.0, 0.0, 1.0, 1.0))
+
+
+def test_visits_at_one_time_stand_by_their_place_and_count_once():
+    """The line of the file tells nothing: written in another order, or twice, they are published alike."""
+    domain = Domain.declare(place=PLACE, time=range(24))
+    method, promise = TrajectoryGeneralisation(levels="0,1", mixed="no"), KCL(k=4, l=2)
+    visits = [[("p1", 8), ("p2", 8)], [("p2", 8), ("p1", 8)]] * 2
+    repeated = [[*record, *record] for record in visits]
+    for each in (visits, repeated):
+        data = Trajectories.from_records(each, domain=domain, several=True)
+        labels = (("0", "p1", 8, 9), ("0", "p2", 8, 9))
+        assert method.publish(data, promise).data.records() == [(labels, ())] * 4
+        [(*_, kept), *_] = method.menu(data, promise)
+        assert kept == (1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 def test_large_regions_are_warned_of():

@@ -80,6 +80,19 @@ def test_peeling_deletes_what_is_in_most_violating_pairs():
     assert regions_after(case, "peel") == [[0, 1], [0, 1], [2], [2]]
 
 
+def test_equal_records_lose_the_same_item_by_chance():
+    """Either place may go, but from all four records alike: of what each loses nothing else may depend."""
+    case = case_of([["0", "1"]] * 4 + [["0"], ["1"]] * 4, KCL(k=5, l=2), (0, ONE_BIN))
+    visits = case.visits()
+    lost = set()
+    for seed in range(20):
+        labelling = peel(visits, Support(visits, case.promise), case.node, np.random.default_rng(seed))
+        alike = {tuple(record) for record in labels_of(case, visits, labelling)[:4]}
+        assert len(alike) == 1
+        lost |= alike
+    assert len(lost) == 2
+
+
 @pytest.mark.parametrize("row", VECTOR["grow on W, l = 2"]["nodes"])
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("suppress", ["grow", "peel"])

@@ -111,11 +111,12 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         data.domain.require_public()
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
+        declared = None if self.levels == _SEARCH else self._declared(levels, bound)
         mixed, ordered = self._shape(data, promise)
         promise.warn_about(data)
         visits = FineVisits.of(data, levels, promise)
         support = Support(visits, promise, ordered=ordered)
-        node = self.search(visits, promise, bound, ordered) if self.levels == _SEARCH else levels.find(self.levels)
+        node = self.search(visits, promise, bound, ordered) if declared is None else declared
         labelling = (
             peel(visits, support, node, ledger.coins()) if self.suppress == "peel" else grow(visits, support, node)
         )
@@ -130,6 +131,14 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         grid = "" if self.grid == _PATHS else self.grid
         widths = "" if self.times == _DOUBLING else self.times
         return PlaceTimeLevels.of(domain, grid=grid, doublings=self.doublings if grid else 0, widths=widths)
+
+    def _declared(self, levels: PlaceTimeLevels, bound: Node) -> Node:
+        """The declared levels; refuse those beyond the coarsest ones."""
+        node = levels.find(self.levels)
+        if node[0] > bound[0] or node[1] > bound[1]:
+            msg = f"levels {self.levels} are coarser than coarsest {self.coarsest}; leave one of them out, or change it"
+            raise ParameterError(msg)
+        return node
 
     def search(self, visits: FineVisits, promise: KCL, bound: Node, ordered: bool) -> Node:  # noqa: FBT001
         """Find levels by estimates that do not count sensitive values: the levels then tell nothing about them."""
@@ -182,7 +191,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
 
 
 def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: bool) -> None:
-    """Count what is kept, for the holder; warn of large regions.
+    """Count what is kept, for the holder; warn of large regions, and if nothing is kept.
 
     The search does not know what is of use to a reader: it may prefer regions that nobody wants.
     """
@@ -193,7 +202,11 @@ def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: 
     progress.count("records with two labels, of those with two visits, in per cent", round(100 * kept.trips))
     progress.count("precision of places, in per cent", round(100 * kept.place))
     progress.count("precision of times, in per cent", round(100 * kept.time))
-    if warn and kept.visits and kept.place < _PRECISE:
+    if len(visits) and not kept.visits:
+        warnings.warn(
+            "nothing is kept: no record has a label; take coarser levels, a smaller k or l, or a larger c", stacklevel=2
+        )
+    elif warn and kept.place < _PRECISE:
         warnings.warn(
             f"regions are large (precision of places {kept.place:.2f}): set coarsest to the largest that are of use",
             stacklevel=2,
