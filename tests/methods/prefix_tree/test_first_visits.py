@@ -53,6 +53,7 @@ def test_neighbours_are_replayed(seed, epsilon, several):
 BUGS = {
     "half the noise": ('Laplace(l1=1), spend=spend, label="first times"', 'Laplace(l1=Fraction(1, 2)), spend=spend, label="first times"'),
     "exact first times": ("max(0, int(times.sum()))", "int(exact.sum())"),
+    "exact first places": ('label="first places")', 'label="first places") * 0 + exact'),
     "only times that occur": ("exact = np.zeros(groups.times, np.int64)", "exact = np.zeros(int(time.max(initial=0)) + 1, np.int64)"),
 }  # fmt: skip
 
