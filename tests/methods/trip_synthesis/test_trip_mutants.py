@@ -54,13 +54,7 @@ def data_dependent_closeness(data):
     return Closeness(classes, np.arange(len(points)))
 
 
-WEIGHT = "SCALE // most_inner_visits(self.longest)"
 LEAKS = {
-    "every inner visit weighs all": (Questions, "_ask_inner", WEIGHT, "np.full(2, SCALE)"),
-    "weights by the longest record": (
-        *(Questions, "_ask_inner", WEIGHT),
-        "SCALE // np.full(2, max(1, int(self._records.count(ListSize(np.arange(9))).codes.max(initial=3)) - 2))",
-    ),
     "the exact number of records": (trip_questions, "ask_lengths", "max(0, int(noisy.sum()))", "int(exact.sum())"),
     "shares by exact lengths": (
         *(TripSynthesis, "run", "share_out(ledger.budget, lengths)"),
@@ -71,11 +65,26 @@ LEAKS = {
 
 @pytest.mark.parametrize("bug", LEAKS)
 def test_leaks_of_questions_are_caught(bug, monkeypatch):
-    with changed(*LEAKS[bug], ListSize=ListSize):
+    with changed(*LEAKS[bug]):
         # the publisher has imported the function by name
         monkeypatch.setitem(TripSynthesis.run.__globals__, "ask_lengths", trip_questions.ask_lengths)
         with pytest.raises(GuaranteeError):
             replayed(LONG_LAST)
+
+
+HEAVY = {
+    "every inner visit weighs all": lambda _: np.full(2, 27_720),
+    "weights by the longest record": lambda self: (
+        27_720 // np.full(2, max(1, int(self._records.count(ListSize(np.arange(9))).codes.max(initial=3)) - 2))
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", HEAVY)
+def test_inner_visits_that_weigh_too_much_are_caught(bug, monkeypatch):
+    monkeypatch.setattr(Questions, "_visit_weight", property(HEAVY[bug]))
+    with pytest.raises(GuaranteeError):
+        replayed(LONG_LAST)
 
 
 def test_steps_that_weigh_one_each_are_caught(monkeypatch):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, sqrt
-from typing import Any, LiteralString, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,63 +136,79 @@ class Questions:
 
     def first_times(self) -> Noisy:
         """Records by their first time."""
-        return self._ask(self._count(times=_by_first(np.arange(self.times))), "first times")
+        share = self.shares["first times"]
+        exact = self._count(times=_by_first(np.arange(self.times)))
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="first times"), share)
 
     def last_times(self) -> Noisy:
         """Records by their last time."""
-        return self._ask(self._count(times=_by_last(np.arange(self.times))), "last times")
+        share = self.shares["last times"]
+        exact = self._count(times=_by_last(np.arange(self.times)))
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="last times"), share)
 
     def durations(self) -> Noisy:
         """Records by the class of the time from their first to their last visit."""
-        return self._ask(self._count(times=self.gaps), "durations")
+        share = self.shares["durations"]
+        exact = self._count(times=self.gaps)
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="durations"), share)
 
     def time_blocks(self, weight: Floats) -> tuple[Integers, Noisy]:
         """Cut times of these weights into blocks, and ask for records by the blocks of first and last time."""
-        number = weight.sum() / 2
-        most = floor(sqrt(number * float(self.shares["first and last times"]) / _TIME_CELLS))
+        number, share = weight.sum() / 2, self.shares["first and last times"]
+        most = floor(sqrt(number * float(share) / _TIME_CELLS))
         block = group_by_weight(weight, np.arange(self.times), max(1, most))
         blocks = int(block.max()) + 1
         exact = self._count(times=block[:, None] * blocks + block)
-        return block, self._ask(exact, "first and last times")
+        noisy = self.ledger.ask(exact, Laplace(l1=1), spend=share, label="first and last times")
+        return block, _noisy(noisy, share)
 
     def first_places(self) -> Noisy:
         """Records by their first place."""
-        return self._ask(self._count(ends=_by_first(np.arange(self._places))), "first places")
+        share = self.shares["first places"]
+        exact = self._count(ends=_by_first(np.arange(self._places)))
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="first places"), share)
 
     def last_places(self) -> Noisy:
         """Records by their last place."""
-        return self._ask(self._count(ends=_by_last(np.arange(self._places))), "last places")
+        share = self.shares["last places"]
+        exact = self._count(ends=_by_last(np.arange(self._places)))
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="last places"), share)
 
     def ends(self) -> Noisy:
         """Records by their first and last place."""
+        share = self.shares["origin-destination pairs"]
         exact = self._count(ends=self._all_pairs)
-        return self._ask(exact, "origin-destination pairs")
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="origin-destination pairs"), share)
 
     def lengths_and_gaps(self) -> Noisy:
         """Records by their length and the class of the time from first to last."""
+        share = self.shares["lengths and durations"]
         exact = self._count(lengths=_numbered_lengths(self.longest), times=self.gaps)
-        return self._ask(exact, "lengths and durations")
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="lengths and durations"), share)
 
     def lengths_and_closeness(self) -> Noisy:
         """Records by their length and the closeness of their first and last place."""
+        share = self.shares["lengths and distances"]
         exact = self._count(lengths=_numbered_lengths(self.longest), ends=self.closeness.classes)
-        return self._ask(exact, "lengths and distances")
+        return _noisy(self.ledger.ask(exact, Laplace(l1=1), spend=share, label="lengths and distances"), share)
 
     def cross_tables(self, times: Floats, ends: Floats) -> CrossTables:
         """Cut times into blocks and places into groups by the fitted tables, and ask for records by both."""
-        number, share = float(times.sum()), float(self.shares["first times and places"])
-        blocks = floor(number * share / (_CROSS_CELLS * self._places))
+        # both tables have the same share
+        share = self.shares["first times and places"]
+        cells = float(times.sum()) * float(share) / _CROSS_CELLS
+        blocks = floor(cells / self._places)
         blocks = min(self.times, max(min(self.times, _BLOCKS), blocks))
-        groups = min(self._places, max(1, floor(number * share / (blocks * _CROSS_CELLS))))
+        groups = min(self._places, max(1, floor(cells / blocks)))
         block = [group_by_weight(times.sum(axis=axis), np.arange(self.times), blocks) for axis in (1, 0)]
         weight = [ends.sum(axis=axis) for axis in (1, 0)]
         order = self.closeness.ordered(weight[0] + weight[1])
         group = [group_by_weight(mass, order, groups) for mass in weight]
-        first = self._count(times=_by_first(block[0]), ends=_by_first(group[0]))
-        last = self._count(times=_by_last(block[1]), ends=_by_last(group[1]))
-        return CrossTables(
-            self._ask(first, "first times and places"), self._ask(last, "last times and places"), *block, *group
-        )
+        exact = self._count(times=_by_first(block[0]), ends=_by_first(group[0]))
+        first = self.ledger.ask(exact, Laplace(l1=1), spend=share, label="first times and places")
+        exact = self._count(times=_by_last(block[1]), ends=_by_last(group[1]))
+        last = self.ledger.ask(exact, Laplace(l1=1), spend=share, label="last times and places")
+        return CrossTables(_noisy(first, share), _noisy(last, share), *block, *group)
 
     # ---- visits between the first and the last: weights make a record weigh at most SCALE, so L1 = SCALE
 
@@ -202,26 +218,37 @@ class Questions:
         number = int(classes[-1]) + 1
         return self.visits.count(ListSize(classes)).move(np.zeros(number, np.int64), np.arange(number))
 
+    @property
+    def _visit_weight(self) -> Integers:
+        """The weight of each inner visit, by class: a record has at most as many as SCALE is divided by."""
+        return SCALE // most_inner_visits(self.longest)
+
     def inner_places(self) -> list[Noisy]:
         """Inner visits by place, one answer per class of lengths."""
-        place = np.arange(self.times * self._places) % self._places
-        return self._ask_inner(InnerVisit(place), "inner places")
+        share = self.shares["inner places"]
+        exact = self._weigh_inner(InnerVisit(np.arange(self.times * self._places) % self._places))
+        noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="inner places")
+        return self._split_classes(noisy, share)
 
     def inner_times(self) -> list[Noisy]:
         """Inner visits by time, one answer per class of lengths."""
-        time = np.arange(self.times * self._places) // self._places
-        return self._ask_inner(InnerVisit(time), "inner times")
+        share = self.shares["inner times"]
+        exact = self._weigh_inner(InnerVisit(np.arange(self.times * self._places) // self._places))
+        noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="inner times")
+        return self._split_classes(noisy, share)
 
-    def _ask_inner(self, rule: InnerVisit, label: LiteralString) -> list[Noisy]:
-        # a record is in one class, and has at most as many inner visits as the weight is divided by: L1 = SCALE
-        weight = SCALE // most_inner_visits(self.longest)
-        counted = self._by_class.count(rule)
+    def _weigh_inner(self, rule: InnerVisit) -> Integers:
+        """Add up the weights of inner visits by class of lengths and code; a record is in one class."""
+        counted, weight = self._by_class.count(rule), self._visit_weight
         exact = np.zeros((len(weight), rule.size), np.int64)
         exact[counted.cells, counted.codes] = counted.counts * weight[counted.cells]
-        noisy = self._ask(exact.ravel(), label, l1=SCALE)
-        values = noisy.values.reshape(exact.shape) * SCALE
-        scale = SCALE * noisy.scale
-        return [Noisy(row / by, scale / by, noisy.spend) for row, by in zip(values, weight.tolist(), strict=True)]
+        return exact.ravel()
+
+    def _split_classes(self, noisy: Integers, share: Fraction) -> list[Noisy]:
+        """One answer per class of lengths, in visits."""
+        weight = self._visit_weight
+        rows = noisy.reshape(len(weight), -1)
+        return [_noisy(row, share, unit=int(by), l1=SCALE) for row, by in zip(rows, weight, strict=True)]
 
     @cached_property
     def _steps(self) -> Frontier:
@@ -248,35 +275,41 @@ class Questions:
 
     def step_types(self) -> Floats:
         """Steps by their number (0, 1, 2, 3 and more) and their type (stay, back, seen, new)."""
+        share = self.shares["types of steps"]
         exact = _weigh(self._typed, self._step_weight, STEP_POSITIONS * 4)
-        return self._ask(exact, "types of steps", l1=SCALE).values.reshape(STEP_POSITIONS, 4)
+        noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="types of steps")
+        return noisy.reshape(STEP_POSITIONS, 4) / SCALE
 
     def closeness_of_steps(self) -> Floats:
         """Steps that stay or are new, by the closeness of their places."""
-        return self._ask_fresh(self.closeness.classes, "distances of steps").values
+        share, exact = self.shares["distances of steps"], self._weigh_fresh(self.closeness.classes)
+        return self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="distances of steps") / SCALE
 
     def steps(self) -> Noisy:
         """Steps that stay or are new, by their places."""
-        return self._ask_fresh(self._all_pairs, "steps")
+        share, exact = self.shares["steps"], self._weigh_fresh(self._all_pairs)
+        noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="steps")
+        return _noisy(noisy, share, unit=SCALE, l1=SCALE)
 
-    def _ask_fresh(self, ends: NDArray[Any], label: LiteralString) -> Noisy:
+    def _weigh_fresh(self, ends: NDArray[Any]) -> Integers:
+        """Add up the weights of steps that stay or are new, by the classes of their places."""
         fresh, weight = self._fresh
         counted = fresh.count(Step(self._one(self.times), ends))
-        exact = _weigh(counted, weight, counted.size)
-        return self._ask(exact, label, l1=SCALE)
+        return _weigh(counted, weight, counted.size)
 
     def gaps_of_steps(self, departures: Floats) -> tuple[Integers, Noisy]:
         """Cut times of departure into blocks by these weights, and ask for steps by block and class of the gap."""
-        share = float(self.shares["times and gaps of steps"])
-        most = floor(float(departures.sum()) * share / (_CROSS_CELLS * self._gap_classes))
+        share = self.shares["times and gaps of steps"]
+        most = floor(float(departures.sum()) * float(share) / (_CROSS_CELLS * self._gap_classes))
         block = group_by_weight(departures, np.arange(self.times), min(self.times, max(1, most)))
         rule = Step(block[:, None] * self._gap_classes + self.gaps, self._one(self._places))
         # all classes of gaps in every block, also in the last one, where long gaps are impossible
         size = (int(block.max()) + 1) * self._gap_classes
         exact = _weigh(self._steps.count(rule), self._step_weight, size)
-        return block, self._ask(exact, "times and gaps of steps", l1=SCALE)
+        noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="times and gaps of steps")
+        return block, _noisy(noisy, share, unit=SCALE, l1=SCALE)
 
-    # ---- counting and asking
+    # ---- counting
 
     @property
     def _gap_classes(self) -> int:
@@ -306,11 +339,10 @@ class Questions:
         )
         return self._records.count(rule).by_code()
 
-    def _ask(self, exact: Integers, label: LiteralString, *, l1: int = 1) -> Noisy:
-        """Ask with the share of this label; answers and the scale of the noise are in units of `l1`."""
-        spend = self.shares[label]
-        noisy = self.ledger.ask(exact, Laplace(l1=l1), spend=spend, label=label)
-        return Noisy(noisy / l1, 1 / float(spend), float(spend))
+
+def _noisy(answers: Integers, share: Fraction, *, unit: int = 1, l1: int = 1) -> Noisy:
+    """Noisy answers of a question of this sensitivity, and the scale of their noise, in units."""
+    return Noisy(answers / unit, l1 / unit / float(share), float(share))
 
 
 def _numbered_lengths(longest: int) -> Integers:
