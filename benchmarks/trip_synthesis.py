@@ -1,7 +1,7 @@
 """trip-synthesis on visits with times, beside the other methods for trajectories and the simplest rivals.
 
 Writes docs/results/trip-synthesis.json, from which `pages.py` makes docs/results/trip-synthesis.md. Constants were
-chosen on `sube-smartcard`, `singapore-bikes` and `geolife`, with other seeds; nothing was chosen on the other data. The
+chosen on `sube-smartcard`, `singapore-bikes` and `geolife`; the page says what else was decided, and on which data. The
 measures are those of `evaluate`.
 """
 

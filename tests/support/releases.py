@@ -121,6 +121,7 @@ def regional_rides() -> Trajectories:
     return replace(data, domain=data.domain.with_paths("place", paths).with_source(Source.DECLARED))
 
 
+@cache
 def short_rides() -> Trajectories:
     """Fewer walks through a smaller city."""
     return walks(Walks(300, 8, 10, 4.0))

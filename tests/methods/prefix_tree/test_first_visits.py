@@ -53,6 +53,7 @@ def test_neighbours_are_replayed(seed, epsilon, several):
 BUGS = {
     "half the noise": ('Laplace(l1=1), spend=spend, label="first times"', 'Laplace(l1=Fraction(1, 2)), spend=spend, label="first times"'),
     "exact first times": ("max(0, int(times.sum()))", "int(exact.sum())"),
+    "exact first places": ('label="first places")', 'label="first places") * 0 + exact'),
     "only times that occur": ("exact = np.zeros(groups.times, np.int64)", "exact = np.zeros(int(time.max(initial=0)) + 1, np.int64)"),
 }  # fmt: skip
 
@@ -106,6 +107,31 @@ def test_added_visits_are_what_the_tree_leaves():
     assert np.bincount(added // 2, many, 3).tolist() == [2, 0, 3]
     assert np.bincount(added % 2, many, 2).tolist() == [1, 4]
     assert (rows[2:, 1] == -1).all()
+
+
+def test_times_and_places_of_added_visits_are_independent():
+    """Of 1,000 visits at two times and two places: 250 of each, with a standard deviation below 8."""
+    first = FirstVisits(np.array([500.0, 500]), np.array([500.0, 500]))
+    nothing = np.zeros((0, 3), np.int64), np.zeros(0, np.int64)
+    _, numbers = add_first_visits(first, *nothing, samplers.coins((1, 0)))
+    assert len(numbers) == 4
+    assert np.all(np.abs(numbers - 250) < 50)
+
+
+def test_times_and_places_have_the_noisy_number_of_records(monkeypatch):
+    """Noise that is below 0 is not cut off: that would lift all quiet hours."""
+    estimates = []
+
+    def spy(*given):
+        estimates.append(first_visits.ask_first_visits(*given))
+        return estimates[-1]
+
+    monkeypatch.setitem(PrefixTree.run.__globals__, "ask_first_visits", spy)
+    recorder = Recorder(NoisyAnswers(3))
+    publish_with(PrefixTree(height=2), trips_of(["A7 B8"] * 900), TRIP, recorder)
+    (noisy,) = [answer for question, answer in recorder.transcript if question.label == "first times"]
+    assert noisy.min() < 0
+    assert [part.sum() for part in estimates[0]] == pytest.approx([noisy.sum()] * 2)
 
 
 def test_nothing_is_added_where_the_tree_has_all_or_more():

@@ -16,7 +16,17 @@ from hedgerow.publishers.trajectories.trip_synthesis.length_classes import (
     length_classes,
     most_inner_visits,
 )
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, fit_steps, shrink, shrink_by_size, simplex
+from hedgerow.publishers.trajectories.trip_synthesis.pair_table import (
+    Noisy,
+    PlaceMargins,
+    correct_cells,
+    fit_ends,
+    fit_steps,
+    fit_times,
+    shrink,
+    shrink_by_size,
+    simplex,
+)
 from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import (
     Closeness,
     closeness_by_coordinates,
@@ -132,6 +142,31 @@ def test_steps_of_round_trips_are_not_modelled_by_their_ends():
     flows = truth + 70 * (np.eye(places)[[1, 2, 3, 0]] - np.eye(places)[[2, 3, 0, 1]])
     fitted = fit_steps(margin, margin, flows, closeness, classes, Noisy(flows.ravel(), 100.0, 0.01))
     assert np.abs(fitted - flows).sum() / 2 < 0.05 * number
+
+
+# ---- noisy answers that exclude each other: none of them is replaced by a profile that nobody answered
+
+
+@pytest.mark.parametrize("single", [None, 4.0])
+def test_first_times_are_kept_if_all_noisy_last_times_are_earlier(single):
+    first, last = np.array([0.0, 0, 9, 1]), np.array([10.0, 0, 0, 0])
+    classes = duration_classes(4)[np.maximum(0, np.arange(4) - np.arange(4)[:, None])]
+    gaps, blocks = Noisy(np.array([5.0, 5, 0, 0]), 2.0, 0.5), (np.zeros(4, np.int64), Noisy(np.array([10.0]), 2.0, 0.5))
+    fitted = fit_times(first, last, gaps, classes, lambda _: blocks, single=single)
+    np.testing.assert_allclose(fitted.sum(axis=1), first)
+    assert not np.tril(fitted, -1).any()
+
+
+def test_first_and_last_places_are_kept_if_the_distances_contradict_them():
+    first, last = np.array([10.0, 0]), np.array([0.0, 10])
+    margins, nothing = PlaceMargins(first, first, last, np.zeros((0, 2))), Noisy(np.zeros(4), 40.0, 0.025)
+    fitted = fit_ends(margins, np.array([10.0, 0]), 1 - np.eye(2, dtype=np.int64), nothing)
+    np.testing.assert_allclose(fitted, np.outer(first, last) / 10)
+
+
+def test_the_model_is_kept_if_all_single_cells_shrink_to_nothing():
+    margin, model = np.full(2, 20.0), np.full((2, 2), 10.0)
+    assert correct_cells(model, margin, margin, Noisy(np.full(4, -20.0), 13.0, 0.1)).tolist() == model.tolist()
 
 
 # ---- closeness

@@ -69,7 +69,7 @@ def add_first_visits(
     places = len(first.places)
     missing = max(0, round(float(first.times.sum())) - int(copies.sum()))
     time, place = (
-        np.repeat(np.arange(len(wanted)), _rounded(wanted - np.bincount(counted, copies, len(wanted)), wanted, missing))
+        np.repeat(np.arange(len(wanted)), _rounded(wanted - np.bincount(counted, copies, len(wanted)), missing))
         for wanted, counted in ((first.times, table[:, 0] // places), (first.places, table[:, 0] % places))
     )
     labels, number = np.unique(coins.permutation(time) * places + place, return_counts=True)
@@ -87,10 +87,9 @@ def note_added_visits(number: int, ledger: Ledger) -> None:
     )
 
 
-def _rounded(left: Floats, wanted: Floats, number: int) -> Integers:
-    """Whole numbers with this sum, in proportion to what is left; to all that is wanted if nothing is left."""
-    left = np.maximum(0.0, left)
-    weight = left if left.any() else wanted
+def _rounded(left: Floats, number: int) -> Integers:
+    """Whole numbers with this sum, in proportion to what is left: at least as much, since the tree has the rest."""
+    weight = np.maximum(0.0, left)
     if number == 0:
         return np.zeros(len(weight), np.int64)
     rounded = round_together(weight * (number / weight.sum()))

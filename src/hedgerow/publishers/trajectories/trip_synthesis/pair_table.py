@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.proportional_fitting import fit_margins, ratio
+from hedgerow.steps.proportional_fitting import fit_margins, ratio, scale_rows
 from hedgerow.steps.simplex import project_to_simplex
 
 __all__ = [
@@ -115,11 +115,15 @@ def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
 def fit_classes(
     table: Floats, classes: Integers, totals: Floats, rows: Floats, columns: Floats, *, rounds: int = _ROUNDS
 ) -> Floats:
-    """Iterative proportional fitting to the totals of classes of cells, and to row and column sums."""
+    """Iterative proportional fitting to the totals of classes of cells, and to row and column sums.
+
+    Noisy sums may exclude each other, so that nothing is left: then the table stays as it was.
+    """
+    fitted = table
     for _ in range(rounds):
-        now = _sums(table, classes, len(totals))
-        table = fit_margins(table * ratio(totals, now)[classes], rows, columns, rounds=1)
-    return table
+        now = _sums(fitted, classes, len(totals))
+        fitted = fit_margins(fitted * ratio(totals, now)[classes], rows, columns, rounds=1)
+    return fitted if fitted.any() else table
 
 
 class PlaceMargins(NamedTuple):
@@ -169,12 +173,14 @@ def fit_times(
     """Fit how many records start and end at each pair of times: to margins, classes of gaps, and blocks of times.
 
     `ask_blocks` cuts times of these weights into blocks, and asks for the pairs of blocks. Where times increase
-    strictly, `single` records have one visit, and these are the records that start and end at the same time.
+    strictly, `single` records have one visit, and these are the records that start and end at the same time. Where
+    noisy first times are later than all noisy last times, no pair agrees with both, and the first times are kept.
     """
     number, times = float(first.sum()), len(first)
     little = _LITTLE * number / times
-    # noisy first times may be later than noisy last times: the constant keeps a way from each to a later one
+    # the constant keeps a way from each time to a later one
     model = np.triu(np.outer(first + little, last + little)) * ratio(1.0, number)
+    by_first = scale_rows(model, first)
     totals = simplex(gaps.values, number)
     if single is not None and len(totals) > 1:
         totals = np.append(single, simplex(gaps.values[1:], number - single))
@@ -186,10 +192,10 @@ def fit_times(
     for _ in range(_BLOCK_ROUNDS):
         model = model * ratio(target, _sums(model, pair, len(target)))[pair]
         model = fit_margins(model, first, last, rounds=1)
-    if single is None:
-        return model
-    # blocks of times do not know that only records of one visit take no time
-    return fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
+    if single is not None:
+        # blocks of times do not know that only records of one visit take no time
+        model = fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
+    return model if model.any() else by_first
 
 
 def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells: Noisy) -> Floats:
@@ -238,7 +244,7 @@ def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) ->
     rest = np.where(shrunk.known, 0.0, shrunk.values)
     row_rest, column_rest = (margin * ratio(left, margin.sum()) for margin in (row_rest, column_rest))
     table = known + fit_margins(rest, row_rest, column_rest, rounds=_CELL_ROUNDS)
-    return table * ratio(number, table.sum())
+    return table * ratio(number, table.sum()) if table.any() else model
 
 
 def _sums(table: Floats, cells: Integers, number: int) -> Floats:
