@@ -107,7 +107,7 @@ def test_the_options_say_which_promise_is_meant():
     assert promise(TwoRegions, {**options, "k": "10"}) == TEN
     assert from_options({**options, "k": "10"}, kind="graphs") == TEN
     # trajectories are no networks: k and l together still mean only one thing
-    both = from_options({"epsilon": "1", "unit": "record", "k": "3", "l": "2"}, kind="trajectories")
+    both = from_options({"epsilon": "1", "unit": "trajectory", "k": "3", "l": "2"}, kind="trajectories")
     assert [part.name for part in both.parts()] == ["PureDP", "KCL"]
     assert build(["CorrelatedDP"], {**options, "k": "10", "l": "2"}) == TEN
 

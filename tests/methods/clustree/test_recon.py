@@ -22,6 +22,7 @@ GRADES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_counts_of_the_synthetic_students():
     data = recon(Recon())
     assert [len(table) for table in data.tables] == [1000, 20021, 20045]
@@ -40,6 +41,7 @@ def loss_of(method, data, l):  # noqa: E741
     return lost / forest.labels_per_record.sum()
 
 
+@pytest.mark.slow
 def test_every_step_from_the_simplest_variant_to_the_default_loses_less():
     data = recon(Recon(records=150, seed=3))
     simplest = ClusTree(mapping="greedy", passes="single", cost="paper", leftovers="suppress")

@@ -34,6 +34,7 @@ PROMISES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:at most", "ignore:fewer than")
 @settings(max_examples=150, deadline=None)
 @given(
@@ -82,6 +83,7 @@ def matchings(records, pairs):
                 yield ((first, second), *others)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=record_sets(least=4, most=4, width=2), seed=st.integers(0, 9))
 def test_four_records_are_matched_in_the_best_way(data, seed):

@@ -234,6 +234,7 @@ def test_the_replay_law_holds_on_graphs_that_are_split(seed, method):
     check_replay(method, neighbour, data, promise, seed)
 
 
+@pytest.mark.slow
 def test_the_exact_law_of_a_small_case():
     """Three vertices: every degree in a window and every count."""
     promise = PureDP(epsilon=2, unit="edge")

@@ -85,6 +85,7 @@ def test_the_shipped_method_loses_exactly_epsilon(key, bits, monkeypatch):
     assert max(losses) == pytest.approx(1, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["laplace-bits", "central", "tree"])
 def test_mechanisms_with_laplace_noise_lose_exactly_epsilon(mechanism):
     data = Stream.from_values([1, 0])
