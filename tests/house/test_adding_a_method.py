@@ -25,6 +25,7 @@ def test_five_files_are_touched_and_one_of_them_by_one_line(tree):
     assert touched["src/hedgerow/publishers/registry.py"] == 1
 
 
+@pytest.mark.slow
 def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(tree):
     copy, _ = tree
     assert set(write_golden(copy, "first-items")) == {"1/data.dat", "20260/data.dat"}

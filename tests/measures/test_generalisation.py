@@ -67,7 +67,7 @@ def test_a_release_over_other_places_is_refused(release):
         labelled_visits(release.data, other)
 
 
-@pytest.mark.filterwarnings("ignore:k = 9 is more than there are records")
+@pytest.mark.filterwarnings("ignore:k = 9 is more than there are records", "ignore:nothing is kept")
 def test_an_empty_release_is_measured():
     release = TrajectoryGeneralisation().publish(DATA, KCL(k=9, l=1))
     assert not len(release.data.labels)

@@ -55,6 +55,7 @@ def test_what_is_published_keeps_the_promise_in_any_order_of_the_input(data, blo
     assert len(release.data) <= len(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(data=record_sets(least=2, most=14, width=2), size=st.integers(2, 4), diverse=st.booleans())
 def test_every_record_is_in_one_class_or_left_over(data, size, diverse):
@@ -99,6 +100,7 @@ def test_four_records_are_matched_in_the_best_way(data, seed):
     assert ours == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(data=record_sets(least=3, most=14, width=2), most=st.sampled_from([1, None]))
 def test_matching_never_loses_what_the_single_pass_has(data, most):

@@ -76,6 +76,7 @@ def test_the_replay_law_holds_for_visits(groups, unit, several):
     assert sum(moved) >= len(moved) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("promise", "chosen"),
     [

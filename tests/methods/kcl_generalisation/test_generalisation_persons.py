@@ -94,6 +94,7 @@ def test_checker_and_brute_force_agree_on_persons(seed):
     assert bool(broken["labels"] + broken["overlaps"]) == any(violations.values())
 
 
+@pytest.mark.slow
 def test_one_level_without_order_keeps_c_for_persons():
     """300 databases with several records per person and a C: no fine knowledge breaks it."""
     published = 0

@@ -41,6 +41,7 @@ def told_by(release, data, promise):
     return truly_beyond(*visits, promise.sensitive, promise.c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["auto", "grow"])
 @pytest.mark.parametrize(("k", "known", "c"), [(5, 3, "21%"), (10, 2, "22%")])
 def test_a_visit_at_the_limit_tells_no_more_than_in_a_release_blind_to_values(schedule, k, known, c):

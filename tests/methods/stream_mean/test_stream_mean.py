@@ -38,6 +38,7 @@ def numbers(values, low=-2, high=3, step="0.5"):
     return Stream.from_values(values, Domain.declare(value=NumberAxis.between(low, high, step)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_conformance(mechanism):
     check_publisher(StreamMean(mechanism=mechanism, every=2), EVENT)

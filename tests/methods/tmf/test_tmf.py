@@ -61,6 +61,7 @@ def as_masks(kept):
     return (kept @ (1 << np.arange(kept.shape[1]))).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [pytest.param(1, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize(
     "edges",

@@ -76,6 +76,7 @@ def test_the_part_of_inner_questions():
     assert inner_share(np.eye(60)[59]) == Fraction(50, 100)
 
 
+@pytest.mark.slow
 @given(case=small, l_max=st.integers(1, 14), epsilon=st.sampled_from(["0.1", "1", "30"]), seed=st.integers(0, 999))
 @settings(max_examples=12)
 def test_neighbours_are_replayed(case, l_max, epsilon, seed):

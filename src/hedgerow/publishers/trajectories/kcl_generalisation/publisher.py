@@ -206,7 +206,7 @@ def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: 
         warnings.warn(
             "nothing is kept: no record has a label; take coarser levels, a smaller k or l, or a larger c", stacklevel=2
         )
-    elif warn and kept.place < _PRECISE:
+    elif warn and kept.visits and kept.place < _PRECISE:
         warnings.warn(
             f"regions are large (precision of places {kept.place:.2f}): set coarsest to the largest that are of use",
             stacklevel=2,
