@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mobility_names import SHORT_NAMES
 from tables import table
 
 HEAD = """# Results: today's methods for trajectories, by shared measures
@@ -22,15 +23,7 @@ all visits; it draws nothing. On days of bikes `kcl` was stopped after about thr
 shuffled times are made of the original: no releases, but what a release must be better than. `prefix-tree` asks for
 first times here, as it does since `trip-synthesis` was added."""
 SHORT = {
-    "total variation of times of first visits": "start",
-    "total variation of times of last visits": "end",
-    "total variation of times of visits": "times",
-    "total variation of origin-destination pairs": "OD",
-    "mean relative error of origin-destination counts": "OD error",
-    "share of the 50 most frequent origin-destination pairs": "top OD",
-    "total variation of places of visits": "places",
-    "total variation of transitions between places": "transitions",
-    "total variation of durations": "duration",
+    **SHORT_NAMES,
     "total variation of times and places of visits": "time x place",
     "total variation of numbers of visits": "length",
     "share of records with two visits or more": "two visits",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mobility_names import SHORT_NAMES
 from tables import table
 
 HEAD = """# Results: trip-synthesis
@@ -51,15 +52,7 @@ By more than the standard deviations of both; independent visits and the cut ori
 - Against AdaTrace, whose code was run beside an earlier prototype with more questions, on `geolife`: the distance
   travelled at every epsilon, and trips at epsilon 2. This was not repeated with the method as it is."""
 SHORT = {
-    "total variation of times of first visits": "start",
-    "total variation of times of last visits": "end",
-    "total variation of times of visits": "times",
-    "total variation of origin-destination pairs": "OD",
-    "mean relative error of origin-destination counts": "OD error",
-    "share of the 50 most frequent origin-destination pairs": "top OD",
-    "total variation of places of visits": "places",
-    "total variation of transitions between places": "transitions",
-    "total variation of durations": "duration",
+    **SHORT_NAMES,
     "total variation of parts of the day and places of visits": "4 h x place",
     "total variation of parts of the day and places of first visits": "start: 4 h x place",
     "total variation of numbers of visits": "length",

@@ -5,7 +5,7 @@ What is written contains nothing private. Only where a promise counts persons, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -150,7 +150,7 @@ class Release(Generic[Kind]):
 
     def is_empty(self) -> bool:
         """Whether nothing is published."""
-        return not any(len(output) if isinstance(output, Sized) else 1 for output in self.outputs.values())
+        return all(output.is_empty() for output in self.outputs.values())
 
     def is_noise(self) -> bool:
         """Whether questions were asked and hardly any answer is above its noise, or the data says so itself."""

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from terminal import run
 
 from hedgerow.io import read_release
@@ -59,3 +60,16 @@ def test_what_a_release_rests_on_is_printed_stated_and_stored(tmp_path):
     assert sentence in (tmp_path / "R" / "STATEMENT.md").read_text()
     assert json.loads((tmp_path / "R" / "release.json").read_text())["support"] == {"item counts": 1.0}
     assert read_release(tmp_path / "R").evidence.support[0].share == 1
+
+
+@pytest.mark.filterwarnings("ignore:nothing is kept")
+@pytest.mark.parametrize(
+    "method", ["kcl", "kcl-generalisation --assert-public-domain --set suppress=grow --set levels=0,1"]
+)
+def test_records_that_have_nothing_left_are_a_release_of_nothing(tmp_path, method):
+    (tmp_path / "t.csv").write_text("unit,time,place\n" + "".join(f"{n},{n},p{n}\n" for n in range(6)))
+    line = f"publish t.csv --kind trajectories --method {method} --k 6 --l 1 --out R"
+    ran = run(line, tmp_path)
+    assert (ran.code, "the release is empty" in ran.err) == (3, True), ran
+    assert not (tmp_path / "R").exists()
+    assert run(f"{line} --even-if-useless", tmp_path).code == 0

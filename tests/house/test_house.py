@@ -28,7 +28,7 @@ def everything():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_and_functions_are_small(path):
     text = path.read_text()
-    assert text.count("\n") <= 400
+    assert text.count("\n") <= 700
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             start = node.body[0].end_lineno if ast.get_docstring(node) else node.lineno
@@ -38,7 +38,7 @@ def test_files_and_functions_are_small(path):
 def test_files_of_tests_are_small_too():
     """Their functions may be long: a table of cases is."""
     lines = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in TESTED}
-    assert {name: number for name, number in lines.items() if number > 400} == {}
+    assert {name: number for name, number in lines.items() if number > 700} == {}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

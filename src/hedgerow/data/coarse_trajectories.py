@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Value
 from hedgerow.data.owners import renumber_at_random, require_owners
 from hedgerow.data.place_time_levels import PlaceTimeLevels, RegionLevel
 from hedgerow.data.ragged_arrays import take_lists
 from hedgerow.data.sorting import order_of_lists
-from hedgerow.errors import DomainError, ParameterError
+from hedgerow.data.visit_records import VisitRecords
+from hedgerow.errors import ParameterError
 
 __all__ = ["CoarseTrajectories", "Label"]
 
@@ -30,7 +30,7 @@ _RESERVED = ("unit", "position", "place_level", "place", "time", "time_to")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoarseTrajectories(Dataset):
+class CoarseTrajectories(VisitRecords):
     """Published records of labels: each stands for visits to its region in its bin of time.
 
     A kind of trajectories that is only published. Record `r` has the labels `labels[starts[r] : starts[r + 1]]`, in
@@ -61,26 +61,9 @@ class CoarseTrajectories(Dataset):
         """Count the records."""
         return len(self.starts) - 1
 
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The names of the sensitive attributes."""
-        return tuple(self.traits)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """Times, places and the attributes of records."""
-        return ("time", "place", *self.sensitive)
-
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the labels of each record start, the labels, and the sensitive codes."""
         return self.starts, self.labels, dict(self.traits)
-
-    def records_with(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
-        """Return which records have a sensitive value, compared by its text."""
-        if column not in traits:
-            msg = f"the data has no sensitive column {column!r}; name it as sensitive when reading"
-            raise DomainError(msg)
-        return traits[column] == self.domain.axis(column).by_text.get(str(value), -2)
 
     def decode(self, labels: Integers) -> list[Label]:
         """Return labels as plain values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
@@ -50,6 +50,10 @@ class Dataset(ABC):
     def comes_in_slices(self) -> bool:
         """Whether this is published data that is made while it is read, once; `canonical` reads it into memory."""
         return False
+
+    def is_empty(self) -> bool:
+        """Whether this published data tells nothing at all."""
+        return isinstance(self, Sized) and len(self) == 0
 
     def rests_on_noise(self) -> bool:
         """Whether this published data says itself that it tells nothing: for kinds that publish their precision."""

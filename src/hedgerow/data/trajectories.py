@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
 from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.data.labels import Labels
 from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
 from hedgerow.data.ragged_arrays import cut_lists, read_only, take_lists
 from hedgerow.data.sorting import distinct_rows, order_of_lists
+from hedgerow.data.visit_records import VisitRecords
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, SymbolLists
 
@@ -31,7 +31,7 @@ _RESERVED = ("row", "person", "pair", "time", "place")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectories(Dataset):
+class Trajectories(VisitRecords):
     """Records of visits, each at a place and a time; no two at the same time unless `several` is set.
 
     A visit is a *pair* of place and time, coded as one number in the order of time and then of
@@ -152,26 +152,9 @@ class Trajectories(Dataset):
         """Count the records."""
         return len(self.numbers)
 
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The names of the sensitive attributes."""
-        return tuple(self.traits)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """Times, places and the attributes of records."""
-        return ("time", "place", *self.sensitive)
-
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
         return self.starts, self.pairs, dict(self.traits)
-
-    def records_with(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
-        """Return which records have a sensitive value, compared by its text."""
-        if column not in traits:
-            msg = f"the data has no sensitive column {column!r}; name it as sensitive when reading"
-            raise DomainError(msg)
-        return traits[column] == self.domain.axis(column).by_text.get(str(value), -2)
 
     def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Keep the flagged visits, in the order of `arrays`; records without visits are kept."""
