@@ -8,7 +8,7 @@ export UV_SYSTEM_CERTS := 1
 RUN := $(BIN)/python -m
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --compile-bytecode
 
-.PHONY: setup lint types test browser slow golden bench docs demo ci clean
+.PHONY: setup lint types test browser slow full golden bench docs demo ci clean
 .DEFAULT_GOAL := test
 
 $(BIN)/uv: ; $(PYTHON) -m venv .venv && $(RUN) pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
@@ -30,7 +30,7 @@ types: .venv/.lint  ## strict types; this is what keeps data out of labels
 	$(BIN)/basedpyright
 
 test: .venv/.test  ## the fast set: nothing but Python is needed
-	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m "not slow and not full"
 
 browser:  ## the tests of the report need one; installed where that is allowed
 	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0
@@ -40,6 +40,9 @@ browser:  ## the tests of the report need one; installed where that is allowed
 
 slow: .venv/.test browser  ## real data (HEDGEROW_DATA), real components, minutes
 	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m slow
+
+full: .venv/.test  ## all replay pairs, all random databases: hours, by hand; commit the figures in docs/results/full
+	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m full
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
 	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/spine/test_golden.py tests/spine/test_golden_releases.py tests/cli/test_cli.py
