@@ -31,14 +31,19 @@ def _fix_noise(name: str, *, system: bool = False) -> None:
     samplers._SystemBits.words = _draw_from_system if system else _draw_fixed
 
 
+def _short(node: str) -> str:
+    """Name a test by its file, wherever that is: tests that move keep their noise."""
+    return node.rpartition("/")[2]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef, request):
-    _fix_noise(f"{fixturedef.baseid} {fixturedef.argname} {request.node.nodeid}")
+    _fix_noise(f"{_short(fixturedef.baseid)} {fixturedef.argname} {_short(request.node.nodeid)}")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item):
-    _fix_noise(item.nodeid, system=item.get_closest_marker("system_noise") is not None)
+    _fix_noise(_short(item.nodeid), system=item.get_closest_marker("system_noise") is not None)
 
 
 def pytest_terminal_summary(terminalreporter):

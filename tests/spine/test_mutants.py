@@ -5,6 +5,7 @@ That the shipped classes and the toys pass this call, for records and persons, i
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -317,3 +318,27 @@ def test_owned_rows_are_single_records():
 def test_a_mutant_changes_one_place():
     with pytest.raises(ParameterError, match="occurs 0 times"):
         mutant(FlatLaplace, "no such line", "")
+
+
+def counted():
+    return listed() + 1
+
+
+def listed():
+    return 1
+
+
+def test_mutants_of_one_module_see_each_other_and_are_taken_back():
+    """One of them calls the other; one is changed a second time; each context ends with what was there before."""
+    here = sys.modules[__name__]
+    first = here.listed
+    with changed(here, "listed", "1", "10"):
+        assert counted() == 11
+        with changed(here, "counted", "+ 1", "+ more", more=5):
+            assert here.counted() == 15
+            with changed(here, "listed", "10", "100"), changed(here, "counted", "+ more", "- more", more=5):
+                assert here.counted() == 95
+            assert here.counted() == 15
+        assert here.counted() == 11
+    assert here.listed is first
+    assert here.counted() == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import __future__
 
+import ast
 import inspect
 import sys
 import textwrap
@@ -15,6 +16,7 @@ from hedgerow.errors import ParameterError
 __all__ = ["changed", "mutant"]
 
 Class = TypeVar("Class", bound=type)
+_SOURCE = "__source_of_mutant__"
 
 
 def mutant(original: Class, old: str, new: str, **names: object) -> Class:
@@ -24,22 +26,50 @@ def mutant(original: Class, old: str, new: str, **names: object) -> Class:
 
 @contextmanager
 def changed(owner: Any, name: str, old: str, new: str, **names: object) -> Generator[None]:
-    """Replace a function of a module, or a method of a class, by its mutant within the context."""
+    """Replace a function of a module, or a method of a class, by its mutant within the context.
+
+    What is a mutant already may be changed further: the inner context ends with the outer mutant.
+    """
+    # as it stands in the owner: a static method is more than the function that an attribute gives
+    kept = vars(owner).get(name, _ABSENT)
     original: Callable[..., Any] = getattr(owner, name)
     setattr(owner, name, _recompiled(original, old, new, names))
     try:
         yield
     finally:
-        setattr(owner, name, original)
+        if kept is _ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, kept)
+
+
+_ABSENT = object()
 
 
 def _recompiled(original: Any, old: str, new: str, names: dict[str, object]) -> Any:
-    source = textwrap.dedent(inspect.getsource(original))
+    """Compile the changed source in its own module, so that it sees whatever else is changed there while it runs."""
+    source: str = getattr(original, _SOURCE, None) or textwrap.dedent(inspect.getsource(original))
     if source.count(old) != 1:
         msg = f"a mutant changes one place; {old!r} occurs {source.count(old)} times"
         raise ParameterError(msg)
-    scope = {**vars(sys.modules[original.__module__]), **names}
+    source = source.replace(old, new)
+    scope: dict[str, Any] = {}
+    module = vars(sys.modules[original.__module__])
+    exec(_compiled_in_function(source, original.__name__, tuple(names)), module, scope)  # noqa: S102 - our own source
+    made = scope[_MAKER](**names)
+    made.__qualname__ = original.__qualname__
+    setattr(made, _SOURCE, source)
+    return made
+
+
+_MAKER = "make_mutant"
+
+
+def _compiled_in_function(source: str, name: str, names: tuple[str, ...]) -> Any:
+    """Compile a function whose arguments are the names, and which defines the source and returns what it defines."""
+    tree = ast.parse(f"def {_MAKER}({', '.join(names)}):\n    return {name}")
+    maker = tree.body[0]
+    assert isinstance(maker, ast.FunctionDef)  # noqa: S101 - it stands in the line above
+    maker.body[:0] = ast.parse(source).body
     flags = __future__.annotations.compiler_flag
-    code = compile(source.replace(old, new), f"<mutant of {original.__name__}>", "exec", flags)
-    exec(code, scope)  # noqa: S102 - our own source, changed by the test that calls this
-    return scope[original.__name__]
+    return compile(ast.fix_missing_locations(tree), f"<mutant of {name}>", "exec", flags)
