@@ -31,7 +31,8 @@ def changed(owner: Any, name: str, old: str, new: str, **names: object) -> Gener
     What is a mutant already may be changed further: the inner context ends with the outer mutant.
     """
     # as it stands in the owner: a static method is more than the function that an attribute gives
-    kept = vars(owner).get(name, _ABSENT)
+    own: dict[str, Any] = vars(owner)
+    kept = own.get(name, _ABSENT)
     original: Callable[..., Any] = getattr(owner, name)
     setattr(owner, name, _recompiled(original, old, new, names))
     try:
