@@ -25,14 +25,13 @@ def mutant(original: Class, old: str, new: str, **names: object) -> Class:
 
 
 @contextmanager
-def changed(owner: Any, name: str, old: str, new: str, **names: object) -> Generator[None]:
+def changed(owner: object, name: str, old: str, new: str, **names: object) -> Generator[None]:
     """Replace a function of a module, or a method of a class, by its mutant within the context.
 
     What is a mutant already may be changed further: the inner context ends with the outer mutant.
     """
     # as it stands in the owner: a static method is more than the function that an attribute gives
-    own: dict[str, Any] = vars(owner)
-    kept = own.get(name, _ABSENT)
+    kept = vars(owner).get(name, _ABSENT)
     original: Callable[..., Any] = getattr(owner, name)
     setattr(owner, name, _recompiled(original, old, new, names))
     try:
