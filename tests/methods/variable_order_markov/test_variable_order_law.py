@@ -256,11 +256,12 @@ def test_the_true_number_is_caught():
 
 def test_the_true_number_of_tokens_is_caught():
     old = "total = lengths.count_tokens(tokens)"
-    with changed(publisher, "make_plan", old, "total = TRUE[0]", TRUE=[1.0]):
+    true = [1.0]
+    with changed(publisher, "make_plan", old, "total = TRUE[0]", TRUE=true):
         run = "lengths = ask_lengths(data, ledger, self.longest)"
-        new = f"{run}; make_plan.__globals__['TRUE'][0] = 1.0 + len(data.items)"
+        new = f"{run}; TRUE[0] = 1.0 + len(data.items)"
         with pytest.raises(GuaranteeError, match="neighbour"):
-            check_publisher(mutant(VariableOrderMarkov, run, new)(), SEQUENCE)
+            check_publisher(mutant(VariableOrderMarkov, run, new, TRUE=true)(), SEQUENCE)
 
 
 def test_the_true_longest_is_caught():
