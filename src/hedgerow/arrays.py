@@ -12,6 +12,7 @@ __all__ = [
     "concatenate_ranges",
     "floor_multiples",
     "group_equal",
+    "index_ranges",
     "number_within_groups",
     "sort_distinct",
     "weigh_co_occurrences",
@@ -59,6 +60,18 @@ def group_equal(codes: Integers) -> tuple[Integers, Integers]:
     return codes[new], at
 
 
+def index_ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Integers:
+    """Return the numbers `starts[i], starts[i] + 1, ...`, `lengths[i]` of them for each `i`, one after another.
+
+    Examples
+    --------
+    >>> index_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    shift = starts - (np.cumsum(lengths) - lengths)
+    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shift, lengths)
+
+
 def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Integers]:
     """Return the numbers of all ranges, one range after the other, and the range of each number.
 
@@ -68,8 +81,7 @@ def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Intege
     (array([5, 6, 0]), array([0, 0, 1]))
     """
     length = end - start
-    of = np.repeat(np.arange(len(start)), length)
-    return np.arange(len(of)) + (start - (np.cumsum(length) - length))[of], of
+    return index_ranges(start, length), np.repeat(np.arange(len(start)), length)
 
 
 def number_within_groups(groups: Integers) -> Integers:

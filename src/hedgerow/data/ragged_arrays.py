@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import index_ranges
+from hedgerow.arrays import index_ranges
 
 __all__ = ["cut_lists", "list_starts", "read_only", "take_lists"]
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import weigh_co_occurrences
+from hedgerow.arrays import index_ranges, weigh_co_occurrences
 from hedgerow.errors import InternalError
 from hedgerow.frontiers.base import Counts, Engine, Frontier
-from hedgerow.frontiers.rows import Rows, Rule, SymbolLists, index_ranges
+from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
 
 __all__ = ["LOCAL", "LocalCounts", "LocalEngine", "LocalFrontier", "total_by_key"]
 

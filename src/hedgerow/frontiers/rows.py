@@ -10,21 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rows", "Rule", "SymbolLists", "index_ranges"]
+from hedgerow.arrays import index_ranges
+
+__all__ = ["Rows", "Rule", "SymbolLists"]
 
 Integers: TypeAlias = NDArray[np.int64]
-
-
-def index_ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Integers:
-    """Return the numbers `starts[i], starts[i] + 1, ...`, `lengths[i]` of them for each `i`, one after another.
-
-    Examples
-    --------
-    >>> index_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    shift = starts - (np.cumsum(lengths) - lengths)
-    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shift, lengths)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

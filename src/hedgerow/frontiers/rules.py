@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import Rows, Rule, index_ranges
+from hedgerow.arrays import index_ranges
+from hedgerow.frontiers.rows import Rows, Rule
 from hedgerow.vertex_pairs import count_pairs, rank_pairs
 
 __all__ = [

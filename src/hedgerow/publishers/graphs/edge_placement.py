@@ -13,9 +13,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import sort_distinct
+from hedgerow.arrays import index_ranges, sort_distinct
 from hedgerow.frontiers import Regions
-from hedgerow.frontiers.rows import index_ranges
 from hedgerow.publishers.graphs.memory_limits import require_few_pairs
 
 __all__ = ["fit_weights", "place_edges"]

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.arrays import index_ranges
 from hedgerow.data import Graph
 from hedgerow.frontiers import Counts, LatticeBin, Regions
-from hedgerow.frontiers.rows import index_ranges
 from hedgerow.privacy import Choose, PathBudget
 from hedgerow.publishers.graphs.der.budgets import TreeBudget, least_cells
 from hedgerow.publishers.graphs.der.split_points import UNITS, SplitPoints

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import index_ranges
+from hedgerow.arrays import index_ranges
 from hedgerow.publishers.records.clustree.forest import KEEP, Forest
 from hedgerow.publishers.records.clustree.representative import Representative
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import index_ranges
+from hedgerow.arrays import index_ranges
 
 __all__ = ["MAPPINGS", "ChildMapping", "SiblingPairs"]
 

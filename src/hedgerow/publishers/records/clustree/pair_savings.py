@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import index_ranges
+from hedgerow.arrays import index_ranges
 from hedgerow.publishers.records.clustree.forest import KEEP, Forest
 from hedgerow.publishers.records.clustree.mapping import MAPPINGS, ChildMapping, SiblingPairs
 from hedgerow.publishers.records.clustree.representative import Positions, Representative

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.frontiers.rows import index_ranges
+from hedgerow.arrays import index_ranges
 from hedgerow.publishers.records.clustree.forest import KEEP, ChildRanges, Forest
 
 __all__ = ["Positions", "Representative"]
