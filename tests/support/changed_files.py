@@ -18,12 +18,12 @@ from hedgerow import Domain, NumberAxis
 from hedgerow.errors import ParameterError
 from hedgerow.io.codec import codec_of
 
-__all__ = ["changed_file", "takes_number"]
+__all__ = ["changed_file", "declared_rules"]
 
 #: what is put in the place of a cell that cannot be read
 PUT = 2
 TABLE = Domain.declare(x=NumberAxis.between(0, 6, 1), y=NumberAxis.between(-8, 8, "0.5"))
-STEPS = {"x": 1.0, "y": 0.5}
+STEPS = (1.0, 0.5)
 
 
 @cache
@@ -36,17 +36,35 @@ def takes_number(kind: str) -> bool:
     return True
 
 
-def changed_file(unit: str, chance: random.Random, *, declared: bool, marker: str) -> tuple[Any, Any, Any, Any]:
+@cache
+def takes_rounding(kind: str) -> bool:
+    """Whether it can be declared that numbers between two steps are rounded."""
+    return "round" in codec_of(kind).options
+
+
+def declared_rules(kind: str, chance: random.Random) -> dict[str, str]:
+    """Declare what becomes of unreadable numbers, and of those between two steps, if that can be declared."""
+    put = {"on_bad": str(PUT)} if takes_number(kind) and chance.random() < 0.75 else {}
+    return put | ({"round": "nearest"} if takes_rounding(kind) and chance.random() < 0.5 else {})
+
+
+def changed_file(
+    kind: str, unit: str, chance: random.Random, marker: str
+) -> tuple[Callable[[list[Any], Path], Path], tuple[list[Any], list[Any]], Domain | None, dict[str, str]]:
     """Return what builds the file, two contents, the domain and the reading options."""
-    options = {"on_bad": str(PUT)} if declared else {}
-    if unit == "event":
+    rules = declared_rules(kind, chance)
+    if kind == "streams":
         case = STREAM_CASES[chance.choice([name for name in STREAM_CASES if not name.startswith(NOT_FILES)])]
-        if case.domain is None and declared:
-            options = {"on_bad": "0"}
-        return case.build, changed_events(case.pool, chance, declared=declared, marker=marker), case.domain, options
+        if case.domain is None:  # bits
+            rules = {"on_bad": "1"} if "on_bad" in rules else {}
+        return (
+            case.build,
+            changed_events(case.pool, chance, declared="on_bad" in rules, marker=marker),
+            case.domain,
+            rules,
+        )
     form = chance.choice(list(FORMS))
-    contents = changed_cells(unit, chance, form, declared=declared, marker=marker)
-    return FORMS[form], contents, TABLE, options
+    return FORMS[form], changed_cells(unit, chance, form, rules, marker), TABLE, rules
 
 
 # ---- streams
@@ -54,14 +72,14 @@ def changed_file(unit: str, chance: random.Random, *, declared: bool, marker: st
 NOT_FILES = ("polars", "a list", "an iterator", "an array")
 
 
-def changed_events(
-    pool: Pool, chance: random.Random, *, declared: bool, marker: str
-) -> tuple[list[Any], list[Any]]:
+def changed_events(pool: Pool, chance: random.Random, *, declared: bool, marker: str) -> tuple[list[Any], list[Any]]:
     """Change one event to any other, or to what is none."""
     wild = list(pool.wild)
     if any(len(cell) > 1 for cell in wild if isinstance(cell, bytes)):
         wild += [marker.encode(), b"\xe9" + marker.encode(), marker.encode() * 3_000]
-    one = [chance.choice(wild if declared and chance.random() < 0.2 else pool.tame) for _ in range(chance.randint(1, 9))]
+    one = [
+        chance.choice(wild if declared and chance.random() < 0.2 else pool.tame) for _ in range(chance.randint(1, 9))
+    ]
     other = list(one)
     at = chance.randrange(len(one))
     one[at] = chance.choice(pool.tame)
@@ -102,31 +120,31 @@ def written(number: float, form: str, chance: random.Random) -> Any:
     if form != "csv":
         return number
     plain = repr(number).removesuffix(".0")
-    ways = [plain, repr(number), f" {plain} ", f'"{plain}"', f"{number:.3f}", f"{number:e}", f"{number:+.1f}"]
+    ways = [plain, repr(number), f" {plain} ", f'"{plain}"', f"{number:.5f}", f"{number:e}", f"{number:+.4f}"]
     return chance.choice(ways).encode()
 
 
 def changed_cells(
-    unit: str, chance: random.Random, form: str, *, declared: bool, marker: str
+    unit: str, chance: random.Random, form: str, rules: dict[str, str], marker: str
 ) -> tuple[list[Any], list[Any]]:
-    """Change one cell to any other, or by one step; what cannot be read stands for the number that is put for it."""
+    """Change one cell to any other, or by one step; a count that cannot be read is the number that is put for it."""
     bad = [*UNREADABLE[form], *([marker.encode(), b"\xe9" + marker.encode() * 2_000] if form == "csv" else [])]
+    # between two steps: what is off by the same is one step apart as well
+    between = [0.0, 0.25, 0.125, 0.4375] if takes_rounding("matrices") else [0.0]
+
+    def number(step: float) -> float:
+        return step * (chance.randint(-20, 20) + chance.choice(between) * (chance.random() < 0.2))
 
     def cell(step: float) -> Any:
-        if declared and chance.random() < 0.2:
-            return chance.choice(bad)
-        return written(step * chance.randint(-20, 20), form, chance)
+        unreadable = "on_bad" in rules and chance.random() < 0.2
+        return chance.choice(bad) if unreadable else written(number(step), form, chance)
 
-    one = [[cell(step) for step in STEPS.values()] for _ in range(chance.randint(1, 6))]
+    one = [[cell(step) for step in STEPS] for _ in range(chance.randint(1, 6))]
     other = [list(row) for row in one]
-    row, (column, step) = chance.randrange(len(one)), chance.choice(list(enumerate(STEPS.values())))
-    low, high = TABLE.axis("x" if column == 0 else "y").low, TABLE.axis("x" if column == 0 else "y").high
-    number = chance.choice([PUT, float(low), float(high), step * chance.randint(-20, 20)])
-    if unit == "count":
-        near = number + chance.choice([-step, step])
-        spoiled = number == PUT and chance.random() < 0.6
-    else:
-        near, spoiled = step * chance.randint(-20, 20), chance.random() < 0.35
-    one[row][column] = chance.choice(bad) if spoiled else written(float(number), form, chance)
-    other[row][column] = written(float(near), form, chance)
+    row, column = chance.randrange(len(one)), chance.randrange(len(STEPS))
+    value = chance.choice([PUT, number(STEPS[column])])
+    near = value + chance.choice([-1, 1]) * STEPS[column] if unit == "count" else number(STEPS[column])
+    spoiled = chance.random() < 0.4 and (unit != "count" or value == PUT)
+    one[row][column] = chance.choice(bad) if spoiled else written(value, form, chance)
+    other[row][column] = written(near, form, chance)
     return (one, other) if chance.random() < 0.5 else (other, one)

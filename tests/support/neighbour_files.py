@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from changed_files import changed_file, takes_number
+from changed_files import changed_file, declared_rules
 from reading_cases import CASES, OWNED_CASES
 from reading_law import Case, owned
 
@@ -33,7 +33,7 @@ MARKER = "zq7x"
 MOST_RECORDS = 2
 #: the number of the unit that only one of two files has
 OWN = 1_000
-BOUNDED = Domain.declare(x=NumberAxis.between(0, 6, 1), y=NumberAxis.between(-8, 8, "0.5"))
+BOUNDED = Domain.declare(x=NumberAxis.between(-4, 6, "0.5"), y=NumberAxis.between(-8, 8, "0.5"))
 NOT_FILES = ("polars", "pandas", "plain", "networkx", "sparse", "an array")
 #: settings with which a small file is published in milliseconds
 SETTINGS = {
@@ -107,9 +107,7 @@ def make_pair(combination: Combination, chance: random.Random, place: Path) -> C
         (folder / "account.toml").write_text(f'total = "100"\nunit = "{combination.unit}"\n')
     words, epsilon = make_words(combination, chance, data, source)
     refusable = "on_bad" not in source.options
-    return CommandPair(
-        words=words, folders=folders, data=data, epsilon=epsilon, refusable=refusable, markers=(MARKER,)
-    )
+    return CommandPair(words=words, folders=folders, data=data, epsilon=epsilon, refusable=refusable, markers=(MARKER,))
 
 
 def pack(path: Path) -> Path:
@@ -146,12 +144,11 @@ def make_words(
 
 
 def make_source(combination: Combination, chance: random.Random, place: Path) -> Source:
-    """Make two contents; in three of four what becomes of unreadable cells is declared, where it can be."""
-    if combination.unit not in KINDS[combination.kind].changed:
-        return unit_more(combination, chance, place, declared=chance.random() < 0.75)
-    declared = takes_number(combination.kind) and chance.random() < 0.75
-    build, contents, domain, options = changed_file(combination.unit, chance, declared=declared, marker=MARKER)
-    return Source(build, contents, domain, options, {})
+    """Make two contents; in most cases what becomes of unreadable cells is declared, where it can be."""
+    if combination.unit in KINDS[combination.kind].changed:
+        build, contents, domain, options = changed_file(combination.kind, combination.unit, chance, MARKER)
+        return Source(build, contents, domain, options, {})
+    return unit_more(combination, chance, place, declared=chance.random() < 0.75)
 
 
 # ---- units that are added or removed
@@ -184,8 +181,9 @@ def unit_more(combination: Combination, chance: random.Random, place: Path, *, d
     units += [list(units[0])] if units and chance.random() < 0.2 else []
     if not declared:
         units = [rows for rows in units if count_units(case, rows, combination.unit, place, strict=True) is not None]
-    own = None
-    while own is None or (count_units(case, own, combination.unit, place) or 0) > 1:
+    # in most pairs the unit is one that can be read, in whatever way it is written
+    least, own = int(chance.random() < 0.6), None
+    while own is None or not least <= (count_units(case, own, combination.unit, place) or 0) <= 1:
         own = spoil(chance, case.unit(chance, OWN)[:most])
         if combination.unit == "person":
             own = [owned(case, row, "v") for row in own]
@@ -194,7 +192,8 @@ def unit_more(combination: Combination, chance: random.Random, place: Path, *, d
     rest = in_turn(chance, *units) if chance.random() < 0.5 else [row for rows in units for row in rows]
     both = in_turn(chance, rest, own)
     contents = (both, rest) if chance.random() < 0.5 else (rest, both)
-    options = {**case.options, "on_bad": "drop"} if declared else case.options
+    rounding = declared_rules(combination.kind, chance) if combination.kind == "matrices" else {}
+    options = {**case.options, **rounding, "on_bad": "drop"} if declared else case.options
     return Source(case.build, contents, case.domain, options, case.columns)
 
 
@@ -202,9 +201,7 @@ def count_units(case: Case, rows: list[Any], unit: str, folder: Path, *, strict:
     """Count the units that rows are read as; None if they are refused."""
     options = case.options if strict else {**case.options, "on_bad": "drop"}
     try:
-        data = read(
-            case.build(rows, folder), kind=case.kind, domain=case.domain, options=options, columns=case.columns
-        )
+        data = read(case.build(rows, folder), kind=case.kind, domain=case.domain, options=options, columns=case.columns)
     except HedgerowError:
         return None
     return data.count_units(unit)

@@ -21,6 +21,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,15 +32,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 from hedgerow.audit.replay import Recorder, Replayer
 from hedgerow.errors import InternalError, PromiseBroken
+from hedgerow.kinds import KINDS
 from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.questions import Question
-from hedgerow.publishers import base
+from hedgerow.publishers import METHODS, base
 
 __all__ = ["CommandPair", "CommandReplay", "check_command_replay"]
 
 Transcript: TypeAlias = list[tuple[Question, Any]]
 
-_READ_WRONGLY = 2
+_READ_WRONGLY, _OURS = 2, 70
 _SECONDS = 120
 #: what an entry of an account has of its own: a random id, and the day
 _OWN = re.compile(rb'^(id|made) = ".*"$', re.MULTILINE)
@@ -138,7 +140,7 @@ def check_command_replay(
     seed
         For the noise of the recorded command; the release says that it comes from the operating system all the same.
     imports
-        Modules that the processes share, to save time.
+        Further modules that the processes share, to save time.
     prepare
         Is called in each process before the command: it plants a bug, to see that the check finds it.
 
@@ -189,20 +191,27 @@ def _compare(first: _Run, second: _Run, pair: CommandPair) -> CommandReplay:
         raise InternalError(msg)
     if replayed.broken:
         _break(replayed.broken)
+    if first.code == _OURS:
+        _break(f"both commands fail: {first.err.decode(errors='replace').strip()}")
     if replayed.loss > pair.epsilon:
         _break(f"{replayed.loss} is lost between neighbours where {pair.epsilon} was promised")
+    _compare_traces(first, second)
+    return CommandReplay(replayed.loss, replayed.moved, len(first.transcript), refused=False, code=first.code)
+
+
+def _compare_traces(first: _Run, second: _Run) -> None:
+    """Require the same exit code, the same text on both streams, and the same files."""
     if first.code != second.code:
         _break(f"the exit codes are {first.code} and {second.code}")
     if _for_everybody(first.out) != _for_everybody(second.out):
         _break("standard output differs")
     if first.err != second.err:
         _break("standard error differs")
-    if first.files.keys() != second.files.keys():
-        _break(f"{min(first.files.keys() ^ second.files.keys())} is written of one neighbour only")
+    if names := first.files.keys() ^ second.files.keys():
+        _break(f"{min(names)} is written of one neighbour only")
     for name, content in first.files.items():
         if content != second.files[name]:
             _break(f"{name} differs")
-    return CommandReplay(replayed.loss, replayed.moved, len(first.transcript), refused=False, code=first.code)
 
 
 def _break(what: str) -> None:
@@ -230,7 +239,7 @@ def _run(order: _Order, imports: Sequence[str]) -> _Run:
     """Run a command in a new process, and collect what it leaves behind."""
     before = _files(order.folder)
     context = get_context("forkserver")
-    context.set_forkserver_preload([order.main.__module__, *imports])
+    context.set_forkserver_preload([order.main.__module__, *imports, *_modules()])
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(theirs, order))
     process.start()
@@ -255,6 +264,12 @@ def _run(order: _Order, imports: Sequence[str]) -> _Run:
         if before.get(name) != content
     }
     return _Run(code, out, err, written, frozenset(written) - frozenset(before), transcript, asked, replayed)
+
+
+def _modules() -> list[str]:
+    """What nearly every command imports: how files are read and written, and the methods."""
+    methods = (f"hedgerow.publishers.{where.partition(':')[0]}" for where in METHODS.values())
+    return ["polars", "scipy.special", *(f"hedgerow.io.{kind}" for kind in KINDS), *methods]
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -297,8 +312,6 @@ def _summary(replayer: Replayer) -> _Replayed:
 
 def _captured(order: _Order) -> tuple[int, bytes, bytes]:
     """Run a command with its standard streams in files, as a shell would redirect them."""
-    import tempfile  # noqa: PLC0415 - only here
-
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         sys.stderr.flush()
