@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import random
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -108,8 +110,10 @@ def parquet_file(rows: list[list[float | None]], folder: Path) -> Path:
 
 
 FORMS: dict[str, Callable[[list[Any], Path], Path]] = {"csv": csv_file, "npy": npy_file, "parquet": parquet_file}
+#: a mark or a carriage return at the end of a line belongs to the line, and what is left may be a number
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 UNREADABLE: dict[str, list[Any]] = {
-    "csv": [cell for cell in WILD_TEXTS if b"," not in cell and b'"' not in cell],
+    "csv": [cell for cell in WILD_TEXTS if not NUMBER.fullmatch(cell.removeprefix(BOM_UTF8).strip(b' \t\r"'))],
     "npy": [float("nan"), float("inf"), float("-inf")],
     "parquet": [None, float("nan"), float("inf")],
 }

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from backports import zstd
 from changed_files import changed_file, declared_rules
 from reading_cases import CASES, OWNED_CASES
 from reading_law import Case, owned
@@ -45,7 +46,7 @@ SETTINGS = {
 FURTHER = [
     (0.3, ["--json"]),
     (0.3, ["--account", "account.toml"]),
-    (0.7, ["--even-if-useless"]),
+    (0.8, ["--even-if-useless"]),
 ]
 
 
@@ -95,12 +96,12 @@ def make_pair(combination: Combination, chance: random.Random, place: Path) -> C
     """Write two folders, and return the command for them."""
     source = make_source(combination, chance, place)
     folders = (place / "one", place / "other")
-    packed = chance.random() < 0.15
+    packed = chance.choice([".gz", ".zst"]) if chance.random() < 0.2 else ""
     data = ""
     for folder, content in zip(folders, source.contents, strict=True):
         folder.mkdir()
         path = source.build(content, folder)
-        data = (pack(path) if packed and path.suffix not in {".npy", ".parquet"} else path).name
+        data = (pack(path, packed) if packed and path.suffix not in {".npy", ".parquet"} else path).name
         if source.domain is not None:
             text = draft_domain(source.domain).replace("read_from_private_data = true\n", "")
             (folder / "domain.toml").write_text(text)
@@ -110,9 +111,10 @@ def make_pair(combination: Combination, chance: random.Random, place: Path) -> C
     return CommandPair(words=words, folders=folders, data=data, epsilon=epsilon, refusable=refusable, markers=(MARKER,))
 
 
-def pack(path: Path) -> Path:
-    packed = path.with_name(f"{path.name}.gz")
-    packed.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+def pack(path: Path, ending: str) -> Path:
+    packed = path.with_name(path.name + ending)
+    content = path.read_bytes()
+    packed.write_bytes(gzip.compress(content, mtime=0) if ending == ".gz" else zstd.compress(content))
     path.unlink()
     return packed
 
@@ -122,7 +124,7 @@ def make_words(
 ) -> tuple[tuple[str, ...], Fraction]:
     """Return a command, and the largest loss that it promises."""
     method, kind, unit = combination
-    epsilon = chance.choice(["0.1", "1", "2.5"])
+    epsilon = chance.choice(["0.1", "1", "8"])
     words = ["publish", data, "--kind", kind, "--method", method, "--epsilon", epsilon, "--unit", unit, "--out", "out"]
     k = chance.choice([1, 1, 3]) if kind == "graphs" else 1
     words += ["--k", str(k)] if k > 1 else []
