@@ -11,9 +11,9 @@ import pytest
 from figures import write_figures
 from neighbour_files import COMBINATIONS, Combination, pairs_of
 
-from hedgerow.audit import CommandPair, CommandReplay, check_command_replay
 from hedgerow.cli.app import main
 from hedgerow.errors import PromiseBroken
+from hedgerow.testing import CommandPair, CommandReplay, check_command_replay
 
 IMPORTS = ("hedgerow.cli.publish", "hedgerow.jobs.publish")
 
@@ -216,6 +216,14 @@ def test_a_command_that_publishes_nothing_asks_nothing(tmp_path):
     for number, more in enumerate(("--dry-run", "--carry owner")):
         replay = replayed(write_pair(tmp_path / str(number), f"{SETS} {more}", *MORE[1:]), 3)
         assert (replay.questions, replay.code) == (0, [0, 3][number])
+
+
+def test_rows_to_a_pipe_are_compared_as_a_folder_is(tmp_path):
+    words = "publish bits.bits --kind streams --method stream-count --epsilon 1 --unit event --out - --set horizon=9"
+    replay = replayed(write_pair(tmp_path / "sound", words, b"010110", b"010010"), 3)
+    assert (replay.loss, replay.moved, replay.code) == (1, True, 0)
+    with pytest.raises(PromiseBroken, match="asked differently of a neighbour"):
+        replayed(write_pair(tmp_path / "longer", words, b"010110", b"0101101"), 3)
 
 
 def test_every_command_starts_afresh(tmp_path):

@@ -21,11 +21,11 @@ from reading_cases import CASES, OWNED_CASES
 from reading_law import Case, owned
 
 from hedgerow import METHODS, Domain, NumberAxis, find_method
-from hedgerow.audit import CommandPair
 from hedgerow.errors import HedgerowError
 from hedgerow.io import read
 from hedgerow.io.domains import draft_domain
 from hedgerow.kinds import KINDS
+from hedgerow.testing import CommandPair
 
 __all__ = ["COMBINATIONS", "Combination", "pairs_of"]
 

@@ -12,7 +12,8 @@ exists then says that every cell could be read. Where a command declares what be
 file only is a difference like any other.
 
 Every command runs in a process of its own, so that no state passes from one to the other. It is forked from a server
-that has imported modules and started no thread, which takes milliseconds on Linux and macOS.
+that has imported modules and started no thread, which takes milliseconds on Linux and macOS. A script that checks
+commands must be importable, since new processes look at it (`if __name__ == "__main__":`).
 """
 
 from __future__ import annotations
@@ -149,10 +150,11 @@ def check_command_replay(
     PromiseBroken
         With the first difference.
     """
-    first = _run(_Order(main, pair.words, pair.folders[0], seed, None, prepare), imports)
+    one, other = (folder.resolve() for folder in pair.folders)
+    first = _run(_Order(main, pair.words, one, seed, None, prepare), imports)
     refused = _is_refused(first, pair)
     transcript = None if refused else first.transcript
-    second = _run(_Order(main, pair.words, pair.folders[1], seed, transcript, prepare), imports)
+    second = _run(_Order(main, pair.words, other, seed, transcript, prepare), imports)
     if refused or _is_refused(second, pair):
         for run in (first, second):
             if _is_refused(run, pair):
@@ -257,7 +259,7 @@ def _run(order: _Order, imports: Sequence[str]) -> _Run:
         ours.close()
         process.join()
     after = _files(order.folder)
-    here = os.fsencode(order.folder.resolve())
+    here = os.fsencode(order.folder)
     written = {
         name: _OWN.sub(b"", content.replace(here, b".")) if name in before else content
         for name, content in after.items()
