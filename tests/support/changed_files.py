@@ -24,7 +24,7 @@ __all__ = ["changed_file", "declared_rules"]
 
 #: what is put in the place of a cell that cannot be read
 PUT = 2
-TABLE = Domain.declare(x=NumberAxis.between(0, 6, 1), y=NumberAxis.between(-8, 8, "0.5"))
+X, Y = NumberAxis.between(0, 6, 1), NumberAxis.between(-8, 8, "0.5")
 STEPS = (1.0, 0.5)
 
 
@@ -66,7 +66,8 @@ def changed_file(
             rules,
         )
     form = chance.choice(list(FORMS))
-    return FORMS[form], changed_cells(unit, chance, form, rules, marker), TABLE, rules
+    domain = Domain.declare(x=X) if form == "column" else Domain.declare(x=X, y=Y)
+    return FORMS[form], changed_cells(unit, chance, form, rules, marker), domain, rules
 
 
 # ---- streams
@@ -97,6 +98,11 @@ def csv_file(rows: list[list[bytes]], folder: Path) -> Path:
     return folder / "a.csv"
 
 
+def column_file(rows: list[list[bytes]], folder: Path) -> Path:
+    (folder / "a.csv").write_bytes(b"x\n" + b"".join(row[0] + b"\n" for row in rows))
+    return folder / "a.csv"
+
+
 def npy_file(rows: list[list[float]], folder: Path) -> Path:
     np.save(folder / "a.npy", np.array(rows, np.float64).reshape(-1, 2))
     return folder / "a.npy"
@@ -109,11 +115,19 @@ def parquet_file(rows: list[list[float | None]], folder: Path) -> Path:
     return folder / "a.parquet"
 
 
-FORMS: dict[str, Callable[[list[Any], Path], Path]] = {"csv": csv_file, "npy": npy_file, "parquet": parquet_file}
+FORMS: dict[str, Callable[[list[Any], Path], Path]] = {
+    "csv": csv_file,
+    "column": column_file,
+    "npy": npy_file,
+    "parquet": parquet_file,
+}
 #: a mark or a carriage return at the end of a line belongs to the line, and what is left may be a number
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NO_NUMBERS = [cell for cell in WILD_TEXTS if not NUMBER.fullmatch(cell.removeprefix(BOM_UTF8).strip(b' \t\r"'))]
 UNREADABLE: dict[str, list[Any]] = {
-    "csv": [cell for cell in WILD_TEXTS if not NUMBER.fullmatch(cell.removeprefix(BOM_UTF8).strip(b' \t\r"'))],
+    # commas and quotes say where other cells of the line begin: they are no content of one cell
+    "csv": [cell for cell in NO_NUMBERS if not set(cell) & set(b',"\r')],
+    "column": NO_NUMBERS,
     "npy": [float("nan"), float("inf"), float("-inf")],
     "parquet": [None, float("nan"), float("inf")],
 }
@@ -121,7 +135,7 @@ UNREADABLE: dict[str, list[Any]] = {
 
 def written(number: float, form: str, chance: random.Random) -> Any:
     """Write a number in one of many ways."""
-    if form != "csv":
+    if form in {"npy", "parquet"}:
         return number
     plain = repr(number).removesuffix(".0")
     ways = [plain, repr(number), f" {plain} ", f'"{plain}"', f"{number:.5f}", f"{number:e}", f"{number:+.4f}"]
@@ -132,7 +146,9 @@ def changed_cells(
     unit: str, chance: random.Random, form: str, rules: dict[str, str], marker: str
 ) -> tuple[list[Any], list[Any]]:
     """Change one cell to any other, or by one step; a count that cannot be read is the number that is put for it."""
-    bad = [*UNREADABLE[form], *([marker.encode(), b"\xe9" + marker.encode() * 2_000] if form == "csv" else [])]
+    bad, steps = list(UNREADABLE[form]), STEPS[:1] if form == "column" else STEPS
+    if form in {"csv", "column"}:
+        bad += [marker.encode(), b"\xe9" + marker.encode() * 2_000]
     # between two steps: what is off by the same is one step apart as well
     between = [0.0, 0.25, 0.125, 0.4375] if takes_rounding("matrices") else [0.0]
 
@@ -143,11 +159,11 @@ def changed_cells(
         unreadable = "on_bad" in rules and chance.random() < 0.2
         return chance.choice(bad) if unreadable else written(number(step), form, chance)
 
-    one = [[cell(step) for step in STEPS] for _ in range(chance.randint(1, 6))]
+    one = [[cell(step) for step in steps] for _ in range(chance.randint(1, 6))]
     other = [list(row) for row in one]
-    row, column = chance.randrange(len(one)), chance.randrange(len(STEPS))
-    value = chance.choice([PUT, number(STEPS[column])])
-    near = value + chance.choice([-1, 1]) * STEPS[column] if unit == "count" else number(STEPS[column])
+    row, column = chance.randrange(len(one)), chance.randrange(len(steps))
+    value = chance.choice([PUT, number(steps[column])])
+    near = value + chance.choice([-1, 1]) * steps[column] if unit == "count" else number(steps[column])
     spoiled = chance.random() < 0.4 and (unit != "count" or value == PUT)
     one[row][column] = chance.choice(bad) if spoiled else written(value, form, chance)
     other[row][column] = written(near, form, chance)
