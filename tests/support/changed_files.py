@@ -86,7 +86,8 @@ def changed_events(pool: Pool, chance: random.Random, *, declared: bool, marker:
     other = list(one)
     at = chance.randrange(len(one))
     one[at] = chance.choice(pool.tame)
-    other[at] = chance.choice(wild if chance.random() < 0.35 else pool.tame)
+    another = [event for event in pool.tame if event != one[at]]
+    other[at] = chance.choice(wild if chance.random() < 0.3 else another)
     return (one, other) if chance.random() < 0.5 else (other, one)
 
 
