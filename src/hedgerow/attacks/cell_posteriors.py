@@ -22,12 +22,12 @@ Integers: TypeAlias = NDArray[np.int64]
 #: points of the grid of a column: a wider one has so little noise for its range that a normal law is as good
 _MOST_POINTS = 1024
 #: points per standard deviation, where steps are finer; and how many deviations of a column its grid reaches
-_FINE, _REACH = 4.0, 12.0
+_FINE, _REACH = 3.0, 12.0
 #: rows that laws are fitted to, and rows whose posteriors are computed at a time
-_FITTED, _BLOCK = 3000, 2048
+_FITTED, _BLOCK = 1000, 2048
 #: classes of rows of the second kind of prediction: more fit the noise
 _CLASSES = 2
-_ROUNDS = 60
+_ROUNDS = 30
 #: what every value counts beside what is seen of it: rows, in the law of a column and in that of a class
 _PRIOR = 0.5
 _HALF = 0.5

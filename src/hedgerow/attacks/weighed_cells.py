@@ -22,7 +22,7 @@ Integers: TypeAlias = NDArray[np.int64]
 #: rows whose cells are weighed; those of larger releases are a sample
 _MOST = 20_000
 #: how often a rotation is fitted again to the cells that it gave
-_REFITS = 5
+_REFITS = 3
 
 
 class Numbers(NamedTuple):
