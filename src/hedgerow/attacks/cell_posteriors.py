@@ -173,10 +173,10 @@ def _make_grids(sample: Floats, linear: Linear, steps: Floats | None, bounds: Bo
         unit = step * max(1.0, np.floor(unit / step)) if step else unit
         low = max(float(column.min()), column.mean() - _REACH * spread, float(bounds.low[number]))
         high = min(float(column.max()), column.mean() + _REACH * spread, float(bounds.high[number]))
+        grid: Floats = np.empty(0)
         if unit and 0 < (high - low) / unit <= _MOST_POINTS:
-            grids.append(np.arange(np.floor(low / unit + _ROUNDING), np.ceil(high / unit - _ROUNDING) + 1.0) * unit)
-        else:
-            grids.append(np.empty(0))
+            grid = np.arange(np.floor(low / unit + _ROUNDING), np.ceil(high / unit - _ROUNDING) + 1.0) * unit
+        grids.append(grid)
     return grids
 
 
@@ -191,7 +191,7 @@ def _likelihoods(rows: Floats, grids: list[Floats], noise: Floats) -> list[Float
 
 def _fit_classes(likelihoods: list[Floats]) -> Classes:
     """Fit latent classes by expectation and maximisation; they start as equal parts along the first component."""
-    means = np.column_stack([each @ np.arange(each.shape[1]) / (each.sum(1) + _TINY) for each in likelihoods])
+    means: Floats = np.array([each @ np.arange(each.shape[1]) / (each.sum(1) + _TINY) for each in likelihoods]).T
     centred = (means - means.mean(0)) / (means.std(0) + _TINY)
     along = centred @ np.linalg.eigh(centred.T @ centred)[1][:, -1]
     part = np.argsort(np.argsort(along)) * _CLASSES // len(along)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.attacks.cell_posteriors import Bounds, guess_bounds
+from hedgerow.attacks.cell_posteriors import Bounds
 from hedgerow.attacks.spectral_filtering import choose_rank, estimate_noise, noise_edge
 from hedgerow.errors import ParameterError
 
@@ -100,11 +100,6 @@ class Knowledge:
     def unknown_at(self) -> Integers:
         """Where those are in the release."""
         return self.positions[self.unknown]
-
-    @property
-    def bounds(self) -> Bounds:
-        """The bounds of the columns: public, or those that several known rows attain."""
-        return self.declared or guess_bounds(self.originals)
 
     @property
     def complete(self) -> bool:

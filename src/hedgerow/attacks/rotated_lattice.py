@@ -113,15 +113,21 @@ def _compare_values(coordinates: Floats, sample: Floats) -> Floats:
     for number, column in enumerate(sample.T):
         # between values, so that rounding does not move a value to another bin
         values = np.unique(column)
-        cuts = np.unique(np.searchsorted(values, np.quantile(column, levels)))
-        cuts = (values[np.maximum(cuts - 1, 0)] + values[cuts]) / 2
-        expected = np.bincount(np.searchsorted(cuts, column), minlength=len(cuts) + 1) / len(column)
+        at_values = np.unique(np.searchsorted(values, np.quantile(column, levels)))
+        cuts = (values[np.maximum(at_values - 1, 0)] + values[at_values]) / 2
+        expected = _share_out(column, cuts)
         for at, other in enumerate(coordinates.T):
-            seen = np.bincount(np.searchsorted(cuts, other), minlength=len(cuts) + 1) / len(other)
+            seen = _share_out(other, cuts)
             shares = (expected - seen) ** 2 / np.maximum(expected + seen, np.finfo(float).tiny)
             mean = (column.mean() - other.mean()) ** 2 / max(float(column.var()), np.finfo(float).tiny)
             costs[at, number] = many * (2 * float(shares.sum()) + mean)
     return costs
+
+
+def _share_out(values: Floats, cuts: Floats) -> Floats:
+    """Return the share of the values in each bin between the cuts."""
+    bins: Integers = np.searchsorted(cuts, values).astype(np.int64)
+    return np.bincount(bins, minlength=len(cuts) + 1) / len(values)
 
 
 def _exchange(coordinates: Floats, sample: Floats, names: Integers, costs: Floats) -> Integers:
