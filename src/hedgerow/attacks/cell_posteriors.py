@@ -9,6 +9,7 @@ the exact number: noise of the size of a step does not hide whole numbers.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -170,14 +171,19 @@ def _make_grids(sample: Floats, linear: Linear, steps: Floats | None, bounds: Bo
         spread = float(np.sqrt(max(column.var() - noise**2, 0.0)))
         step = 0.0 if steps is None else float(steps[number])
         unit = min(noise, signal) / _FINE
-        unit = step * max(1.0, np.floor(unit / step)) if step else unit
-        low = max(float(column.min()), column.mean() - _REACH * spread, float(bounds.low[number]))
-        high = min(float(column.max()), column.mean() + _REACH * spread, float(bounds.high[number]))
-        grid: Floats = np.empty(0)
-        if unit and 0 < (high - low) / unit <= _MOST_POINTS:
-            grid = np.arange(np.floor(low / unit + _ROUNDING), np.ceil(high / unit - _ROUNDING) + 1.0) * unit
-        grids.append(grid)
+        unit = step * max(1, math.floor(unit / step)) if step else unit
+        middle = float(column.mean())
+        low = max(float(column.min()), middle - _REACH * spread, float(bounds.low[number]))
+        high = min(float(column.max()), middle + _REACH * spread, float(bounds.high[number]))
+        grids.append(_multiples(low, high, unit) if unit else np.empty(0))
     return grids
+
+
+def _multiples(low: float, high: float, unit: float) -> Floats:
+    """Return the multiples of a unit from a bound to the other; none if there is one only, or if they are too many."""
+    if not 0 < (high - low) / unit <= _MOST_POINTS:
+        return np.empty(0)
+    return unit * np.array(range(math.floor(low / unit + _ROUNDING), math.ceil(high / unit - _ROUNDING) + 1), float)
 
 
 def _likelihoods(rows: Floats, grids: list[Floats], noise: Floats) -> list[Floats]:
@@ -191,7 +197,9 @@ def _likelihoods(rows: Floats, grids: list[Floats], noise: Floats) -> list[Float
 
 def _fit_classes(likelihoods: list[Floats]) -> Classes:
     """Fit latent classes by expectation and maximisation; they start as equal parts along the first component."""
-    means: Floats = np.array([each @ np.arange(each.shape[1]) / (each.sum(1) + _TINY) for each in likelihoods]).T
+    means = np.empty((len(likelihoods[0]), len(likelihoods)))
+    for number, each in enumerate(likelihoods):
+        means[:, number] = each @ np.arange(each.shape[1]) / (each.sum(1) + _TINY)
     centred = (means - means.mean(0)) / (means.std(0) + _TINY)
     along = centred @ np.linalg.eigh(centred.T @ centred)[1][:, -1]
     part = np.argsort(np.argsort(along)) * _CLASSES // len(along)

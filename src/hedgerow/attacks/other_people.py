@@ -105,8 +105,7 @@ def _small_turn(rows: Floats, wanted: Floats, weights: Floats) -> Floats:
         left -= (one[:, None] == other) * squares[one][:, None] * gram[np.ix_(starts, ends)]
     sizes = np.sqrt(np.maximum(np.diag(left), np.finfo(float).tiny))
     scaled = left / np.outer(sizes, sizes) + _RIDGE * np.eye(len(sizes))
-    entries: Floats = np.linalg.lstsq(scaled, right / sizes, rcond=None)[0]
-    entries = entries / sizes
+    entries = cast("Floats", np.linalg.lstsq(scaled, right / sizes, rcond=None)[0]) / sizes
     entries *= min(1.0, _LARGEST_TURN / max(float(np.abs(entries).max(initial=0.0)), np.finfo(float).tiny))
     skew = np.zeros((len(weights), len(weights)))
     skew[first, second], skew[second, first] = entries, -entries
