@@ -39,9 +39,8 @@ def find_axes(released: Floats, steps: Floats) -> Floats | None:
 
     Examples
     --------
-    >>> draw = np.random.default_rng(1)
     >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    >>> axes = find_axes(draw.integers(0, 9, (40, 2)) @ turn, np.ones(2))
+    >>> axes = find_axes(np.arange(40)[:, None] * [3, 5] % [7, 9] @ turn, np.ones(2))
     >>> sorted(np.abs(axes @ turn.T).round(6).tolist())
     [[0.0, 1.0], [1.0, 0.0]]
     """
@@ -90,8 +89,7 @@ def name_columns(coordinates: Floats, sample: Floats) -> tuple[Integers, Floats]
 
     Examples
     --------
-    >>> draw = np.random.default_rng(1)
-    >>> people = draw.exponential([1.0, 5.0, 2.0], (200, 3))
+    >>> people = -np.log(1 - np.arange(200)[:, None] * [0.618034, 0.414214, 0.732051] % 1) * [1, 5, 2]
     >>> names, signs = name_columns(people[:100][:, [2, 0, 1]] * [1, -1, 1], people[100:])
     >>> names.tolist(), signs.tolist()
     ([2, 0, 1], [1.0, -1.0, 1.0])
