@@ -24,7 +24,8 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: up to here floating-point numbers are exact: whole numbers; and multiples of a unit, with the middles between them
+#: up to here floating-point numbers are told apart: whole numbers, and halves, quarters, ... in all; and multiples of
+#: another unit with the middles between them
 _WHOLE, _FRACTIONS = 2**53, 10**14
 #: a number nearer to 0 than this is nearer than any point of a lattice and any middle between two
 _TINY = 1000
@@ -94,7 +95,7 @@ class Lattice:
 
     @property
     def _most(self) -> int:
-        return _WHOLE if self.unit == 1 else _FRACTIONS
+        return _WHOLE if self.unit & (self.unit - 1) == 0 else _FRACTIONS
 
     def is_near(self, numbers: Floats) -> Flags:
         """Return which numbers are so small that floating-point numbers tell multiples of the unit apart."""

@@ -112,7 +112,7 @@ def read(
 def _require_removable(kind: str) -> None:
     """Refuse to drop units of a kind whose units are all changed, and never left out."""
     row = find_output_kind(kind)
-    if set(row.type.units) <= set(row.changed):
+    if row.changed and set(row.type.units) <= set(row.changed):
         unit = row.type.units[0]
         msg = (
             f"an {unit} of {kind} cannot be dropped: how many there are is public, and all after it would have other "

@@ -133,12 +133,12 @@ def split_lines(where: str, content: bytes, request: LineRequest, before: int = 
 
 
 def keep_as_text(content: bytes) -> bytes:
-    """Put a sign that no number has in the place of bytes that are no text; line breaks and commas stay where they are.
+    r"""Put a sign that no number has in the place of bytes that are no text; line breaks and commas stay.
 
     Examples
     --------
-    >>> keep_as_text(b"1,\\xff\\n2\\0,3").decode()
-    '1,\ufffd\\n2\ufffd,3'
+    >>> ascii(keep_as_text(b"1,\xff\n2\0,3").decode())
+    "'1,\\ufffd\\n2\\ufffd,3'"
     """
     return content.replace(b"\0", _NO_TEXT.encode()).decode(errors="replace").encode()
 
