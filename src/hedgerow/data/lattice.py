@@ -112,27 +112,33 @@ class Lattice:
     def place(self, numbers: Floats) -> Placed:
         """Place numbers, each by itself; what is not finite is off the lattice."""
         near = self.is_near(numbers)
-        whole = np.rint(np.where(near, numbers, 0) * float(self.unit)).astype(np.int64)
-        multiple = near & (whole / float(self.unit) == numbers)
-        above = whole - self.start
-        off = ~(multiple & (above % self.step == 0))
-        steps, rest = np.divmod(2 * above + self.step, 2 * self.step)
-        middle = multiple & (rest == 0)
-        between = np.flatnonzero(near & ~multiple)
-        if len(between):
-            steps[between], middle[between] = self._between(numbers[between], steps[between])
-        self._place_far(numbers, ~near & np.isfinite(numbers), steps, off)
+        close = numbers if near.all() else np.where(near, numbers, 0)
+        whole = np.rint(close * float(self.unit))
+        multiple = whole / float(self.unit) == numbers
+        above = whole.astype(np.int64) - self.start
+        steps = above if self.step == 1 else above // self.step
+        off = ~multiple if self.step == 1 else ~(multiple & (steps * self.step == above))
+        middle = np.zeros(len(numbers), np.bool_)
+        if off.any():
+            some = np.flatnonzero(off & near)
+            steps[some], middle[some] = self._round(numbers[some], above[some], multiple[some])
+            self._place_far(numbers, ~near & np.isfinite(numbers), steps, off)
         return Placed(np.clip(steps, 0, self.steps), off, middle)
 
-    def _between(self, numbers: Floats, steps: Integers) -> tuple[Integers, Flags]:
-        """Round half up: the middle between two points belongs to the upper one. Also return who is at a middle.
+    def _round(self, numbers: Floats, above: Integers, multiple: Flags) -> tuple[Integers, Flags]:
+        """Round half up: the middle between two points belongs to the upper one. Also return which are at a middle.
 
-        A decimal is below the middle exactly if its floating-point number is below that of the middle: rounding never
-        changes an order.
+        Multiples of the unit are rounded in whole numbers. Any other number is compared with the middles: a decimal is
+        below one exactly if its floating-point number is below that of the middle, since rounding changes no order.
         """
-        steps = steps - (numbers < self._middle_below(steps))
-        steps += numbers >= self._middle_below(steps + 1)
-        return steps, numbers == self._middle_below(steps)
+        steps, rest = np.divmod(2 * above + self.step, 2 * self.step)
+        middle = rest == 0
+        some = np.flatnonzero(~multiple)
+        numbers, nearest = numbers[some], steps[some]
+        nearest -= numbers < self._middle_below(nearest)
+        nearest += numbers >= self._middle_below(nearest + 1)
+        steps[some], middle[some] = nearest, numbers == self._middle_below(nearest)
+        return steps, middle
 
     def _middle_below(self, steps: Integers) -> Floats:
         return (2 * self.start + (2 * steps - 1) * self.step) / (2 * float(self.unit))

@@ -178,8 +178,10 @@ def _numbers(column: pl.Series) -> tuple[Floats, Flags]:
 def _may_be_rounded(column: pl.Series, numbers: Floats) -> Flags:
     """Return which cells are decimals that their floating-point numbers may not tell from others."""
     if isinstance(column.dtype, pl.String):
-        long = (column.str.len_bytes() > _SHORT) | column.str.contains_any(["e", "E"])
-        return long.fill_null(value=False).to_numpy()
+        rounded = (column.str.len_bytes() > _SHORT).fill_null(value=False).to_numpy(writable=True)
+        zeros = np.flatnonzero(numbers == 0)  # a short decimal can only be so small that it has become 0
+        rounded[zeros] |= column.gather(zeros).str.contains_any(["e", "E"]).to_numpy()
+        return rounded
     return np.abs(numbers) >= EXACT if column.dtype.is_integer() else np.zeros(len(column), np.bool_)
 
 
