@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -152,9 +151,7 @@ def test_whatever_is_in_a_cell_a_matrix_keeps_the_replay_law(form, name, tmp_pat
         return read(source([first, *cells], form, tmp_path), kind="matrices", domain=COLUMN, options=options)
 
     law, good = find_method(name)(), matrix("3")
-    others = [matrix(cell) for cell in BAD]
-    pairs = [*((good, other) for other in others), *pairwise(others)]
-    moved = [check_replay(law, *pair, EPSILON_1["cell"], seed).moved for seed, pair in enumerate(pairs)]
+    moved = [check_replay(law, good, matrix(cell), EPSILON_1["cell"], seed).moved for seed, cell in enumerate(BAD)]
     assert sum(moved) > len(moved) / 2
 
 
@@ -178,9 +175,9 @@ def test_whatever_an_event_is_a_stream_keeps_the_replay_law(form, tmp_path):
 
     law = find_method("stream-count")(every=2)
     bad = [cell for cell in BAD if not bits or cell[:1] not in {"", "1", "0"}]
-    pairs = [*(("0", cell) for cell in bad), *pairwise(bad)]
-    moved = [check_replay(law, *map(stream, pair), EPSILON_1["event"], seed).moved for seed, pair in enumerate(pairs)]
-    assert sum(moved) > len(moved) / 3
+    good = stream("0")
+    moved = [check_replay(law, good, stream(cell), EPSILON_1["event"], seed).moved for seed, cell in enumerate(bad)]
+    assert sum(moved) > len(moved) / 2
 
 
 def test_lines_of_a_stream_that_cannot_be_split_are_events(tmp_path):
