@@ -181,7 +181,7 @@ class LatticeCells(NamedTuple):
 
     def take(self, at: Any) -> LatticeCells:
         """Return some of the cells, by a slice or positions."""
-        return LatticeCells(*(cells[at] for cells in self))
+        return LatticeCells(self.numbers[at], self.unreadable[at], self.steps[at], self.off[at])
 
 
 def exact_number(text: str) -> Fraction:

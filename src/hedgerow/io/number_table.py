@@ -141,7 +141,7 @@ def lattice_cells(where: str, name: str, column: pl.Series, lattice: Lattice, *,
     doubtful = ((middle if rounded else ~off) | far) & _may_be_rounded(column, numbers)
     if lattice.has_decimals and doubtful.any():
         which, texts = number_values(column.filter(pl.Series(doubtful)).cast(pl.String))
-        placed = [lattice.place_one(exact_number(text)) for text in texts]
+        placed = [lattice.place_one(exact_number(str(text))) for text in texts]
         steps[doubtful] = np.array([step for step, _ in placed], np.int64)[which]
         off[doubtful] = np.array([is_off for _, is_off in placed], np.bool_)[which]
         # so far beyond the bounds its floating-point number may be another one

@@ -94,10 +94,11 @@ def _make(
         declared = replace(declared, source=source)
     axis = cast("NumberAxis", declared.axes[0][1])
     require_instead(rule, VALUE, axis)
-    if hasattr(content, "dtype") and not isinstance(content, np.ndarray):
-        return Stream(declared, ArrayEvents(_encode_column(content, axis, rule)))
     if not isinstance(content, _EventFile):
-        return Stream.from_values(content, declared, rule=rule)
+        values = cast("Any", content)
+        if hasattr(values, "dtype") and not isinstance(values, np.ndarray):
+            return Stream(declared, ArrayEvents(_encode_column(values, axis, rule)))
+        return Stream.from_values(values, declared, rule=rule)
     if content.request.estimates in ESTIMATED:
         return _read_estimates(content, declared)
     return Stream(declared, _open_events(content, axis))
