@@ -95,13 +95,16 @@ def _make(
     axis = cast("NumberAxis", declared.axes[0][1])
     require_instead(rule, VALUE, axis)
     if not isinstance(content, _EventFile):
-        values = cast("Any", content)
-        if hasattr(values, "dtype") and not isinstance(values, np.ndarray):
-            return Stream(declared, ArrayEvents(_encode_column(values, axis, rule)))
-        return Stream.from_values(values, declared, rule=rule)
+        if _is_column(content):
+            return Stream(declared, ArrayEvents(_encode_column(content, axis, rule)))
+        return Stream.from_values(content, declared, rule=rule)
     if content.request.estimates in ESTIMATED:
         return _read_estimates(content, declared)
     return Stream(declared, _open_events(content, axis))
+
+
+def _is_column(content: Any) -> bool:
+    return hasattr(content, "dtype") and not isinstance(content, np.ndarray)
 
 
 def _encode_column(column: Any, axis: NumberAxis, rule: CellRule) -> Any:
