@@ -180,6 +180,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
         if unit not in method.units:
             msg = f"{method.name} protects {', '.join(method.units)}; got unit {unit!r}"
             raise UnsupportedGuarantee(msg)
+        data.require_all(unit)
     require_plain(guarantee.to_plain())  # otherwise a recipient could not read the release
 
 
