@@ -161,6 +161,15 @@ class Trajectories(VisitRecords):
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
         return replace(self, starts=before[self.starts], pairs=self.pairs[kept])
 
+    def as_sets(self) -> Trajectories:
+        """Keep each visit of a record once, in the order of time and then of place."""
+        if not self.several:
+            return self  # times increase
+        record = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        record, pairs = distinct_rows([record, self.pairs])
+        starts = np.searchsorted(record, np.arange(len(self) + 1))
+        return replace(self, starts=starts, pairs=pairs.astype(np.int64, copy=False))
+
     def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
