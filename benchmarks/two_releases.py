@@ -1,0 +1,111 @@
+"""Two releases of one nested data set: whom they leave alone together, although each keeps its promise.
+
+Writes docs/results/two-releases.json. Patients (FHIR bundles made up by Synthea) are published twice by the same
+command, with other coins. The attacker knows the labels and the shape of a person's record, and so its class in each
+release. They link each record of the first release with the records of the second whose diagnoses, medications and
+allergies are most alike, and keep the records of the first class of which a linked one is in the second class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from nested_records import load
+from numpy.typing import NDArray
+from plans import run_plans
+
+from hedgerow import ClusTreePacking, KAnonymity, LDiversity
+from hedgerow.data import Axis
+from hedgerow.data.records import Records, VertexTable
+from hedgerow.privacy import Guarantee
+from hedgerow.privacy.tree_orbits import find_look_alikes
+
+NAME = "fhir-synthea"
+#: how many patients are published, the first of the file; and how many pairs of releases are attacked
+SIZES = {100: 5, 1_461: 1}
+PROMISES = {f"l = {least}": LDiversity(l=least) for least in (2, 3, 4)} | {
+    f"k = {least}": KAnonymity(k=least) for least in (3, 5)
+}
+#: a sensitive value of roots that no two have: it tells which published record is whose, and decides about nothing
+_OWNER = "owner"
+
+
+def with_owners(data: Records) -> Records:
+    """Add the number of each patient as a sensitive value of the root: all differ, so they exclude no class."""
+    root, *others = data.schema.types
+    root = replace(root, sensitive=_OWNER)
+    schema = replace(data.schema, types=(root, *others))
+    axes = (*data.domain.axes, (f"{root.name}.{_OWNER}", Axis(tuple(range(len(data))))))
+    domain = replace(data.domain, axes=tuple(sorted(axes, key=lambda axis: schema.axes.index(axis[0]))))
+    roots = VertexTable(data.tables[0].parent, data.tables[0].labels, np.arange(len(data)))
+    return Records(domain, schema, (roots, *data.tables[1:]))
+
+
+def owners_of(release: Records) -> NDArray[np.int64]:
+    """The number of the patient of each published record."""
+    values = release.domain.values(release.schema.types[0].sensitive_axis or "")
+    return np.array(values)[release.tables[0].sensitive]
+
+
+def count_values(data: Records, release: Records) -> NDArray[np.int64]:
+    """How often each published record has each sensitive value below the root."""
+    columns = []
+    for number, kind in enumerate(release.schema.types[1:], start=1):
+        if kind.sensitive_axis is None:
+            continue
+        table = release.tables[number]
+        given = table.sensitive >= 0
+        codes = data.domain.axis(kind.sensitive_axis).codes
+        known = [
+            codes.get(value, 0) for value in release.domain.values(kind.sensitive_axis)
+        ]  # a placeholder is in no record
+        counts = np.zeros((len(release), len(codes)), np.int64)
+        np.add.at(counts, (release.records_of(number)[given], np.array(known)[table.sensitive[given]]), 1)
+        columns.append(counts)
+    return np.hstack(columns)
+
+
+def link(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which records of the second release are most like each of the first: shared values per value of either."""
+    linked = np.zeros((len(first), len(second)), np.bool_)
+    for row, values in enumerate(first):
+        shared = np.minimum(second, values).sum(1)
+        either = np.maximum(second, values).sum(1)
+        alike = np.where(either > 0, shared / np.maximum(1, either), 1.0)
+        linked[row] = alike == alike.max()
+    return linked
+
+
+def attack(data: Records, guarantee: Guarantee, seeds: tuple[int, int]) -> dict[str, int]:
+    """Publish twice; of how many patients one candidate is left, and of how many it is the right one."""
+    first, second = (ClusTreePacking().publish(data, guarantee, seed=seed).data for seed in seeds)
+    own_first, own_second = owners_of(first), owners_of(second)
+    alike_first, alike_second = find_look_alikes(first).record, find_look_alikes(second).record
+    linked = link(count_values(data, first), count_values(data, second))
+    alone = right = 0
+    both = set(own_first.tolist()) & set(own_second.tolist())
+    for person in both:
+        here, there = int(np.flatnonzero(own_first == person)[0]), int(np.flatnonzero(own_second == person)[0])
+        members = np.flatnonzero(alike_first == alike_first[here])
+        other = alike_second == alike_second[there]
+        left = members[(linked[members] & other).any(1)]
+        alone += len(left) == 1
+        right += left.tolist() == [here]
+    return {"patients in both": len(both), "one candidate": alone, "the right one": right}
+
+
+def measure(size: int, promised: str) -> dict[str, Any]:
+    """Attack some pairs of releases of the first patients."""
+    data = load(NAME)
+    data = with_owners(data.only(np.arange(len(data)) < size))
+    runs = [attack(data, PROMISES[promised], (2 * run, 2 * run + 1)) for run in range(SIZES[size])]
+    return {"patients": size, "promise": promised, "runs": runs}
+
+
+PLANS = {f"{size:,} patients, {promised}": partial(measure, size, promised) for size in SIZES for promised in PROMISES}
+
+if __name__ == "__main__":
+    run_plans(__file__, PLANS, "two-releases")
