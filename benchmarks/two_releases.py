@@ -2,8 +2,12 @@
 
 Writes docs/results/two-releases.json. Patients (FHIR bundles made up by Synthea) are published twice by the same
 command, with other coins. The attacker knows the labels and the shape of a person's record, and so its class in each
-release. They link each record of the first release with the records of the second whose diagnoses, medications and
-allergies are most alike, and keep the records of the first class of which a linked one is in the second class.
+release. They compare diagnoses, medications and allergies of the records of both releases.
+
+- *linked*: each record of the first class is linked with the records of the whole second release that are most like it;
+  it is a candidate if one of them is in the second class. This intersects the two classes.
+- *best pair*: the person is in both classes, so the candidates are the records of the first class that are most like
+  some record of the second class.
 """
 
 from __future__ import annotations
@@ -68,15 +72,24 @@ def count_values(data: Records, release: Records) -> NDArray[np.int64]:
     return np.hstack(columns)
 
 
-def link(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which records of the second release are most like each of the first: shared values per value of either."""
-    linked = np.zeros((len(first), len(second)), np.bool_)
+def compare(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How like each record of the first release is to each of the second: shared values per value of either."""
+    alike = np.ones((len(first), len(second)))  # two records without values are alike
     for row, values in enumerate(first):
-        shared = np.minimum(second, values).sum(1)
-        either = np.maximum(second, values).sum(1)
-        alike = np.where(either > 0, shared / np.maximum(1, either), 1.0)
-        linked[row] = alike == alike.max()
-    return linked
+        shared, either = np.minimum(second, values).sum(1), np.maximum(second, values).sum(1)
+        np.divide(shared, either, out=alike[row], where=either > 0)
+    return alike
+
+
+def could_be_one(first: Records, second: Records) -> NDArray[np.bool_]:
+    """Which records of two releases have labels of roots of which one is, or is in, the other."""
+    fits = np.ones((len(first), len(second)), np.bool_)
+    for number, tree in enumerate(first.hierarchies(0)):
+        one, other = first.tables[0].labels[:, number], second.tables[0].labels[:, number]
+        labels = np.arange(len(tree.names))
+        above = (tree.ancestors[:, :, None] == labels).any(1)  # of each label, the labels that it is or is in
+        fits &= (above | above.T)[np.ix_(one, other)]
+    return fits
 
 
 def attack(data: Records, guarantee: Guarantee, seeds: tuple[int, int]) -> dict[str, int]:
@@ -84,17 +97,20 @@ def attack(data: Records, guarantee: Guarantee, seeds: tuple[int, int]) -> dict[
     first, second = (ClusTreePacking().publish(data, guarantee, seed=seed).data for seed in seeds)
     own_first, own_second = owners_of(first), owners_of(second)
     alike_first, alike_second = find_look_alikes(first).record, find_look_alikes(second).record
-    linked = link(count_values(data, first), count_values(data, second))
-    alone = right = 0
-    both = set(own_first.tolist()) & set(own_second.tolist())
-    for person in both:
+    alike = compare(count_values(data, first), count_values(data, second))
+    alike[~could_be_one(first, second)] = -1
+    found = dict.fromkeys(("patients in both", "linked: one candidate", "linked: the right one"), 0)
+    found |= dict.fromkeys(("best pair: one candidate", "best pair: the right one"), 0)
+    for person in sorted(set(own_first.tolist()) & set(own_second.tolist())):
         here, there = int(np.flatnonzero(own_first == person)[0]), int(np.flatnonzero(own_second == person)[0])
         members = np.flatnonzero(alike_first == alike_first[here])
-        other = alike_second == alike_second[there]
-        left = members[(linked[members] & other).any(1)]
-        alone += len(left) == 1
-        right += left.tolist() == [here]
-    return {"patients in both": len(both), "one candidate": alone, "the right one": right}
+        inside = alike[np.ix_(members, np.flatnonzero(alike_second == alike_second[there]))].max(1)
+        left = {"linked": members[inside == alike[members].max(1)], "best pair": members[inside == inside.max()]}
+        found["patients in both"] += 1
+        for way, candidates in left.items():
+            found[f"{way}: one candidate"] += len(candidates) == 1
+            found[f"{way}: the right one"] += candidates.tolist() == [here]
+    return found
 
 
 def measure(size: int, promised: str) -> dict[str, Any]:

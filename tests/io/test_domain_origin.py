@@ -1,4 +1,4 @@
-"""What a receiver is told of the origin of a domain: declared, asserted to be public, or in part taken from the data."""
+"""What a receiver is told of the origin of a domain: declared, asserted public, or in part taken from the data."""
 
 from __future__ import annotations
 
