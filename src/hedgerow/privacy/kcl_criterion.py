@@ -252,6 +252,10 @@ class KCL(Criterion):
             "Anyone who knows less than a visit, such as a district and a part of the day: among the "
             f"{_counted(self)} that match a sensitive value may be more frequent than promised."
         )
+        elsewhere = (
+            "Anyone who knows a visit that no record shows, and that nobody is at two places at one time: records with "
+            f"another place at that time are ruled out, and fewer than {self.k} may be left."
+        )
         return (
             *_limits_of_persons(self, domain),
             *((coarser,) if bounded else ()),
@@ -264,6 +268,7 @@ class KCL(Criterion):
                 for name in unchanged
             ),
             "How the release was made: this is a property of the published data, not of the method.",
+            elsewhere,
             minimality,
         )
 

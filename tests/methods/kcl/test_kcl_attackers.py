@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 from figures import write_figures
-from visit_attackers import ATTACKED, attack, draw_database
+from visit_attackers import ATTACKED, Database, attack, draw_database
 
 from hedgerow import KCL, find_method
 from hedgerow.data import Trajectories
@@ -49,6 +50,17 @@ def test_attackers_of_three_thousand_databases_find_nothing():
     found = {way: attack_some(way, range(3_000)) for way in ATTACKED}
     write_figures("suppression-attackers", {way: dict(each) for way, each in found.items()})
     assert not any(map(broken, found.values()))
+
+
+def test_a_visit_that_no_record_shows_rules_records_out_and_the_statement_says_so():
+    """Three were at a, and one at b: only the last shows nothing then."""
+    at_a, at_b = frozenset({(3, "a")}), frozenset({(3, "b")})
+    database = Database([at_a, at_a, at_a, at_b], ["flu"] * 4, 2, Fraction(1), 1)
+    release = find_method("kcl")().publish(database.data(), database.promise())
+    found = attack(database, release.data)
+    assert not broken(found)
+    assert found["and fewer than K lines are not ruled out"] == 1
+    assert "records with another place at that time are ruled out, and fewer than 2 may be left" in release.statement()
 
 
 @pytest.mark.parametrize("way", IN_SLOW)
