@@ -23,6 +23,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from record_cases import DOMAIN, SCHEMA, assistant, course, records, student, teacher
@@ -176,12 +177,14 @@ def _at(vertex: Vertex, path: Path) -> Vertex:
 
 def _covers(published: Vertex, known: Vertex) -> bool:
     """Whether each published label is the known one or a group that it is in."""
-    if published.kind != known.kind:
-        return False
-    names = SCHEMA.types[SCHEMA.numbers[known.kind]].quasi_axes
+    return published.kind == known.kind and _fit(known.kind, published.labels, known.labels)
+
+
+@cache
+def _fit(kind: str, published: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    names = SCHEMA.types[SCHEMA.numbers[kind]].quasi_axes
     return all(
-        shown in {"*", own, *_groups(name, own)}
-        for name, shown, own in zip(names, published.labels, known.labels, strict=True)
+        shown in {"*", own, *_groups(name, own)} for name, shown, own in zip(names, published, known, strict=True)
     )
 
 

@@ -51,6 +51,7 @@ def test_attackers_who_read_the_whole_file_find_nothing(name):
 
 
 @pytest.mark.full
+@pytest.mark.timeout(3_600)
 def test_attackers_of_three_thousand_databases_find_nothing():
     found = {name: attack_some(name, range(3_000)) for name in METHODS}
     write_figures("generalisation-attackers", {name: dict(each) for name, each in found.items()})

@@ -46,6 +46,7 @@ def test_attackers_who_read_the_whole_file_find_nothing(way):
 
 
 @pytest.mark.full
+@pytest.mark.timeout(3_600)
 def test_attackers_of_three_thousand_databases_find_nothing():
     found = {way: attack_some(way, range(3_000)) for way in ATTACKED}
     write_figures("suppression-attackers", {way: dict(each) for way, each in found.items()})
