@@ -62,8 +62,8 @@ No promise covers this. The attacker knows labels and shape of a person's record
 and compares diagnoses, medications and allergies. *Linked*: a record of the first class stays a candidate if one of \
 the records of the second release that are most like it, among all with labels of roots that fit, is in the second \
 class. *Best pair*: the candidates are the records of the first class that are most like a record of the second one. \
-Shares are of the patients in both releases; of the first 100 patients of the file, five pairs of releases were \
-attacked."""
+Where one is left, a random pick from the first class would be right for 1 in l, or k. Shares are of the patients in \
+both releases; of the first 100 patients of the file, five pairs of releases were attacked."""
 
 Run = Mapping[str, Any]
 Runs = Sequence[Run]

@@ -50,8 +50,8 @@ class Vertex(NamedTuple):
     children: tuple[Vertex, ...]
 
 
-def draw_students(seed: int) -> Records:
-    """Draw four to nine students with up to two courses, of few labels."""
+def draw_students(seed: int, *, graded: bool = True) -> Records:
+    """Draw four to nine students with up to two courses, of few labels; roots have values of two buckets, or none."""
     draw = random.Random(seed)
 
     def one_course() -> Tree:
@@ -61,7 +61,8 @@ def draw_students(seed: int) -> Records:
 
     def one() -> Tree:
         courses = [one_course() for _ in range(draw.choice((0, 1, 1, 2, 2)))]
-        return student(draw.choice((1990, 1991, 2000)), draw.choice((275, 290, 325)), *courses)
+        gpa = draw.choice((275, 290, 325)) if graded else None
+        return student(draw.choice((1990, 1991, 2000)), gpa, *courses)
 
     return records(*(one() for _ in range(draw.randint(4, 9))))
 

@@ -27,7 +27,9 @@ def attack_some(name, seeds, promises=PROMISES):
     """What the attackers find in the releases of some random databases."""
     found = Counter()
     for seed in seeds:
-        data, promise = draw_students(seed), promises[seed % len(promises)]
+        promise = promises[seed % len(promises)]
+        # roots of two buckets are never three that differ
+        data = draw_students(seed, graded=promise != LDiversity(l=3))
         try:
             published = find_method(name)().publish(data, promise, seed=seed).data
         except NotSatisfied:
@@ -47,15 +49,16 @@ def broken(found):
 def test_attackers_who_read_the_whole_file_find_nothing(name):
     found = attack_some(name, range(300))
     assert not broken(found)
-    assert found["databases"] > 200
+    assert found["databases"] >= 290
 
 
 @pytest.mark.full
 @pytest.mark.timeout(3_600)
 def test_attackers_of_three_thousand_databases_find_nothing():
-    found = {name: attack_some(name, range(3_000)) for name in METHODS}
+    found = {name: attack_some(name, range(3_100)) for name in METHODS}
     write_figures("generalisation-attackers", {name: dict(each) for name, each in found.items()})
     assert not any(map(broken, found.values()))
+    assert all(each["databases"] >= 3_000 for each in found.values())
 
 
 @pytest.mark.parametrize("name", METHODS)
