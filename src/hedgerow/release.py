@@ -124,6 +124,11 @@ class Release(Generic[Kind]):
         return cast("Kind", self.outputs[""])
 
     @property
+    def declared_axes(self) -> frozenset[str]:
+        """The axes of the domain that were declared, whatever its source is."""
+        return frozenset(name for data in self.outputs.values() for name in data.declared_axes)
+
+    @property
     def evidence(self) -> Evidence:
         """The questions asked of the data, with their shares."""
         return self.evidence_so_far()
@@ -231,6 +236,7 @@ class Release(Generic[Kind]):
         return statement_of(
             guarantee=self.guarantee,
             domain=self.domain,
+            declared=self.declared_axes,
             evidence=self.evidence,
             verdict=self.verdict,
             method=f"{method}, Hedgerow {self.version}",

@@ -35,6 +35,14 @@ from hedgerow.statement import File
 __all__ = ["verify_data", "verify_folder"]
 
 
+#: what is checked of the domain of a promise that needs a public one; asserting is no proof, and the statement says so
+_DOMAIN = {
+    Source.DECLARED: "the domain does not come from the data",
+    Source.ASSERTED: "the domain comes from the data, and the publisher asserts that it is public knowledge",
+    Source.INFERRED: "the domain is public",
+}
+
+
 def verify_folder(
     folder: Path,
     expected: Guarantee | None = None,
@@ -136,8 +144,8 @@ def _check_promise(release: Release[Any], expected: Guarantee | None) -> dict[st
     if budget is not None:
         checks["the questions spend no more than the promise"] = release.evidence.total() <= budget
     if release.guarantee.needs_public_domain:
-        public = release.domain.source is not Source.INFERRED
-        checks["the domain does not come from the data"] = public
+        source = release.domain.source
+        checks[_DOMAIN[source]] = source is not Source.INFERRED
     if expected is not None:
         checks["the promise is the one asked for"] = release.guarantee == expected
     return checks

@@ -50,6 +50,11 @@ class Dataset(ABC):
         return tuple(name for name, _ in self.domain.axes)
 
     @property
+    def declared_axes(self) -> tuple[str, ...]:
+        """The axes of the domain that are declared whatever its source is: those that cannot be taken from data."""
+        return ()
+
+    @property
     def comes_in_slices(self) -> bool:
         """Whether this is published data that is made while it is read, once; `canonical` reads it into memory."""
         return False

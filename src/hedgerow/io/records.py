@@ -205,13 +205,12 @@ class _Encoder:
         return Axis(tuple(values) or ("none",), paths)
 
     def _refuse(self, table: VertexRows, bad: Flags, what: str) -> None:
-        """Refuse the first record with such a vertex, or drop all of them."""
+        """Refuse the first such vertex, or drop all records with one."""
         if not bad.any():
             return
-        records = np.array(table.record, np.int64)[bad]
         if not self._rows.request.drop_bad:
-            self._rows.refuse(self._rows.lines[int(records.min())], what)
-        self._bad[records] = True
+            self._rows.refuse_vertices(table, np.flatnonzero(bad).tolist(), what)
+        self._bad[np.array(table.record, np.int64)[bad]] = True
 
 
 def _size(text: str) -> Any:
