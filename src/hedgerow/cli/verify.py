@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ _MARKS = {True: "yes", False: "NO", None: "?"}
     help="The name of the promise, if the options fit several. Repeatable.",
 )
 @click.option("--key", type=click.Path(), help="The public key (PEM) to check the signature with.")
+@click.option("--no-signature", is_flag=True, help="Leave a signature out of the verdict, if you have no key.")
 @click.option(
     "--owners",
     type=click.Path(),
@@ -64,6 +66,9 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     expected = None
     if options or arguments["promises"]:
         expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
+    if arguments["key"] and arguments["no_signature"]:
+        msg = "--key checks a signature and --no-signature leaves it out; give one of them"
+        raise click.UsageError(msg)
     key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"
@@ -73,10 +78,16 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
             _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
             owners = Path(arguments["owners"]) if arguments["owners"] else None
             checks = verify_folder(
-                Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"], owners=owners
+                Path(place),
+                expected,
+                kind=arguments["kind"],
+                key=key,
+                leave_out_signature=arguments["no_signature"],
+                trusted=arguments["trusted"],
+                owners=owners,
             )
         else:
-            _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
+            _refuse(arguments, ("key", "no_signature"), "a file has no signature; verify the folder it is in")
             _refuse(arguments, ("owners",), "name the column of the owners in the file with --columns person=NAME")
             if arguments["kind"] is None or expected is None:
                 msg = "to verify a file, give its --kind and the promise"
@@ -96,9 +107,10 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     if not satisfied and False not in checks.values():
         result = "cannot be checked"
     lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
-    if key is None and (Path(place) / "release.json.sig").exists():
-        lines += ["", "There is a signature, but it was not checked; give the public key with --key."]
-    document = {"satisfied": satisfied, "result": result, "checks": checks}
+    signed = os.path.lexists(Path(place) / "release.json.sig")
+    left_out = ["release.json.sig"] if signed and arguments["no_signature"] else []
+    lines += [f"-    {name} is no part of this verdict: it was not checked (--no-signature)" for name in left_out]
+    document = {"satisfied": satisfied, "result": result, "checks": checks, "left_out": left_out}
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
@@ -123,6 +135,7 @@ def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None
         "read_options": "--read",
         "schema": "--schema",
         "key": "--key",
+        "no_signature": "--no-signature",
         "owners": "--owners",
     }
     for name in names:

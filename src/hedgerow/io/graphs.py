@@ -49,7 +49,13 @@ _FORMATS = {
     "csv": Format(
         "hedgerow.io.delimited", ("csv",), "a comma-separated table with a header: one edge per line", has_columns=True
     ),
-    "parquet": Format("hedgerow.io.parquet", ("parquet",), "a Parquet table: one edge per row", has_columns=True),
+    "parquet": Format(
+        "hedgerow.io.parquet",
+        ("parquet",),
+        "a Parquet table: one edge per row",
+        has_columns=True,
+        libraries=("polars",),
+    ),
     "graphml": Format(
         "hedgerow.io.graphml", ("graphml",), "GraphML: one `node` element per vertex, one `edge` element per edge"
     ),

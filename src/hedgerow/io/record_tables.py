@@ -22,7 +22,7 @@ from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.io import delimited
 from hedgerow.io.delimited import CellTable, read_cells
-from hedgerow.io.files import read_bytes
+from hedgerow.io.files import GZIP_LEVEL, read_bytes
 from hedgerow.io.long_table import Integers, ReadRequest
 from hedgerow.io.record_layout import RecordRequest, TableRules
 from hedgerow.io.record_output import OutputDocuments
@@ -81,7 +81,8 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
             cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
             fields = zip(kind.fields, output.fields(number, numbers=False), strict=True)
             cells |= {field: pl.Series(column, dtype=pl.String) for field, column in fields}
-            packed.writestr(zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv(), zipfile.ZIP_DEFLATED)
+            info, text = zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv()
+            packed.writestr(info, text, zipfile.ZIP_DEFLATED, GZIP_LEVEL)
     return archive.getvalue()
 
 
