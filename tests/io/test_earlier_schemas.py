@@ -12,7 +12,7 @@ from terminal import run
 from hedgerow import read_release
 from hedgerow.release import OLDEST_SCHEMA, SCHEMA
 
-FOLDERS = sorted(path.parent for path in (TESTS / "folders").glob("schema-*/*/release.json"))
+FOLDERS = sorted(path.parent for path in (TESTS / "earlier").glob("schema-*/*/release.json"))
 NAMES = [f"{folder.parent.name}/{folder.name}" for folder in FOLDERS]
 KINDS = {"graphs", "matrices", "records", "sequences", "sets", "streams", "trajectories"}
 
@@ -35,6 +35,6 @@ def test_a_folder_of_an_earlier_version_is_read_and_reported(folder, tmp_path):
 
 def test_what_an_earlier_version_did_not_have_is_refused_in_it(tmp_path):
     place = tmp_path / "R"
-    shutil.copytree(TESTS / "folders/schema-3/sets", place)
+    shutil.copytree(TESTS / "earlier/schema-3/sets", place)
     seal(place, schema=4)  # which names the libraries
     assert run(["verify", str(place)], tmp_path).out.splitlines()[-1] == "NOT satisfied"

@@ -12,7 +12,7 @@ import zlib
 import polars as pl
 import pytest
 from folders import seal
-from record_files import FILES, write_students
+from record_files import write_students
 from terminal import run
 
 from hedgerow.audit import data_files

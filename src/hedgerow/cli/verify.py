@@ -57,7 +57,6 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
-    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
     from hedgerow.progress import counting  # noqa: PLC0415
@@ -66,10 +65,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     expected = None
     if options or arguments["promises"]:
         expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
-    if arguments["key"] and arguments["no_signature"]:
-        msg = "--key checks a signature and --no-signature leaves it out; give one of them"
-        raise click.UsageError(msg)
-    key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
+    key = _read_key(arguments)
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"
         raise ReadError(msg)
@@ -107,13 +103,26 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     if not satisfied and False not in checks.values():
         result = "cannot be checked"
     lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
-    signed = os.path.lexists(Path(place) / "release.json.sig")
-    left_out = ["release.json.sig"] if signed and arguments["no_signature"] else []
+    left_out = ["release.json.sig"] if arguments["no_signature"] and _is_signed(place) else []
     lines += [f"-    {name} is no part of this verdict: it was not checked (--no-signature)" for name in left_out]
     document = {"satisfied": satisfied, "result": result, "checks": checks, "left_out": left_out}
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
+
+
+def _read_key(arguments: dict[str, Any]) -> Any:
+    """Read the public key, if one was given."""
+    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
+
+    if arguments["key"] and arguments["no_signature"]:
+        msg = "--key checks a signature and --no-signature leaves it out; give one of them"
+        raise click.UsageError(msg)
+    return read_public_key(Path(arguments["key"])) if arguments["key"] else None
+
+
+def _is_signed(place: str) -> bool:
+    return os.path.lexists(Path(place) / "release.json.sig")
 
 
 def _find_kind(place: Path) -> str | None:

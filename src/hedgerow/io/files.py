@@ -43,8 +43,10 @@ __all__ = [
     "read_as_it_comes",
     "read_bytes",
     "read_chunks",
+    "read_open",
     "reason",
     "require_file",
+    "require_regular",
     "umask",
     "write_all",
     "write_file",
@@ -104,14 +106,20 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     """
     with explained(path):
         require_file(path)
-        compression = ending_of(path).compression
         with path.open("rb") as raw:
-            if not compression:
-                return raw.read()
-            content = io.BytesIO()
-            for chunk in _decompress(raw, compression, path, most):
-                content.write(chunk)
-            return content.getvalue()
+            return read_open(raw, path, most=most)
+
+
+def read_open(raw: IO[bytes], path: Path, *, most: int | None = None) -> bytes:
+    """Read an open file, decompressed by the ending of its path."""
+    require_regular(os.fstat(raw.fileno()).st_mode, path)
+    compression = ending_of(path).compression
+    if not compression:
+        return raw.read()
+    content = io.BytesIO()
+    for chunk in _decompress(raw, compression, path, most):
+        content.write(chunk)
+    return content.getvalue()
 
 
 def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> Iterator[bytes]:
@@ -155,7 +163,13 @@ def read_as_it_comes(opened: int) -> Iterator[bytes]:
 def require_file(path: Path, *, pipes: bool = False) -> None:
     """Refuse what is not a file, or a pipe if `pipes` are allowed."""
     mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
+    if not (pipes and stat.S_ISFIFO(mode)):
+        require_regular(mode, path)
+
+
+def require_regular(mode: int, path: Path) -> None:
+    """Refuse what is not a file, by its mode."""
+    if not stat.S_ISREG(mode):
         msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
         raise ReadError(msg)
 

@@ -146,7 +146,7 @@ def _known(
     if read_choice(options, "on_unknown", "error", "drop") == "drop":
         progress.count("edges with a vertex outside the domain", int((~known).sum()))
         return known
-    declare = "is not in the domain; declare it"
+    declare = "is not in the domain; declare it (blanks around it count)"
     checker.refuse(~known, f"a vertex {declare}, drop its edges with the reading option on_unknown=drop")
     listed = domain.axis(ROLE).by_text
     if not checker.table.request.drop_bad and any(str(vertex) not in listed for vertex in edges.vertices):
