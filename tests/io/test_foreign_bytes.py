@@ -219,3 +219,49 @@ def test_how_a_table_lies_in_memory_does_not_change_its_file():
     for each in (table, table[:0], table.select("b")):
         written = write_table(each)
         assert describe_foreign(written, written) == ""
+
+
+def _in_file_entry(place) -> None:
+    files = json.loads((place / "release.json").read_text())["files"]
+    seal(place, files=[{**files[0], "alice": "x"}])
+
+
+def _twice(place) -> None:
+    text = (place / "release.json").read_text()
+    (place / "release.json").write_text(text.replace('"schema": 4,', '"schema": 4,\n  "kind": "Alice",', 1))
+
+
+def _beside(name: str, text: str = "Alice", *, sealed: bool = True):
+    def change(place) -> None:
+        before = (place / name).read_text() if (place / name).exists() else ""
+        (place / name).write_text(before + text)
+        if sealed:
+            seal(place)
+
+    return change
+
+
+#: by name: what is changed in a folder of plain text, with every hash renewed
+PLANTS = {
+    "a field": lambda place: seal(place, alice="x"),
+    "a field of a file": _in_file_entry,
+    "a field twice": _twice,
+    "a note": lambda place: seal(place, notes={"Alice": 1}),
+    "a line break": _beside("release.json", "\n", sealed=False),
+    "a statement": _beside("STATEMENT.md"),
+    "a comment": _beside("data.dat", "# Alice\n"),
+    "an empty line": _beside("data.dat", "\n"),
+    "a hidden file": _beside(".alice"),
+    "a folder": lambda place: (place / "alice").mkdir(),
+}
+
+
+def test_what_stands_beside_the_data_of_a_folder_is_noticed(desk, tmp_path):
+    (desk / "p.dat").write_text("tea\n" * 300)
+    assert run(f"{SETS.replace('a.csv', 'p.dat')} --out plain", desk).code == 0
+    for name, change in PLANTS.items():
+        shutil.rmtree(tmp_path / "R", ignore_errors=True)
+        shutil.copytree(desk / "plain", tmp_path / "R")
+        change(tmp_path / "R")
+        ran = run(["verify", str(tmp_path / "R")], desk)
+        assert (ran.code, ran.out.splitlines()[-1]) == (3, "NOT satisfied"), name

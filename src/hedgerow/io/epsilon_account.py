@@ -193,7 +193,7 @@ def with_fields(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
     parts = _entries(text)
     for number, entry in enumerate(parts):
         key = _id_of(entry)
-        if key in changes:
+        if key is not None and key in changes:
             fields = changes[key]
             same = re.compile(rf"\s*({'|'.join(fields)})\s*=")
             lines = [line for line in entry.split("\n") if not same.match(line)]
