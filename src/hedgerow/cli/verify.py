@@ -54,7 +54,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     The exit code is 0 if the promise is satisfied, and 3 if it is not or cannot be checked (as for a release of another
     version of Hedgerow).
     """
-    from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
+    from hedgerow.audit.folder import verify_data  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
@@ -71,17 +71,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
         raise ReadError(msg)
     with show_progress():
         if Path(place).is_dir():
-            _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
-            owners = Path(arguments["owners"]) if arguments["owners"] else None
-            checks = verify_folder(
-                Path(place),
-                expected,
-                kind=arguments["kind"],
-                key=key,
-                leave_out_signature=arguments["no_signature"],
-                trusted=arguments["trusted"],
-                owners=owners,
-            )
+            checks = _check_folder(Path(place), expected, key, arguments)
         else:
             _refuse(arguments, ("key", "no_signature"), "a file has no signature; verify the folder it is in")
             _refuse(arguments, ("owners",), "name the column of the owners in the file with --columns person=NAME")
@@ -95,7 +85,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
             with counting() as unread:
                 data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
-            checks: dict[str, bool | None] = {f"{expected.name} holds": True}
+            checks = {f"{expected.name} holds": True}
             # what is in the file is published, whether or not it was read
             checks |= {f"nothing else is in the file ({what}: {number:,})": False for what, number in unread.items()}
     satisfied = all(checks.values())
@@ -109,6 +99,21 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
+
+
+def _check_folder(folder: Path, expected: Any, key: Any, arguments: dict[str, Any]) -> dict[str, bool | None]:
+    from hedgerow.audit.folder import verify_folder  # noqa: PLC0415
+
+    _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
+    return verify_folder(
+        folder,
+        expected,
+        kind=arguments["kind"],
+        key=key,
+        leave_out_signature=arguments["no_signature"],
+        trusted=arguments["trusted"],
+        owners=Path(arguments["owners"]) if arguments["owners"] else None,
+    )
 
 
 def _read_key(arguments: dict[str, Any]) -> Any:

@@ -209,8 +209,8 @@ def _entries(text: str) -> list[str]:
 
 def _id_of(entry: str) -> str | None:
     """The id of an entry; None if it has none."""
-    found = _ID.search(entry)
-    return found and found["id"]
+    line = _ID.search(entry)
+    return line and line["id"]
 
 
 def _lines(fields: Mapping[str, str]) -> str:

@@ -71,8 +71,8 @@ def is_library_version(text: str) -> bool:
 
 
 def _numbers(version: str) -> str:
-    found = re.match(r"[0-9]+(\.[0-9]+){0,3}", version)
-    return found.group() if found else "0"
+    numbers = re.match(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}", version)
+    return numbers.group() if numbers else "0"
 
 
 @cache
