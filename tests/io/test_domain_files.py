@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import os
+from pathlib import Path
+
 import pytest
 from terminal import run
 
-from hedgerow import Domain
+from hedgerow import Domain, read
 from hedgerow.errors import DomainError, ReadError, UndeclaredDomain
 from hedgerow.io.domains import draft_domain, read_domain
 from hedgerow.io.record_hierarchies import read_hierarchy
@@ -121,3 +126,19 @@ def test_stops_and_values_of_hierarchies_are_taken_exactly(tmp_path):
     (tmp_path / "course.csv").write_text("CS1;CS\n ;CS\n")
     with pytest.raises(DomainError, match=r"course\.csv:2: the line has no value"):
         read_hierarchy({"file": "course.csv"}, tmp_path, "course")
+
+
+@pytest.mark.slow
+def test_the_items_of_groceries_are_found_as_they_are_written(tmp_path):
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    place = Path(folder) / "groceries"
+    baskets = gzip.decompress((place / "groceries.csv.gz").read_bytes()).decode().splitlines()
+    items = [row[0] for row in csv.reader((place / "taxonomy.csv").read_text().splitlines())][1:]
+    (tmp_path / "items.txt").write_text("".join(f"{item}\n" for item in items))
+    (tmp_path / "d.toml").write_text('[item]\nfile = "items.txt"\n')
+    domain = read_domain(tmp_path / "d.toml")
+    data = read([basket.split(",") for basket in baskets], kind="sets", domain=domain)
+    assert "cream cheese " in domain.values("item")
+    assert len(data) == 9_835
