@@ -24,10 +24,12 @@ from hedgerow.privacy.parsing import from_plain
 from hedgerow.privacy.support import Support, describe_support
 from hedgerow.statement import File, statement_of
 
-__all__ = ["SCHEMA", "Manifest", "Recipe", "Release", "version"]
+__all__ = ["OLDEST_SCHEMA", "SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
 #: the version of the fields of `release.json`, independent of the version of the package
-SCHEMA = 3
+SCHEMA = 4
+#: the oldest version that is read: a field that is added later has a default, and one that is changed is read as it was
+OLDEST_SCHEMA = 3
 
 Kind = TypeVar("Kind", bound=Dataset)
 

@@ -15,7 +15,7 @@ __all__ = ["File", "limits_of", "statement_of"]
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of a release: which data set it contains, and how to read it."""
+    """One file of a release: which data set it contains, how to read it, and which libraries packed it."""
 
     data: str
     kind: str
@@ -24,6 +24,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str
     columns: dict[str, str]
     options: dict[str, str] = {}
+    written_by: dict[str, str] = {}
 
 
 def statement_of(

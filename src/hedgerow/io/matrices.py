@@ -51,7 +51,9 @@ _FORMATS = {
         "hedgerow.io.number_csv", ("csv",), "a comma-separated table with a header: one row per line", has_columns=True
     ),
     "npy": Format("hedgerow.io.npy", ("npy",), "a NumPy array: one row per record, columns in the order of the domain"),
-    "parquet": Format("hedgerow.io.number_parquet", ("parquet",), "a Parquet table", has_columns=True),
+    "parquet": Format(
+        "hedgerow.io.number_parquet", ("parquet",), "a Parquet table", has_columns=True, libraries=("polars",)
+    ),
 }
 _ROLES = ("id", "label")
 _CARRIED = {"", "id", "label", "id,label"}

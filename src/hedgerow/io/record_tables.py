@@ -22,8 +22,9 @@ from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.io import delimited
 from hedgerow.io.delimited import CellTable, read_cells
-from hedgerow.io.files import read_bytes
+from hedgerow.io.files import GZIP_LEVEL
 from hedgerow.io.long_table import Integers, ReadRequest
+from hedgerow.io.named_files import read_named
 from hedgerow.io.record_layout import RecordRequest, TableRules
 from hedgerow.io.record_output import OutputDocuments
 from hedgerow.io.record_rows import MOST_CHILDREN, RecordRows, VertexRows
@@ -52,7 +53,7 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
     folder = Path(where).parent
 
     def fetch(name: str) -> bytes:
-        return content if name == Path(where).name else read_bytes(folder / name, most=most)
+        return content if name == Path(where).name else read_named(folder, name, "the schema", most=most)[1]
 
     names = [Path(where).name, *(kind.path or f"{kind.name}.csv" for kind in schema.types[1:])]
     return _Join(where, request, names, fetch).rows()
@@ -81,7 +82,8 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
             cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
             fields = zip(kind.fields, output.fields(number, numbers=False), strict=True)
             cells |= {field: pl.Series(column, dtype=pl.String) for field, column in fields}
-            packed.writestr(zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv(), zipfile.ZIP_DEFLATED)
+            info, text = zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv()
+            packed.writestr(info, text, zipfile.ZIP_DEFLATED, GZIP_LEVEL)
     return archive.getvalue()
 
 

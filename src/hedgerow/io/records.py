@@ -46,7 +46,12 @@ _FORMATS = {
     "json": Format("hedgerow.io.json_list_records", ("json",), "a JSON list with one object per record"),
     "xml": Format("hedgerow.io.xml_records", ("xml",), "XML with one element per record"),
     "csv": Format("hedgerow.io.record_tables", ("csv",), "one CSV table per type", written_as="zip"),
-    "zip": Format("hedgerow.io.record_tables", ("zip",), "an archive with one CSV table per type, joined by numbers"),
+    "zip": Format(
+        "hedgerow.io.record_tables",
+        ("zip",),
+        "an archive with one CSV table per type, joined by numbers",
+        libraries=("zlib",),
+    ),
 }
 
 
