@@ -140,6 +140,14 @@ def test_the_command_turns_a_rotation_back_without_a_known_row():
     assert "closest points and posterior of cells, sample of others: cells within 5 %" in noisy
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("beta", [0, 1])
+def test_constant_repeated_and_empty_columns_are_no_harm(beta):
+    numbers = rng(6).integers(0, 9, (80, 2)).astype(float)
+    for column in (np.full((80, 1), 7.0), np.zeros((80, 1)), 2 * numbers[:, :1]):
+        assert attacked(np.hstack((numbers, column)), beta=beta)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("wine", 0.016), ("wdbc", 0.06)])
 def test_public_tables_fall_to_a_sample_of_others(name, most):

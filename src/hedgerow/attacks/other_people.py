@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.attacks.cell_posteriors import spread_rows
 
-__all__ = ["align_axes", "match_clouds"]
+__all__ = ["align_axes", "keep_from_zero", "match_clouds"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -23,6 +23,8 @@ Floats: TypeAlias = NDArray[np.float64]
 _MATCHED, _ROUNDS, _STILL = 600, 60, 1e-6
 #: the largest turn of a round, and how far the equations of a turn are kept from singular
 _LARGEST_TURN, _RIDGE = 0.5, 1e-9
+#: a size below this share of the largest is rounding
+_NO_SIZE = 1e-9
 
 
 def align_axes(sample: Floats, released: Floats) -> Floats:
@@ -38,7 +40,7 @@ def align_axes(sample: Floats, released: Floats) -> Floats:
     [[0.6, -0.8], [0.8, 0.6]]
     """
     axes = [np.linalg.eigh(np.cov(rows.T).reshape(rows.shape[1], -1)) for rows in (sample, released)]
-    variances = np.maximum(np.maximum(axes[0][0], axes[1][0]), np.finfo(float).tiny)
+    variances = keep_from_zero(np.sqrt(np.maximum(np.maximum(axes[0][0], axes[1][0]), 0.0))) ** 2
     along = [rows @ vectors for rows, (_, vectors) in zip((sample, released), axes, strict=True)]
     means = [rows.mean(0) for rows in along]
     rarity = 1 / len(sample) + 1 / len(released)
@@ -72,8 +74,7 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
     from scipy import linalg, optimize  # noqa: PLC0415 - slow to import
 
     sample, released = (rows[spread_rows(len(rows), _MATCHED)] for rows in (sample, released))
-    deviations = np.hypot(sample.std(0), noise)
-    weights = 1.0 / np.where(deviations > 0, deviations, max(float(deviations.max()), np.finfo(float).tiny))
+    weights = 1.0 / keep_from_zero(np.hypot(sample.std(0), noise))
     there = sample * weights
     for _ in range(_ROUNDS):
         rows = released @ rotation.T
@@ -85,6 +86,18 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
         if np.abs(turn - np.eye(len(turn))).max() < _STILL:
             break
     return rotation
+
+
+def keep_from_zero(sizes: Floats) -> Floats:
+    """Return sizes of which none is below a small share of the largest, so that they can be divided by.
+
+    Examples
+    --------
+    >>> keep_from_zero(np.array([0.0, 5.0])).tolist(), keep_from_zero(np.zeros(1)).tolist()
+    ([5e-09, 5.0], [1.0])
+    """
+    largest = float(sizes.max())
+    return np.maximum(sizes, _NO_SIZE * largest) if largest > 0 else np.ones_like(sizes)
 
 
 def _small_turn(rows: Floats, wanted: Floats, weights: Floats) -> Floats:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hedgerow.attacks.cell_posteriors import spread_rows
 from hedgerow.attacks.lattice_reduction import reduce_lattice
+from hedgerow.attacks.other_people import keep_from_zero
 
 __all__ = ["find_axes", "name_columns"]
 
@@ -108,6 +109,7 @@ def _compare_values(coordinates: Floats, sample: Floats) -> Floats:
     costs = np.empty((coordinates.shape[1], sample.shape[1]))
     many = len(coordinates) * len(sample) / (len(coordinates) + len(sample))
     levels = np.arange(1, _BINS) / _BINS
+    variances = keep_from_zero(sample.std(0)) ** 2
     for number, column in enumerate(sample.T):
         # between values, so that rounding does not move a value to another bin
         values = np.unique(column)
@@ -117,7 +119,7 @@ def _compare_values(coordinates: Floats, sample: Floats) -> Floats:
         for at, other in enumerate(coordinates.T):
             seen = _share_out(other, cuts)
             shares = (expected - seen) ** 2 / np.maximum(expected + seen, np.finfo(float).tiny)
-            mean = (column.mean() - other.mean()) ** 2 / max(float(column.var()), np.finfo(float).tiny)
+            mean = float((column.mean() - other.mean()) ** 2 / variances[number])
             costs[at, number] = many * (2 * float(shares.sum()) + mean)
     return costs
 
@@ -153,7 +155,7 @@ def _exchange(coordinates: Floats, sample: Floats, names: Integers, costs: Float
 
 def _correlate(rows: Floats) -> Floats:
     """Return correlations by Fisher's transformation, in which all of them are equally uncertain."""
-    scaled = (rows - rows.mean(0)) / np.maximum(rows.std(0), np.finfo(float).tiny)
+    scaled = (rows - rows.mean(0)) / keep_from_zero(rows.std(0))
     correlations = scaled.T @ scaled / len(rows)
     np.fill_diagonal(correlations, 0.0)
     return np.arctanh(np.clip(correlations, -_CERTAIN, _CERTAIN))
