@@ -346,6 +346,8 @@ def test_without_bounds_any_number_stands_in():
     cells = np.array([[np.nan, 1.5], [0.25, np.inf]])
     data = read(cells, kind="matrices", options={"on_bad": "-3"})
     assert data.values.tolist() == [[-3, 1.5], [0.25, -3]]
+    masked = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    assert read(masked, kind="matrices", options={"on_bad": "0"}).values.tolist() == [[1, 0], [3, 4]]
 
 
 def test_bits_may_be_rounded_but_are_not_moved():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Value
+from hedgerow.data.lattice import shortest_decimals
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.io.number_table import MatrixRequest, NumberTable, OutputRows
 
@@ -63,8 +64,13 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
         msg = f"{where} has {array.shape[1]:,} columns, more than {_MOST_COLUMNS:,}; transpose it"
         raise ReadError(msg)
     if np.ma.is_masked(array):
-        msg = f"{where} has masked cells, and a missing number is not filled in; fill them in, or leave the rows out"
-        raise ReadError(msg)
+        if request.rule.instead is None:
+            msg = (
+                f"{where} has masked cells, and a missing number is not filled in; leave the rows out, or put a number "
+                "in the place of such cells with on_bad=NUMBER"
+            )
+            raise ReadError(msg)
+        array = np.where(np.ma.getmaskarray(array), np.nan, shortest_decimals(np.ma.getdata(array)))
     names = request.names or default_names(array.shape[1])
     if len(names) != array.shape[1]:
         msg = f"{where} has {array.shape[1]} columns, and {len(names)} names are given; name each column"
