@@ -13,6 +13,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.privacy import Shares
 from hedgerow.publishers.sequences.prefix_tree.group_tests import END, GROUP, CandidateFamilies
 from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["Thresholds", "require_little_noise"]
 
@@ -45,7 +46,7 @@ class Thresholds(NamedTuple):
             few = np.log(families.candidates / (self.false_nodes * (1 + np.exp(-spend))))
             scales = np.maximum(scales, few)
         scales[families.kind == END] = 0
-        return np.clip(np.ceil(scales / spend), 1, _LARGEST).astype(np.int64)
+        return np.clip(np.ceil(on_grid(scales / spend)), 1, _LARGEST).astype(np.int64)
 
     def of_level(self, groups: PlaceGroups, share: Floats) -> Floats:
         """Approximately the least count that passes all thresholds of a level."""

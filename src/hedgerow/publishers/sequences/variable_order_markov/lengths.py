@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Sequences
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.isotonic import isotonic_regression
 from hedgerow.steps.simplex import project_to_simplex
 
@@ -96,7 +97,7 @@ def estimate_lengths(noisy: Floats, edges: Integers, scale: float) -> LengthHist
     total = max(1.0, float(noisy.sum()))
     bins = project_to_simplex(_smooth_tail(noisy, edges, scale)[None, :], np.array([total]))[0]
     width = np.diff(edges)
-    return LengthHistogram(np.append(0.0, np.repeat(bins / width, width)))
+    return LengthHistogram(np.append(0.0, np.repeat(on_count_grid(bins / width), width)))
 
 
 def _smooth_tail(noisy: Floats, edges: Integers, scale: float) -> Floats:

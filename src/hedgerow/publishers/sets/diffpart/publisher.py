@@ -18,6 +18,7 @@ from hedgerow.publishers.base import Publisher, param
 from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
 from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions, publish_leaves
 from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["DiffPart"]
 
@@ -188,4 +189,4 @@ def _require_few(cuts: HierarchyCuts) -> HierarchyCuts:
 
 
 def _at_least_one(threshold: NDArray[np.float64]) -> Integers:
-    return np.maximum(1, np.ceil(threshold)).astype(np.int64)
+    return np.maximum(1, np.ceil(on_grid(threshold))).astype(np.int64)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
 from hedgerow.publishers.sets.pairwise_marginals.population import SizeClass
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["ADD", "REMOVE", "SWAP", "Proposals", "Step", "log_acceptance", "move"]
 
@@ -44,10 +45,10 @@ class Proposals:
         weights = np.exp(model.log_weights[:head] - model.log_weights[:head].max())
         table = weights * np.exp(model.interactions[:head, :head])
         np.fill_diagonal(table, 0.0)
-        table /= table.sum(axis=1, keepdims=True)
+        table = on_grid(table / table.sum(axis=1, keepdims=True))
         near = np.zeros((head + 1, head + 1))
         near[:head, :head] = table.T
-        by_weight = weights / weights.sum()
+        by_weight = on_grid(weights / weights.sum())
         running_near = np.cumsum(table, axis=1) + np.arange(head, dtype=np.float64)[:, None]
         return cls(np.append(by_weight, 1.0), near, np.cumsum(by_weight), running_near.ravel())
 
