@@ -9,6 +9,7 @@ from typing import ClassVar
 from hedgerow.data import Sets
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import expected_noise, require_little_noise
 
 __all__ = ["FlatLaplace"]
 
@@ -53,6 +54,9 @@ class FlatLaplace(Publisher[Sets]):
         """Count every itemset with noise, and publish those that reach the threshold."""
         itemsets = 2 ** data.domain.size("item") - 1
         cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold / ledger.budget))
+        items, budget = data.domain.size("item"), float(ledger.budget)
+        most = expected_noise(itemsets, 1 / budget, cutoff) * max(1, items / 2)
+        require_little_noise(most, "items", "take a larger epsilon, a higher threshold or fewer items")
         masks, exact = data.histogram()
         # no record has mask 0 (the empty set), so itemset number i has mask i + 1
         ids, noisy = ledger.survivors(

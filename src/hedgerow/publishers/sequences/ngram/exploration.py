@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences
-from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, NextSymbol
 from hedgerow.privacy import Laplace, Ledger, PathBudget, Shares, SurvivingNodes
+from hedgerow.publishers.noise_limits import require_little_noise
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
 from hedgerow.steps.coarse_grid import on_count_grid, on_grid
@@ -24,8 +24,6 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: thresholds are computed for at least this many items, since the logarithm of one or two is too small
 _LEAST = 3
-#: most items that noise alone may produce
-_MOST = 300_000_000
 
 
 class _LiveGrams(NamedTuple):
@@ -175,12 +173,7 @@ class Exploration:
     def _require_little_noise(self, size: int, epsilon: float) -> None:
         """Refuse settings with which noise alone could produce too many items."""
         noise = size * self.l_max * self._depth / epsilon
-        if noise > _MOST:
-            msg = (
-                f"the noise of {size:,} items would add up to about {noise:.1g} items; take a "
-                "larger epsilon, a smaller l_max or n_max, or fewer items"
-            )
-            raise ParameterError(msg)
+        require_little_noise(noise, "items", "take a larger epsilon, a smaller l_max or n_max, or fewer items")
 
     def _cutoff(self, share: Shares, size: int) -> Integers:
         """The least count that passes: about one empty continuation per context does in expectation."""

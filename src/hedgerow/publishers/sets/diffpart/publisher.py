@@ -15,6 +15,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
 from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions, publish_leaves
 from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
@@ -99,6 +100,9 @@ class DiffPart(Publisher[Sets]):
     def run(self, data: Sets, ledger: Ledger) -> Sets:
         """Split every live partition, level by level, until only leaves are left."""
         tree = self._taxonomy(data.domain)
+        # a leaf is counted with half of the budget at least
+        most = SCALES * 2 / float(ledger.budget) * min(tree.leaves, self.longest)
+        require_little_noise(most, "items", "take a larger epsilon, or a smaller longest")
         if tree.leaves == 1:
             return self._count_the_only_item(data, ledger)
         cuts, partitions = HierarchyCuts.whole(tree), data.truncated(self.longest).partitions()
