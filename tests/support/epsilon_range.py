@@ -1,6 +1,6 @@
 """Publish a few small files by one method with budgets of any size, in a process that may use 2 GB of memory.
 
-    python epsilon_range.py FOLDER METHOD UNITS EPSILON,EPSILON,...
+    python epsilon_range.py FOLDER METHOD SIZE,... UNIT,... EPSILON,...
 
 For each unit, size and budget one JSON line is printed before, with the case, and one after, with what became of it.
 """
@@ -20,7 +20,6 @@ from terminal import run
 from hedgerow import find_method
 
 MEMORY = 2 << 30
-SIZES = (3, 100)
 #: per kind: the ending of the file, and its domain
 FILES = {
     "sets": ("dat", "[item]\nlow = 0\nhigh = {top}\n"),
@@ -54,12 +53,12 @@ def write_data(kind: str, units: int, path: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def publish_all(folder: Path, name: str, units: list[str], budgets: list[str]) -> None:
+def publish_all(folder: Path, name: str, sizes: list[int], units: list[str], budgets: list[str]) -> None:
     """Publish by one method, with every unit, number of records and budget."""
     method = find_method(name)
     kind = method.kinds[0].kind
     ending, domain = FILES[kind]
-    for size in SIZES:
+    for size in sizes:
         (folder / "domain.toml").write_text(domain.format(top=VALUES[size] - 1))
         write_data(kind, size, folder / f"data{size}.{ending}")
         for unit in units:
@@ -83,4 +82,6 @@ def publish_all(folder: Path, name: str, units: list[str], budgets: list[str]) -
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    publish_all(Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(","), sys.argv[4].split(","))
+    folder_, name_, *lists = sys.argv[1:]
+    sizes_, units_, budgets_ = (text.split(",") for text in lists)
+    publish_all(Path(folder_), name_, [int(size) for size in sizes_], units_, budgets_)

@@ -54,10 +54,10 @@ class FlatLaplace(Publisher[Sets]):
         """Count every itemset with noise, and publish those that reach the threshold."""
         itemsets = 2 ** data.domain.size("item") - 1
         cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold / ledger.budget))
-        items, budget = data.domain.size("item"), float(ledger.budget)
-        most = expected_noise(itemsets, 1 / budget, cutoff) * max(1, items / 2)
-        require_little_noise(most, "items", "take a larger epsilon, a higher threshold or fewer items")
         masks, exact = data.histogram()
+        most = expected_noise(itemsets, 1 / float(ledger.budget), cutoff) * max(1, data.domain.size("item") / 2)
+        remedy = "take a larger epsilon, raise the threshold, or take a method for larger domains"
+        require_little_noise(most, "items", remedy)
         # no record has mask 0 (the empty set), so itemset number i has mask i + 1
         ids, noisy = ledger.survivors(
             masks - 1,

@@ -42,13 +42,13 @@ class Proposals:
     def from_model(cls, model: PairModel) -> Proposals:
         """Take the present weights and interactions."""
         head = len(model.log_weights) - 1
-        weights = np.exp(model.log_weights[:head] - model.log_weights[:head].max())
-        table = weights * np.exp(model.interactions[:head, :head])
+        weights = on_grid(np.exp(model.log_weights[:head] - model.log_weights[:head].max()))
+        table = weights * on_grid(np.exp(model.interactions[:head, :head]))
         np.fill_diagonal(table, 0.0)
-        table = on_grid(table / table.sum(axis=1, keepdims=True))
+        table /= table.sum(axis=1, keepdims=True)
         near = np.zeros((head + 1, head + 1))
         near[:head, :head] = table.T
-        by_weight = on_grid(weights / weights.sum())
+        by_weight = weights / weights.sum()
         running_near = np.cumsum(table, axis=1) + np.arange(head, dtype=np.float64)[:, None]
         return cls(np.append(by_weight, 1.0), near, np.cumsum(by_weight), running_near.ravel())
 
