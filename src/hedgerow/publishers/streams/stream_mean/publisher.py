@@ -39,7 +39,7 @@ _MOST_SLOTS = 1 << 23
 #: sums with their noise stay far below 2**63
 _LARGEST_SUM = 1 << 52
 #: decimals of a mean that is published, as a share of high - low: those after them depend on the processor
-_DIGITS = 9
+_DIGITS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
