@@ -197,7 +197,8 @@ class Questions:
         """Cut times into blocks and places into groups by the fitted tables, and ask for records by both."""
         # both tables have the same share
         share = self.shares["first times and places"]
-        cells = float(times.sum()) * float(share) / _CROSS_CELLS
+        # the tables add up to a whole number of records, but for the grid that they are on
+        cells = round(float(times.sum())) * float(share) / _CROSS_CELLS
         blocks = floor(cells / self._places)
         blocks = min(self.times, max(min(self.times, _BLOCKS), blocks))
         groups = min(self._places, max(1, floor(cells / blocks)))
