@@ -7,8 +7,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.steps.coarse_grid import on_grid
-
 __all__ = ["apportion"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -23,7 +21,7 @@ def apportion(values: Floats, total: int, offset: float) -> Integers:
     >>> apportion(np.array([2.4, 3.3, 0.3]), 6, 0.5).tolist()
     [2, 4, 0]
     """
-    upto = np.cumsum(on_grid(values))
+    upto = np.cumsum(values)
     whole = np.floor(upto * (total / upto[-1]) + offset).astype(np.int64)
     whole[-1] = total
     return np.diff(np.minimum(whole, total), prepend=0)
