@@ -14,7 +14,14 @@ from project import VECTORS
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.evaluate import evaluate
 from hedgerow.measures.itemset_index import ItemsetIndex
-from hedgerow.measures.sets import drawn_queries, set_errors, top_utility, uniform_queries
+from hedgerow.measures.sets import (
+    drawn_queries,
+    set_errors,
+    size_distance,
+    tail_size,
+    top_utility,
+    uniform_queries,
+)
 from hedgerow.testing import sets_of, strategies
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
@@ -41,6 +48,16 @@ def test_the_printed_figures_of_the_top_itemsets(most, utility, dropped):
     assert (kept, gone) == (pytest.approx(utility, abs=1e-6), dropped)
     assert set_errors(before, after, [(1,)]).tolist() == [pytest.approx(1 / 7)]
     assert list(before.top(4)) == [(1,), (0,), (3,), (1, 3)]
+
+
+def test_sizes_are_compared_as_a_whole_and_in_the_tail():
+    long = [[*range(12)]] * 2 + [[*range(6)]] * 6
+    truth = ItemsetIndex.of(sets_of([[0]] * 592 + long, 12))
+    cut = ItemsetIndex.of(sets_of([[0]] * 592 + [[*range(6)]] * 8, 12))
+    nothing = ItemsetIndex.of(sets_of([], 12))
+    assert [size_distance(truth, other) for other in (truth, cut, nothing)] == pytest.approx([0, 2 / 600, 1])
+    # a hundredth of 600 records: two of 12 items and four of 6
+    assert [tail_size(data) for data in (truth, cut, nothing)] == pytest.approx([8, 6, 0])
 
 
 @given(data=strategies.of_kind(Sets, items=5), most=st.integers(1, 40))

@@ -1,4 +1,4 @@
-"""Utility of released sets: count queries, frequent itemsets, number of records.
+"""Utility of released sets: count queries, frequent itemsets, sizes and number of records.
 
 All of these compare with the original: they are for the owner only, and no guarantee covers them.
 Every score comes with the same measure of trivial releases, the controls.
@@ -32,6 +32,8 @@ _LONGEST = 4
 _BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
 _TOPS = (20, 100)
 _SHOWN = 20
+#: the part of the records that is their tail
+_TAIL = 0.01
 
 
 describe = describe_lists
@@ -69,7 +71,7 @@ def measure(
     for most in _TOPS:
         scores += _top_scores(most, truth, ours, others)
     scores += _support_scores(original.domain.values("item"), truth, ours, others)
-    return [*scores, _size_score(truth, ours, others)]
+    return [*scores, *_size_scores(truth, ours, others), _number_score(truth, ours, others)]
 
 
 def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
@@ -214,7 +216,50 @@ def _support_scores(
     return scores
 
 
-def _size_score(truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]) -> Score:
+def size_distance(truth: ItemsetIndex, released: ItemsetIndex) -> float:
+    """The total variation distance of the distributions of sizes; 1 if nothing was released.
+
+    That is the share of records that would have to change their size.
+    """
+    before, after = _size_shares(truth), _size_shares(released)
+    longest = max(len(before), len(after))
+    before, after = (np.pad(shares, (0, longest - len(shares))) for shares in (before, after))
+    return float(np.abs(before - after).sum() / 2)
+
+
+def tail_size(data: ItemsetIndex) -> float:
+    """The mean size of the longest hundredth of the records; 0 if there are none."""
+    shares = _size_shares(data)
+    beyond = np.cumsum(shares[::-1])[::-1] - shares  # the share of longer records
+    kept = np.clip(_TAIL - beyond, 0.0, shares)
+    return float((kept * np.arange(len(shares))).sum() / kept.sum())
+
+
+def _size_shares(data: ItemsetIndex) -> NDArray[np.float64]:
+    """The share of the records of 0, 1, ... items; no records count as empty ones."""
+    if data.records == 0:
+        return np.ones(1)
+    return np.bincount(np.diff(data.row_starts), data.weights) / data.records
+
+
+def _size_scores(truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]) -> list[Score]:
+    """How well the sizes of records are kept: all of them, and those of the longest records."""
+    whole = tail_size(truth) or 1.0
+    distance = exact_score(
+        "total variation of the sizes of records",
+        size_distance(truth, ours),
+        {name: size_distance(truth, control) for name, control in controls.items()},
+        better="lower",
+    )
+    tail = exact_score(
+        "ratio of released to original mean size of the longest hundredth of the records",
+        tail_size(ours) / whole,
+        {name: tail_size(control) / whole for name, control in controls.items()},
+    )
+    return [distance, tail]
+
+
+def _number_score(truth: ItemsetIndex, ours: ItemsetIndex, controls: Mapping[str, ItemsetIndex]) -> Score:
     whole = max(1, truth.records)
     others = {name: control.records / whole for name, control in controls.items()}
     return exact_score("ratio of released to original records", ours.records / whole, others)

@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_count_grid
+
 __all__ = ["round_together"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -21,5 +23,5 @@ def round_together(values: Floats) -> Integers:
     >>> round_together(np.array([0.4, 0.4, 0.4, 2.0])).tolist()
     [0, 1, 0, 2]
     """
-    running = np.floor(np.cumsum(values) + 0.5).astype(np.int64)
+    running = np.floor(np.cumsum(on_count_grid(values)) + 0.5).astype(np.int64)
     return np.diff(running, prepend=0)

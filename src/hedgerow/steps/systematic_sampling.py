@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.random_order import random_order_by_state
 
 __all__ = ["WeightedLabels"]
@@ -34,20 +35,20 @@ class WeightedLabels(NamedTuple):
         """Take labels, their states and their weights, in any order."""
         order = np.lexsort((label, state))
         starts = np.searchsorted(state[order], np.arange(states + 1))
-        upto = np.append(0.0, np.cumsum(weight[order], dtype=np.float64))
+        upto = np.append(0.0, np.cumsum(on_grid(weight[order])))
         return cls(starts, label[order], upto)
 
     @classmethod
     def of_rows(cls, weight: Floats) -> WeightedLabels:
         """Take one state per row, its labels the columns."""
         states, labels = len(weight), int(weight.shape[1])
-        upto = np.append(0.0, np.cumsum(weight))
+        upto = np.append(0.0, np.cumsum(on_grid(weight)))
         return cls(np.arange(states + 1) * labels, np.tile(np.arange(labels), states), upto)
 
     def scaled(self, factor: Floats) -> WeightedLabels:
         """Make labels more or less frequent, by one factor each."""
         weight = np.diff(self.upto) * factor[self.label]
-        return self._replace(upto=np.append(0.0, np.cumsum(weight)))
+        return self._replace(upto=np.append(0.0, np.cumsum(on_grid(weight))))
 
     def sample(self, state: Integers, coins: np.random.Generator, least: Integers | None = None) -> Integers:
         """Draw one label each: the `j`-th of `n` in a state, in random order, gets the quantile `(j + u) / n`.

@@ -268,7 +268,7 @@ def test_e1_a_height_below_one_would_overspend():
     assert 0.8 / height == pytest.approx(2.32, abs=0.01)
     exploration = AtThree(5, 5, adaptive=True, fill="backoff")
     # a height of 0 is no divisor of a budget, and the ledger would refuse anything beyond it
-    with changed(Exploration, "_heights", "np.clip(np.ceil(levels - _SPARE), 1, most)", "np.floor(levels)"):
+    with changed(Exploration, "_heights", "np.clip(np.ceil(on_count_grid(levels)), 1, most)", "np.floor(levels)"):
         with pytest.raises(ParameterError, match="divided by positive whole numbers"):
             exploration.explore(PAPER, UNIT.open(PAPER, Heard(VECTOR["noise"])))
 

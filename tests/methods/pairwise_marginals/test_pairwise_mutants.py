@@ -117,8 +117,14 @@ QUESTIONS = {
     ),
     "the number of records": (
         "off",
-        "return SizeHistogram.estimate(noisy, edges",
-        "return SizeHistogram.estimate(np.append(noisy[:-1], len(data) - noisy[:-1].sum()), edges",
+        "sizes = SizeHistogram.estimate(noisy, edges",
+        "sizes = SizeHistogram.estimate(np.append(noisy[:-1], len(data) - noisy[:-1].sum()), edges",
+        "publishes something else",
+    ),
+    "the largest size of the data in the statement": (
+        "off",
+        "int(sizes.edges[-1]),",
+        "int(np.diff(data.starts).max(initial=1)),",
         "publishes something else",
     ),
     "sizes up to the largest record": (

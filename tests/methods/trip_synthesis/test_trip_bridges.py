@@ -124,7 +124,7 @@ def test_places_where_many_stay():
     types = np.zeros((4, 4))
     types[0, trip_bridges.STAY], types[0, trip_bridges.NEW] = 100, 50
     kernel = trip_bridges.place_kernel(types, np.array([[100.0, 0], [50, 0]]))
-    np.testing.assert_allclose(kernel.stay, [102 / 103 * 1.5, 2 / 53 * 1.5])
+    np.testing.assert_allclose(kernel.stay, [102 / 103 * 1.5, 2 / 53 * 1.5], rtol=1e-6)
 
 
 def walked(types: list[int], length: int, number: int = 400) -> np.ndarray:

@@ -290,5 +290,5 @@ def test_too_many_places_or_times_are_refused_before_anything_is_asked(axis, siz
 
 
 def test_noise_that_makes_millions_of_records_is_refused():
-    with pytest.raises(ParameterError, match="noise alone may produce about 5e"):
+    with pytest.raises(ParameterError, match="noise alone may produce about 2e"):
         TripSynthesis().publish(trips_of(["A1"]), PureDP(epsilon="0.000005", unit="trajectory"))

@@ -37,7 +37,7 @@ def replayed(records, epsilon="1", method=TripSynthesis, l_max=8, **shape):
 
 
 LONG_LAST = ["A1 B2", "C3", "A4 A5 D6", "B2 C3 D4 A5 B6 C7"]
-UNEVEN = ["A0"] * 9 + ["B0"] * 10 + ["C0"] * 10 + ["A0"]
+UNEVEN = ["A0"] * 10 + ["B0"] * 10 + ["C0"] * 6 + ["D0"] * 5 + ["A0"]
 
 
 def test_the_data_of_these_tests_passes_without_a_bug():

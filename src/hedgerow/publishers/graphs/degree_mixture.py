@@ -17,6 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
+
 __all__ = ["estimate_degrees", "fit_mixture", "noisy_poisson"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -51,7 +53,7 @@ def estimate_degrees(noisy: Integers, scale: float, order: np.random.Generator) 
         return expected
     # a noisy degree below 0 says as much as 0 does: for each true degree it is less likely by the same factor
     step = max(1, math.ceil(scale / _GREATEST_SCALE))
-    points, weights = fit_mixture(possible[blurred] // step, scale / step)
+    points, weights = map(on_grid, fit_mixture(possible[blurred] // step, scale / step))
     # equal noisy degrees are ordered at random
     ranked = blurred[np.lexsort((order.random(len(blurred)), noisy[blurred]))]
     quantiles = (np.arange(len(ranked)) + 0.5) / len(ranked)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import index_ranges, sort_distinct
 from hedgerow.frontiers import Regions
 from hedgerow.publishers.graphs.memory_limits import require_few_pairs
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["fit_weights", "place_edges"]
 
@@ -50,7 +51,7 @@ def fit_weights(degrees: Floats, blocks: Regions, edges: Integers) -> Floats:
     for _ in range(_ROUNDS):
         expected = weights * _edges_per_weight(weights, blocks, edges)
         weights = weights * np.clip(wanted / np.maximum(expected, _TINY), 1 / _STEP, _STEP)
-    return weights
+    return on_grid(weights)
 
 
 def _edges_per_weight(weights: Floats, blocks: Regions, edges: Integers) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.graphs.region_tree import RegionTree
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.rounding import round_together
 
 __all__ = ["clip_leaves", "fit_leaves", "fit_to_total", "fit_tree"]
@@ -26,7 +27,7 @@ _ROUNDS = 100
 def clip_leaves(tree: RegionTree) -> Integers:
     """Round the count of each leaf, and clip it to the range of its region."""
     counts = tree.counts[tree.leaves.place]
-    return np.clip(np.floor(counts + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
+    return np.clip(np.floor(on_count_grid(counts) + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
 
 
 def fit_leaves(tree: RegionTree) -> Integers:

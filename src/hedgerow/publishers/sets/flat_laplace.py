@@ -9,6 +9,7 @@ from typing import ClassVar
 from hedgerow.data import Sets
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import expected_noise, require_little_noise
 
 __all__ = ["FlatLaplace"]
 
@@ -54,6 +55,9 @@ class FlatLaplace(Publisher[Sets]):
         itemsets = 2 ** data.domain.size("item") - 1
         cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold / ledger.budget))
         masks, exact = data.histogram()
+        most = expected_noise(itemsets, 1 / float(ledger.budget), cutoff) * max(1, data.domain.size("item") / 2)
+        remedy = "take a larger epsilon, raise the threshold, or take a method for larger domains"
+        require_little_noise(most, "items", remedy)
         # no record has mask 0 (the empty set), so itemset number i has mask i + 1
         ids, noisy = ledger.survivors(
             masks - 1,

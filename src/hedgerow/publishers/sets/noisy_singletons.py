@@ -11,6 +11,7 @@ import numpy as np
 from hedgerow.data import Sets
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import expected_noise, require_little_noise
 
 __all__ = ["NoisySingletons"]
 
@@ -55,8 +56,11 @@ class NoisySingletons(Publisher[Sets]):
     def run(self, data: Sets, ledger: Ledger) -> Sets:
         """Count items with noise, and publish those that reach the threshold."""
         scale = self.items / float(ledger.budget)
+        cutoff = max(1, math.ceil(math.sqrt(2) * self.threshold * scale))
+        most = expected_noise(data.domain.size("item"), scale, cutoff)
+        require_little_noise(most, "items", "take a larger epsilon, a higher threshold or fewer items")
         exact = data.count_items(most=self.items)
         noisy = ledger.ask(exact, Laplace(l1=self.items), spend=ledger.budget, label="item counts")
-        kept = np.flatnonzero(noisy >= max(1, math.ceil(math.sqrt(2) * self.threshold * scale)))
+        kept = np.flatnonzero(noisy >= cutoff)
         row = np.arange(len(kept), dtype=np.int64)
         return Sets.from_counts(row=row, item=kept, counts=noisy[kept], domain=data.domain)

@@ -95,7 +95,7 @@ class Exploration:
 
     def _grids(self, noisy: Integers) -> Integers:
         """The number of candidate rows of regions: a power of two whose square is at least the noisy count."""
-        powers = np.ceil(np.log2(np.maximum(1, noisy)) / 2).astype(np.int64)
+        powers = (np.frexp(np.maximum(1, noisy) - 1)[1].astype(np.int64) + 1) // 2
         return np.minimum(self.grid, 1 << np.maximum(powers, _LEAST_POWER))
 
     def _points(self, regions: Regions, grid: int, depth: int) -> SplitPoints:

@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
+
 __all__ = ["Choice", "Search", "spread"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -110,7 +112,7 @@ class Search:
 
     def _variances(self, precisions: Floats) -> Floats:
         """Return `spread` for many precisions, one row each."""
-        return np.mean([np.sqrt((row / precisions).sum(1)) for row in self.weights], axis=0) ** 2
+        return on_grid(np.mean([np.sqrt((row / precisions).sum(1)) for row in self.weights], axis=0) ** 2)
 
     def leave_one_out(self, choice: Choice) -> list[Choice]:
         """Return the choices with one grid less; the cells stay."""
@@ -120,7 +122,7 @@ class Search:
 
 def spread(weights: Floats, precision: Floats) -> float:
     """Return the mean standard deviation of queries, squared: one row of weights of coefficients per kind of query."""
-    return float(np.sqrt((weights / precision).sum(1)).mean() ** 2)
+    return float(on_grid(np.sqrt((weights / precision).sum(1)).mean() ** 2))
 
 
 def _add_precisions(shares: Floats, informs: Floats) -> Floats:

@@ -17,6 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_count_grid
+
 __all__ = ["UNLIMITED", "round_counts", "round_from_the_top"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -64,7 +66,7 @@ def round_counts(estimates: Floats, most: Integers) -> Integers:
 def _divide_from_the_top(estimates: Floats, most: Integers, rounded: Callable[[Floats], Floats]) -> Floats:
     """Divide the total among the cells, within their bounds, from node to node."""
     order = _halving_order(estimates.shape)
-    wanted, room = [_to_leaves(estimates, order)], [_to_leaves(most.astype(np.float64), order)]
+    wanted, room = [_to_leaves(on_count_grid(estimates), order)], [_to_leaves(most.astype(np.float64), order)]
     while len(wanted[-1]) > 1:
         wanted.append(wanted[-1][::2] + wanted[-1][1::2])
         room.append(room[-1][::2] + room[-1][1::2])

@@ -9,6 +9,7 @@ from typing import ClassVar
 from hedgerow.data import Sequences, Trajectories
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sequences.continued_prefix_tree.continued_generation import generate_continued
 from hedgerow.publishers.sequences.continued_prefix_tree.marginals import NUMBER, ask_marginals
 from hedgerow.publishers.sequences.continued_prefix_tree.time_questions import note_times
@@ -16,7 +17,7 @@ from hedgerow.publishers.sequences.prefix_tree.constrained_inference import cons
 from hedgerow.publishers.sequences.prefix_tree.growing import Growth, note_first_visits
 from hedgerow.publishers.sequences.prefix_tree.place_groups import GROUPINGS, place_groups
 from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings
-from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds, require_little_noise
+from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
 
 __all__ = ["ContinuedPrefixTree"]
 
@@ -87,7 +88,8 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
 
     def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
         """Count marginals, build the noisy prefix tree, make its counts consistent, and continue its sequences."""
-        require_little_noise(max(1 / float(NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget))
+        scale = max(1 / float(NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget)
+        require_little_noise(SCALES * scale * self.height, "items", "take a larger epsilon, or a smaller height")
         groups = place_groups(data.domain, data.labels, self.groups, _GROUP_SHARE)
         positions = data.positions(self.height)
         marginals = ask_marginals(positions, groups, self.height, ledger)

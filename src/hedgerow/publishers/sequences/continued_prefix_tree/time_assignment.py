@@ -23,6 +23,7 @@ from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
     starts_by_size,
 )
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import LabelTable, NoisyTree
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.simplex import project_to_simplex
 from hedgerow.steps.systematic_sampling import WeightedLabels
 
@@ -185,7 +186,7 @@ class TimeAssignment:
         """
         many = journeys.size - journeys.whole - 1
         row = concatenate_ranges(np.zeros_like(many), many)[1]
-        upto = np.append(0.0, np.cumsum(popular))
+        upto = np.append(0.0, np.cumsum(on_grid(popular)))
         low, high = journeys.now[row], (last - self.gap * (many + 1))[row]
         point = upto[low] + self.coins.random(len(row)) * (upto[high + 1] - upto[low])
         time = np.clip(np.searchsorted(upto, point, "right") - 1, low, high)

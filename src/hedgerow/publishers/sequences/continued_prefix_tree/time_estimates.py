@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import differs_from_model, shrink
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.simplex import project_to_simplex
 from hedgerow.steps.time_classes import duration_classes
 
@@ -94,7 +95,7 @@ def time_blocks(weight: Floats, most: int) -> Integers:
         return np.arange(len(weight))
     weight = weight + max(float(weight.mean()), 1.0) * 1e-9
     upto = np.cumsum(weight)
-    at = np.minimum(np.floor(most * (upto - weight / 2) / upto[-1]), most - 1)
+    at = np.minimum(np.floor(on_count_grid(most * (upto - weight / 2) / upto[-1])), most - 1)
     return np.unique(at, return_inverse=True)[1].astype(np.int64)
 
 

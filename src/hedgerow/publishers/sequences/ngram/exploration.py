@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences
-from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, NextSymbol
 from hedgerow.privacy import Laplace, Ledger, PathBudget, Shares, SurvivingNodes
+from hedgerow.publishers.noise_limits import require_little_noise
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
 from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
+from hedgerow.steps.coarse_grid import on_count_grid, on_grid
 
 __all__ = ["Exploration"]
 
@@ -23,10 +24,6 @@ Integers: TypeAlias = NDArray[np.int64]
 
 #: thresholds are computed for at least this many items, since the logarithm of one or two is too small
 _LEAST = 3
-#: tolerance for floating-point errors before rounding up
-_SPARE = 1e-9
-#: most items that noise alone may produce
-_MOST = 300_000_000
 
 
 class _LiveGrams(NamedTuple):
@@ -165,7 +162,7 @@ class Exploration:
         height = np.where(likely < 1, 1, most)
         some = (likely < 1) & (live.noisy > live.cutoff)
         levels = np.log(live.cutoff[some] / live.noisy[some]) / np.log(likely[some])
-        height[some] = np.clip(np.ceil(levels - _SPARE), 1, most)
+        height[some] = np.clip(np.ceil(on_count_grid(levels)), 1, most)
         return height
 
     @property
@@ -176,15 +173,10 @@ class Exploration:
     def _require_little_noise(self, size: int, epsilon: float) -> None:
         """Refuse settings with which noise alone could produce too many items."""
         noise = size * self.l_max * self._depth / epsilon
-        if noise > _MOST:
-            msg = (
-                f"the noise of {size:,} items would add up to about {noise:.1g} items; take a "
-                "larger epsilon, a smaller l_max or n_max, or fewer items"
-            )
-            raise ParameterError(msg)
+        require_little_noise(noise, "items", "take a larger epsilon, a smaller l_max or n_max, or fewer items")
 
     def _cutoff(self, share: Shares, size: int) -> Integers:
         """The least count that passes: about one empty continuation per context does in expectation."""
         rate = share.floats() / self.l_max
         least = np.log(max(size, _LEAST) / (1 + np.exp(-rate))) / rate
-        return np.maximum(1, np.ceil(least)).astype(np.int64)
+        return np.maximum(1, np.ceil(on_grid(least))).astype(np.int64)

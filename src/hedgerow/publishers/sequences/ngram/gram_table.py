@@ -6,13 +6,14 @@ import numpy as np
 
 from hedgerow.data import Domain, NGrams
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["gram_table"]
 
 
 def gram_table(tree: ExplorationTree, domain: Domain) -> NGrams:
     """All n-grams whose count is at least a half, with rounded counts."""
-    counts = np.floor(tree.counts + 0.5).astype(np.int64)
+    counts = np.floor(on_count_grid(tree.counts) + 0.5).astype(np.int64)
     context, label = np.nonzero(counts)
     lengths = tree.level[context] + 1
     row = np.repeat(np.arange(len(context)), lengths)

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from hedgerow.arrays import concatenate_ranges
 from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["Grams", "extend", "extract_sequences", "integer_grams"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-
-#: tolerance for floating-point errors before rounding down
-_SPARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,4 +142,4 @@ def _items(levels: list[Grams], length: int, grams: Integers) -> Integers:
 
 
 def _round_down(counts: Floats) -> Integers:
-    return np.floor(counts + _SPARE).astype(np.int64)
+    return np.floor(on_count_grid(counts)).astype(np.int64)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.random_order import random_order_by_state
 
 __all__ = ["MarkovChain", "correct_lengths", "sample_sequences"]
@@ -93,13 +94,13 @@ def sample_sequences(
     its expectation.
     """
     # the start is like a state in which all sequences are
-    alive = np.arange(number)
-    item = _sample(chain.start[None, :], np.zeros(number, np.int64), coins)
+    alive, follow = np.arange(number), on_grid(chain.follow)
+    item = _sample(on_grid(chain.start)[None, :], np.zeros(number, np.int64), coins)
     state = chain.first[item]
     rows, items = [alive], [item]
     for _ in range(longest - 1):
-        item = _sample(chain.follow, state, coins)
-        on = item < chain.follow.shape[1] - 1
+        item = _sample(follow, state, coins)
+        on = item < follow.shape[1] - 1
         alive, state, item = alive[on], state[on], item[on]
         if not len(alive):
             break

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 from hedgerow.publishers.sequences.prefix_tree.tree_least_squares import least_squares
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.isotonic import isotonic_regression
 
 __all__ = ["consistent_counts", "path_estimates", "project_children"]
@@ -28,7 +29,7 @@ def consistent_counts(tree: NoisyTree, inference: str, total: float = np.inf) ->
     else:
         counts = path_estimates(tree.parent, tree.level, tree.noisy, tree.weight)
     # after least squares this only removes floating-point errors
-    return project_children(tree.parent, tree.level, counts, total)
+    return on_count_grid(project_children(tree.parent, tree.level, counts, total))
 
 
 def path_estimates(parent: Integers, level: Integers, noisy: Floats, weight: Floats) -> Floats:

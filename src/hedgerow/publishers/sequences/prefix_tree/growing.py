@@ -16,6 +16,7 @@ from hedgerow.publishers.sequences.prefix_tree.group_tests import ask_children
 from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
 from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
 from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["Growth", "note_first_visits"]
 
@@ -26,8 +27,6 @@ Floats: TypeAlias = NDArray[np.float64]
 _NODES = 5_000_000
 #: shares of the budget are rounded down to multiples of one part in this many
 _SHARES = 4_096
-#: tolerance for floating-point errors before rounding up
-_SPARE = 1e-9
 
 
 class _LiveNodes(NamedTuple):
@@ -104,7 +103,7 @@ class Growth:
         height = np.where(part < 1, 1, most)
         some = (part < 1) & (noisy > limit)
         levels = np.log(limit[some] / noisy[some]) / np.log(part[some])
-        height[some] = np.clip(np.ceil(levels - _SPARE), 1, most)
+        height[some] = np.clip(np.ceil(on_count_grid(levels)), 1, most)
         return height
 
 

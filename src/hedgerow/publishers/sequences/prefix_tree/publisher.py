@@ -9,6 +9,7 @@ from typing import ClassVar
 from hedgerow.data import Sequences, Trajectories
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sequences.prefix_tree.constrained_inference import consistent_counts
 from hedgerow.publishers.sequences.prefix_tree.first_visits import (
     add_first_visits,
@@ -19,7 +20,7 @@ from hedgerow.publishers.sequences.prefix_tree.first_visits import (
 from hedgerow.publishers.sequences.prefix_tree.growing import Growth, note_first_visits
 from hedgerow.publishers.sequences.prefix_tree.place_groups import GROUPINGS, PlaceGroups, place_groups
 from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings, distinct_sequences
-from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds, require_little_noise
+from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
 
 __all__ = ["PrefixTree"]
 
@@ -99,7 +100,8 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         """Build the noisy prefix tree, make its counts consistent, and generate the release."""
         timed = data.labels.times > 1
         noise = noise_of_number(data.labels.times, ledger.budget) if timed else 0.0
-        require_little_noise(max(noise, self.threshold * self.height / float(ledger.budget)))
+        scale = max(noise, self.threshold * self.height / float(ledger.budget))
+        require_little_noise(SCALES * scale * self.height, "items", "take a larger epsilon, or a smaller height")
         groups = place_groups(data.domain, data.labels, self.groups, self.group_share)
         positions = data.positions(self.height)
         first = ask_first_visits(positions, groups, ledger) if timed else None

@@ -9,20 +9,18 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.errors import ParameterError
 from hedgerow.privacy import Shares
 from hedgerow.publishers.sequences.prefix_tree.group_tests import END, GROUP, CandidateFamilies
 from hedgerow.publishers.sequences.prefix_tree.place_groups import PlaceGroups
+from hedgerow.steps.coarse_grid import on_grid
 
-__all__ = ["Thresholds", "require_little_noise"]
+__all__ = ["Thresholds"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 #: a cutoff that no count reaches
 _LARGEST = 1 << 59
-#: most sequences that noise alone may produce, and the scales of noise that are taken into account
-_MOST, _TAIL = 300_000_000, 20
 
 
 class Thresholds(NamedTuple):
@@ -45,18 +43,10 @@ class Thresholds(NamedTuple):
             few = np.log(families.candidates / (self.false_nodes * (1 + np.exp(-spend))))
             scales = np.maximum(scales, few)
         scales[families.kind == END] = 0
-        return np.clip(np.ceil(scales / spend), 1, _LARGEST).astype(np.int64)
+        return np.clip(np.ceil(on_grid(scales / spend)), 1, _LARGEST).astype(np.int64)
 
     def of_level(self, groups: PlaceGroups, share: Floats) -> Floats:
         """Approximately the least count that passes all thresholds of a level."""
         scales = [self.group / float(part) for part in groups.spend]
         scales.append(self.place / float(1 - sum(groups.spend, Fraction(0))))
         return np.maximum(1.0, math.sqrt(2) * max(scales) / share)
-
-
-def require_little_noise(scale: float) -> None:
-    """Refuse settings with which noise of this scale alone could produce too many sequences."""
-    noise = _TAIL * scale
-    if noise > _MOST:
-        msg = f"noise alone may produce about {noise:.1g} sequences; take a larger epsilon, or a smaller height"
-        raise ParameterError(msg)

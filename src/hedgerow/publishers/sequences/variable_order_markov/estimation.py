@@ -17,6 +17,7 @@ from hedgerow.publishers.sequences.variable_order_markov.context_tree import Con
 from hedgerow.publishers.sequences.variable_order_markov.independence import pool_rows, show_dependence
 from hedgerow.publishers.sequences.variable_order_markov.plan import Plan
 from hedgerow.publishers.sequences.variable_order_markov.shrinkage import shrink
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.proportional_fitting import fit_proportionally, scale_rows
 
 __all__ = ["Estimates", "estimate_rows"]
@@ -54,7 +55,7 @@ def estimate_rows(tree: ContextTree, plan: Plan, coins: np.random.Generator) -> 
     rows.estimate_first_order()
     for level in range(2, tree.depth + 1):
         rows.estimate_longer(level)
-    return Estimates(rows.counts, rows.totals, rows.follow())
+    return Estimates(on_grid(rows.counts), on_grid(rows.totals), on_grid(rows.follow()))
 
 
 class _Rows:

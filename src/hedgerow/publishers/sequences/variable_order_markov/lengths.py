@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Sequences
-from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.isotonic import isotonic_regression
 from hedgerow.steps.simplex import project_to_simplex
 
-__all__ = ["SHARE", "LengthHistogram", "ask_lengths", "bin_edges", "estimate_lengths", "require_little_noise"]
+__all__ = ["SHARE", "LengthHistogram", "ask_lengths", "bin_edges", "estimate_lengths", "items_by_noise"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -30,8 +30,6 @@ _FINE, _WIDER = 16, 4
 _CERTAIN = 6.0
 #: equal up to rounding, relative to the largest
 _ROUNDING = 1e-12
-#: most items that noise alone may write
-_MOST = 3e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +68,9 @@ def bin_edges(longest: int) -> Integers:
     return np.array(edges, np.int64)
 
 
-def require_little_noise(longest: int, epsilon: float) -> None:
-    """Refuse a budget with which noise alone could write too many items; public numbers only."""
-    noise = longest * math.sqrt(2 * (len(bin_edges(longest)) - 1)) / (epsilon * float(SHARE))
-    if noise > _MOST:
-        msg = (
-            f"the noise of lengths up to {longest:,} could write about {noise:.1g} items; take a larger epsilon or a "
-            "smaller longest"
-        )
-        raise ParameterError(msg)
+def items_by_noise(longest: int, epsilon: float) -> float:
+    """How many items noise alone may write: the noise of all bins, in sequences of the greatest length."""
+    return longest * math.sqrt(2 * (len(bin_edges(longest)) - 1)) / (epsilon * float(SHARE))
 
 
 def ask_lengths(data: Sequences, ledger: Ledger, longest: int) -> LengthHistogram:
@@ -96,7 +88,7 @@ def estimate_lengths(noisy: Floats, edges: Integers, scale: float) -> LengthHist
     total = max(1.0, float(noisy.sum()))
     bins = project_to_simplex(_smooth_tail(noisy, edges, scale)[None, :], np.array([total]))[0]
     width = np.diff(edges)
-    return LengthHistogram(np.append(0.0, np.repeat(bins / width, width)))
+    return LengthHistogram(np.append(0.0, np.repeat(on_count_grid(bins / width), width)))
 
 
 def _smooth_tail(noisy: Floats, edges: Integers, scale: float) -> Floats:

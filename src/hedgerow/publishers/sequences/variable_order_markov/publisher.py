@@ -9,9 +9,10 @@ from hedgerow.data import Sequences
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import require_little_noise
 from hedgerow.publishers.sequences.variable_order_markov.estimation import estimate_rows
 from hedgerow.publishers.sequences.variable_order_markov.exploration import explore
-from hedgerow.publishers.sequences.variable_order_markov.lengths import ask_lengths, require_little_noise
+from hedgerow.publishers.sequences.variable_order_markov.lengths import ask_lengths, items_by_noise
 from hedgerow.publishers.sequences.variable_order_markov.plan import make_plan
 from hedgerow.publishers.sequences.variable_order_markov.tokens import Tokens
 from hedgerow.publishers.sequences.variable_order_markov.writing import write_sequences
@@ -93,4 +94,5 @@ class VariableOrderMarkov(Publisher[Sequences]):
         if _LEAST_ROWS * symbols > self.cells:
             msg = f"cells must be at least {_LEAST_ROWS * symbols:,} for {symbols - 1:,} items; got {self.cells:,}"
             raise ParameterError(msg)
-        require_little_noise(self.longest, epsilon)
+        noise = items_by_noise(self.longest, epsilon)
+        require_little_noise(noise, "items", "take a larger epsilon or a smaller longest")

@@ -12,6 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
+
 __all__ = ["GRID", "shrink"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -38,7 +40,7 @@ def shrink(noisy: Floats, mean: Floats, scale: Floats, coins: np.random.Generato
     noisy, mean, scale = np.broadcast_arrays(noisy, np.maximum(mean, _LEAST_MEAN), scale)
     ratio = (mean / scale).ravel()
     count = (noisy / scale).ravel()
-    kind = np.clip(np.floor(np.log2(ratio)), _LOWEST, _HIGHEST).astype(np.int8)
+    kind = np.clip(np.frexp(on_grid(ratio))[1] - 1, _LOWEST, _HIGHEST)
     result = np.empty_like(count)
     for number in range(_LOWEST, _HIGHEST + 1):
         cells = np.flatnonzero(kind == number)

@@ -15,9 +15,11 @@ from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
 from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions, publish_leaves
 from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["DiffPart"]
 
@@ -98,6 +100,9 @@ class DiffPart(Publisher[Sets]):
     def run(self, data: Sets, ledger: Ledger) -> Sets:
         """Split every live partition, level by level, until only leaves are left."""
         tree = self._taxonomy(data.domain)
+        # a leaf is counted with half of the budget at least
+        most = SCALES * 2 / float(ledger.budget) * min(tree.leaves, self.longest)
+        require_little_noise(most, "items", "take a larger epsilon, or a smaller longest")
         if tree.leaves == 1:
             return self._count_the_only_item(data, ledger)
         cuts, partitions = HierarchyCuts.whole(tree), data.truncated(self.longest).partitions()
@@ -188,4 +193,4 @@ def _require_few(cuts: HierarchyCuts) -> HierarchyCuts:
 
 
 def _at_least_one(threshold: NDArray[np.float64]) -> Integers:
-    return np.maximum(1, np.ceil(threshold)).astype(np.int64)
+    return np.maximum(1, np.ceil(on_grid(threshold))).astype(np.int64)

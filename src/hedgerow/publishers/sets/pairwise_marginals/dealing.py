@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import concatenate_ranges, sort_distinct
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.distinct_numbers import sample_distinct
 
 __all__ = ["deal", "deal_by_band"]
@@ -67,7 +68,7 @@ def _draw_systematically(expected: Floats, tokens: int, coins: np.random.Generat
     """Draw so many items; each within one of its share."""
     if tokens == 0:
         return np.zeros(0, np.int64)
-    running = np.cumsum(expected)
+    running = np.cumsum(on_grid(expected))
     ends = np.ceil(running / running[-1] * tokens - coins.random()).astype(np.int64)
     ends[-1] = tokens
     return np.repeat(np.arange(len(expected)), np.diff(ends, prepend=0))

@@ -14,6 +14,7 @@ from hedgerow.publishers.sets.pairwise_marginals.posterior_means import adjust_t
 from hedgerow.publishers.sets.pairwise_marginals.record_weights import UNIT
 from hedgerow.publishers.sets.pairwise_marginals.size_bands import SizeBands
 from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["ItemEstimates"]
 
@@ -68,6 +69,7 @@ class ItemEstimates:
             means, variances = shrink(answers[:, number], rates[:, number])
             share = by_size[: len(part.by_size)]
             total = float(part.by_size @ (np.arange(len(share)) * share))
-            weights[number] = adjust_total(means, variances, total, float(part.by_size @ share))
-            odds[number], expected[number] = fit_independent_items(weights[number], *part.representatives(by_size))
+            weights[number] = on_grid(adjust_total(means, variances, total, float(part.by_size @ share)))
+            fitted = fit_independent_items(weights[number], *part.representatives(by_size))
+            odds[number], expected[number] = on_grid(fitted)
         return cls(bands, noisy, spends, weights, odds, expected)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
 from hedgerow.publishers.sets.pairwise_marginals.population import SizeClass
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["ADD", "REMOVE", "SWAP", "Proposals", "Step", "log_acceptance", "move"]
 
@@ -41,8 +42,8 @@ class Proposals:
     def from_model(cls, model: PairModel) -> Proposals:
         """Take the present weights and interactions."""
         head = len(model.log_weights) - 1
-        weights = np.exp(model.log_weights[:head] - model.log_weights[:head].max())
-        table = weights * np.exp(model.interactions[:head, :head])
+        weights = on_grid(np.exp(model.log_weights[:head] - model.log_weights[:head].max()))
+        table = weights * on_grid(np.exp(model.interactions[:head, :head]))
         np.fill_diagonal(table, 0.0)
         table /= table.sum(axis=1, keepdims=True)
         near = np.zeros((head + 1, head + 1))

@@ -16,6 +16,7 @@ from hedgerow.publishers.sets.pairwise_marginals.metropolis_moves import Proposa
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
 from hedgerow.publishers.sets.pairwise_marginals.population import Population
 from hedgerow.publishers.sets.pairwise_marginals.resampling import resample_by_size
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["PairFit", "PairTargets", "fit_pairs", "move_all"]
 
@@ -100,7 +101,7 @@ class PairFit:
         now = self._population.weigh_pairs(self._targets.by_count)
         self._smoothed = now if number == 1 else _MEMORY * self._smoothed + (1 - _MEMORY) * now
         for model, change in zip(self._models, weights, strict=True):
-            model.log_weights += change
+            model.log_weights[:] = on_count_grid(model.log_weights + change)
         interactions = None
         if number >= _FIRST_PAIRS:
             if number == _FIRST_PAIRS:
@@ -138,7 +139,7 @@ class PairFit:
         change = np.clip(theta + change, -_LARGEST, _LARGEST) - theta
         table = np.zeros_like(self._interactions)
         table[self._pairs] = change
-        return table + table.T
+        return on_count_grid(table + table.T)
 
     def _resample(self, weights: Floats, interactions: Floats | None, coins: np.random.Generator) -> None:
         """Resample by how much more likely each record has become: parameters act at once on whole groups of items."""

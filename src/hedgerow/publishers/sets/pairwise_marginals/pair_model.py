@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_count_grid
+
 __all__ = ["PairModel"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -57,7 +59,7 @@ class PairModel:
         size, tail_items = len(head), len(odds) - len(head)
         tail = np.delete(odds, head)
         return cls(
-            np.append(np.log(odds[head]), 0.0),
+            np.append(on_count_grid(np.log(odds[head])), 0.0),
             np.zeros((size + 1, size + 1)),
             tail_items,
             math.log(float(tail.sum())) if tail_items else 0.0,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.arrays import weigh_co_occurrences
+from hedgerow.steps.coarse_grid import on_grid
 
 __all__ = ["PairSelection", "select_pairs", "share_seen"]
 
@@ -95,7 +96,7 @@ def select_pairs(
             noise = math.sqrt(2) * bound / (spend * seen)
             signal = (_LIFT * expected[:inside]) ** 2
             error = noise**2 + (_BIAS * (1 - seen) * expected[:inside]) ** 2
-            value = float(gain[:inside] @ (signal / (signal + error)))
+            value = float(on_grid(gain[:inside] @ (signal / (signal + error))))
             if value > best:
                 best, choice = value, (head, bound)
     total = float(gain.sum())

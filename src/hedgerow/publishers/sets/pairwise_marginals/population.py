@@ -80,7 +80,7 @@ class Population:
         row, ranks = row[kept], ranks[kept]
         column, counts = number_within_groups(row), np.bincount(row, minlength=len(sizes))
         classes: list[SizeClass] = []
-        doubled = np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)  # 1, 2, 3-4, 5-8, ...
+        doubled = np.frexp(np.maximum(sizes, 1) - 1)[1]  # 1, 2, 3-4, 5-8, ...
         ends = np.flatnonzero(np.diff(doubled, append=-1)) + 1
         for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
             first, last = np.searchsorted(row, [start, end]).tolist()

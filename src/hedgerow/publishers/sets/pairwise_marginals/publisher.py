@@ -133,7 +133,12 @@ class PairwiseMarginals(Publisher[Sets]):
         edges = upper_edges(self._largest_size(data))
         exact = data.count_sizes(size_bins(edges))
         noisy = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget, label="sizes")
-        return SizeHistogram.estimate(noisy, edges, float(ledger.budget))
+        sizes = SizeHistogram.estimate(noisy, edges, float(ledger.budget))
+        ledger.note(
+            "largest size of a record that was told from noise; longer records are published with this size or less",
+            int(sizes.edges[-1]),
+        )
+        return sizes
 
     def _ask_items(self, data: Sets, ledger: Ledger, sizes: SizeHistogram) -> ItemEstimates:
         bands = SizeBands.choose(sizes.by_size, float(ledger.budget), self._largest_size(data))

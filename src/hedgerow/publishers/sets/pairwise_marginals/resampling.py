@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
+
 __all__ = ["resample_by_size"]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -25,7 +27,7 @@ def resample_by_size(sizes: Integers, log_weights: Floats, coins: np.random.Gene
     new = np.flatnonzero(np.diff(sizes, prepend=-1))
     number = np.diff(new, append=len(sizes))
     group = np.repeat(np.arange(len(new)), number)
-    weights = np.exp(log_weights - np.maximum.reduceat(log_weights, new)[group])
+    weights = on_grid(np.exp(log_weights - np.maximum.reduceat(log_weights, new)[group]))
     running = np.cumsum(weights)
     before = (running - weights)[new]
     share = (running - before[group]) / (running[new + number - 1] - before)[group]

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.isotonic import isotonic_regression
 from hedgerow.steps.simplex import project_to_simplex
 
@@ -76,8 +77,8 @@ class SizeHistogram:
             # a density that does not rise: negated, one that does not fall
             density, weight = counts[wide] / width[wide], width[wide] ** 2.0
             counts[wide] = -isotonic_regression(-density[None], weight[None])[0] * width[wide]
-        bins = project_to_simplex(counts[None], np.array([float(records)]))[0]
-        return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(bins / width, width))))
+        bins = on_count_grid(project_to_simplex(counts[None], np.array([float(records)]))[0])
+        return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(on_count_grid(bins / width), width))))
 
     def split(self, cuts: tuple[int, ...]) -> list[SizeHistogram]:
         """The same in bands of sizes, each without the others; a cut is the upper edge of a bin."""

@@ -14,6 +14,7 @@ from hedgerow.data import Sets
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
 from hedgerow.publishers.sets.raked_histogram.model_update import blend_counts, blend_queries, rake_to
 from hedgerow.publishers.sets.raked_histogram.raking import rake, spurious_cutoff
@@ -105,6 +106,7 @@ class RakedHistogram(Publisher[Sets]):
                 f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: use pairwise-marginals"
             )
             raise ParameterError(msg)
+        require_little_noise(SCALES / float(ledger.budget) * items, "items", "take a larger epsilon")
         data = data.truncated(self.longest)
         masks, raked = self._rake(data, ledger) if items <= _FEW_ITEMS else self._rake_with_model(data, ledger)
         counts = round_together(raked)

@@ -38,6 +38,8 @@ _DIVIDED = ("central", "tree")
 _MOST_SLOTS = 1 << 23
 #: sums with their noise stay far below 2**63
 _LARGEST_SUM = 1 << 52
+#: decimals of a mean that is published, as a share of high - low: those after them depend on the processor
+_DIGITS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,8 +175,9 @@ def _update(sums: Integers, times: Integers, slots: Slots, entries: Entries, val
 
 
 def _rows(times: Integers, sums: Integers, size: int, mean: SampleMean, axis: NumberAxis) -> Rows:
-    """Scale means to the values of the axis; all are within its bounds."""
+    """Scale means to the values of the axis; all are within its bounds. Half-widths are rounded up."""
     sizes = np.minimum(times, size)
-    means = np.clip(mean.estimate(sums, sizes), 0.0, 1.0)
+    means = np.clip(np.round(mean.estimate(sums, sizes), _DIGITS), 0.0, 1.0)
+    widths = np.minimum(np.ceil(mean.half_widths(sizes, times) * 10**_DIGITS) / 10**_DIGITS, 1.0)
     low, high = float(axis.low or 0), float(axis.high or 0)
-    return Rows(times, low + (high - low) * means, (high - low) * mean.half_widths(sizes, times))
+    return Rows(times, low + (high - low) * means, (high - low) * widths)

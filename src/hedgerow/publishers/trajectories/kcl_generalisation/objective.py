@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["OBJECTIVES", "Kept", "measure_kept", "measure_utility"]
 
@@ -89,4 +90,4 @@ def _moves(visits: FineVisits, labelling: Labelling) -> tuple[Flags, Flags]:
 
 def _bits_kept(size: NDArray[np.integer] | Floats, whole: float) -> Floats:
     """The share of the bits of "where", or of "when", that a region or bin of this size keeps."""
-    return 1 - np.log(size) / np.log(whole) if whole > 1 else np.ones(len(size))
+    return on_count_grid(1 - np.log(size) / np.log(whole)) if whole > 1 else np.ones(len(size))

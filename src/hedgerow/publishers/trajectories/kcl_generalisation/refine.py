@@ -12,6 +12,7 @@ from hedgerow import progress
 from hedgerow.arrays import group_equal
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
 from hedgerow.publishers.trajectories.kcl_generalisation.support import Occurrences, Support
+from hedgerow.steps.coarse_grid import on_count_grid
 
 __all__ = ["refine"]
 
@@ -109,7 +110,7 @@ class _Groups:
                 support.sequences_with(self.labelling, slots, others) for others in range(support.longest)
             ]
             chosen = _largest_part(support, counted, record, number, chosen)
-            gain = float(np.log(size / sizes[chosen]).sum())
+            gain = float(on_count_grid(np.log(size / sizes[chosen])).sum())
             splits.append(_Split(chosen, child, gain))
         best = max(splits, key=lambda split: split.gain, default=None)
         return best if best is not None and best.gain > 0 else None

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.proportional_fitting import fit_margins, ratio, scale_rows
 from hedgerow.steps.simplex import project_to_simplex
 
@@ -108,8 +109,8 @@ def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
     >>> shrink_by_size(np.array([30.0, 10, 20, 20, 1]), np.array([20.0, 20, 20, 20, 0.5]), 1).values.tolist()
     [30.0, 10.0, 20.0, 20.0, 0.5]
     """
-    power = np.log2(np.maximum(model / scale, 2.0**-_SIZES))
-    return shrink(noisy, model, scale, np.clip(np.floor(power), -_SIZES, _SIZES).astype(np.int64) + _SIZES)
+    power = np.frexp(on_grid(np.maximum(model / scale, 2.0**-_SIZES)))[1] - 1
+    return shrink(noisy, model, scale, np.clip(power, -_SIZES, _SIZES).astype(np.int64) + _SIZES)
 
 
 def fit_classes(
@@ -195,7 +196,7 @@ def fit_times(
     if single is not None:
         # blocks of times do not know that only records of one visit take no time
         model = fit_classes(model, np.minimum(classes, 1), np.array([single, number - single]), first, last)
-    return model if model.any() else by_first
+    return on_grid(model if model.any() else by_first)
 
 
 def fit_ends(margins: PlaceMargins, closeness: Floats, classes: Integers, cells: Noisy) -> Floats:
@@ -220,7 +221,7 @@ def fit_steps(
     models = [
         fit_classes(part * alike + (1 - part) * independent, classes, totals, rows, columns) for part in _LIKE_ENDS
     ]
-    best = min(models, key=lambda model: float(np.sum((noisy - model) ** 2)))
+    best = min(models, key=lambda model: float(on_grid(np.sum((noisy - model) ** 2))))
     return correct_cells(best, rows, columns, cells)
 
 
@@ -244,7 +245,7 @@ def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) ->
     rest = np.where(shrunk.known, 0.0, shrunk.values)
     row_rest, column_rest = (margin * ratio(left, margin.sum()) for margin in (row_rest, column_rest))
     table = known + fit_margins(rest, row_rest, column_rest, rounds=_CELL_ROUNDS)
-    return table * ratio(number, table.sum()) if table.any() else model
+    return on_grid(table * ratio(number, table.sum()) if table.any() else model)
 
 
 def _sums(table: Floats, cells: Integers, number: int) -> Floats:

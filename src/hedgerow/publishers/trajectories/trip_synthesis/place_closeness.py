@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
+from hedgerow.steps.coarse_grid import on_count_grid, on_grid
 
 __all__ = ["CLOSENESS", "Closeness", "closeness_by_coordinates", "closeness_by_paths", "group_by_weight"]
 
@@ -53,7 +54,7 @@ class Closeness:
 
     def ordered(self, popularity: Floats) -> Integers:
         """The order of places: close ones next to each other, or by falling popularity if nothing is known."""
-        return np.argsort(-popularity, kind="stable") if self.order is None else self.order
+        return np.argsort(-on_grid(popularity), kind="stable") if self.order is None else self.order
 
 
 def closeness_by_coordinates(points: Floats, classes: int = _CLASSES) -> Integers:
@@ -65,12 +66,12 @@ def closeness_by_coordinates(points: Floats, classes: int = _CLASSES) -> Integer
     [0, 1, 4, 7, 9]
     """
     east, north = (points[:, axis][:, None] - points[:, axis] for axis in (0, 1))
-    distance = np.hypot(east, north)
+    distance = on_grid(np.hypot(east, north))
     pairs = distance[np.triu_indices(len(points), 1)]
     if not pairs.any():
         return _same_or_not(len(points))
     nearest = float(np.quantile(pairs, _NEAREST)) or float(pairs[pairs > 0].min())
-    bounds: Floats = np.geomspace(nearest, float(pairs.max()), classes - 1)[:-1]
+    bounds = on_grid(np.geomspace(nearest, float(pairs.max()), classes - 1)[:-1])
     return np.where(np.eye(len(points), dtype=np.bool_), 0, 1 + np.searchsorted(bounds, distance))
 
 
@@ -122,7 +123,7 @@ def group_by_weight(weight: Floats, order: NDArray[Any], most: int) -> Integers:
     total = float(weight.sum())
     mass = weight[order] + _LITTLE * total if total > 0 else np.ones(items)
     upto = np.cumsum(mass)
-    at = np.minimum(np.floor(most * (upto - mass / 2) / upto[-1]), most - 1)
+    at = np.minimum(np.floor(on_count_grid(most * (upto - mass / 2) / upto[-1])), most - 1)
     groups = np.empty(items, np.int64)
     groups[order] = np.unique(at, return_inverse=True)[1].reshape(-1)
     return groups

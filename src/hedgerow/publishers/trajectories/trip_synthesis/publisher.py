@@ -14,6 +14,7 @@ from hedgerow.data import Domain, Trajectories
 from hedgerow.errors import ParameterError
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.trajectories.trip_synthesis.length_classes import ENDS, count_departures, inner_visits
 from hedgerow.publishers.trajectories.trip_synthesis.pair_table import (
     PlaceMargins,
@@ -44,8 +45,8 @@ __all__ = ["TripSynthesis"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: most places, and most times; most records that noise alone may produce, and the scales of noise it may reach
-_VALUES, _RECORDS, _TAIL = 2_000, 300_000_000, 20
+#: most places, and most times
+_VALUES = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,5 @@ def _require_feasible(domain: Domain, longest: int, epsilon: float) -> None:
                 f"trip-synthesis counts all pairs of {axis}s, so there may be {_VALUES:,} of them; declare coarser ones"
             )
             raise ParameterError(msg)
-    noise = _TAIL * sqrt(2 * longest) / (float(LENGTHS) * epsilon)
-    if noise > _RECORDS:
-        msg = f"noise alone may produce about {noise:.1g} records; take a larger epsilon"
-        raise ParameterError(msg)
+    noise = SCALES * sqrt(2 * longest) / (float(LENGTHS) * epsilon)
+    require_little_noise(noise * longest, "visits", "take a larger epsilon, or a smaller l_max")

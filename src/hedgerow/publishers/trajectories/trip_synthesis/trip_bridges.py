@@ -17,6 +17,7 @@ from hedgerow.frontiers.visit_rules import BACK, NEW, SEEN, STAY, STEP_POSITIONS
 from hedgerow.publishers.trajectories.trip_synthesis.length_classes import length_classes
 from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, shrink_by_size, simplex
 from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import Trips
+from hedgerow.steps.coarse_grid import on_grid
 from hedgerow.steps.proportional_fitting import SMALLEST, ratio
 
 __all__ = ["Kernels", "bridge", "fresh_part", "place_kernel", "time_kernel"]
@@ -76,7 +77,7 @@ def place_kernel(step_types: Floats, steps: Floats) -> PlaceKernel:
     returning = float(ratio(overall[BACK] + overall[SEEN], overall[BACK] + overall[SEEN] + overall[NEW]))
     ahead = (1 - staying) * (returning * back + (1 - returning) * new)
     ahead[np.diag_indices_from(ahead)] += staying[:, 0]
-    return PlaceKernel(types, new, stay, ahead)
+    return PlaceKernel(on_grid(types), on_grid(new), on_grid(stay), on_grid(ahead))
 
 
 def fresh_part(step_types: Floats) -> float:
@@ -111,7 +112,7 @@ def time_kernel(
     cell = np.arange(times)[:, None] * kinds + classes
     within = np.bincount(cell.ravel(), later.ravel(), times * kinds)
     kernel = weight[block[:, None], classes] * later * ratio(1.0, within)[cell]
-    return kernel * ratio(1.0, kernel.sum(axis=1))[:, None]
+    return on_grid(kernel * ratio(1.0, kernel.sum(axis=1))[:, None])
 
 
 class Tilts(NamedTuple):
@@ -130,7 +131,7 @@ def look_ahead(kernel: Floats, tilt: Floats, steps: int, *, least: float = 0.0) 
     tilted = kernel * tilt
     for _ in range(steps - 1):
         longer = tilted @ ways[-1]
-        ways.append(np.maximum(longer * float(ratio(1.0, longer.max(initial=0.0))), least))
+        ways.append(np.maximum(on_grid(longer * float(ratio(1.0, longer.max(initial=0.0)))), least))
     return ways
 
 
@@ -297,7 +298,7 @@ def calibrate(trips: Trips, kernels: Kernels, visits: Floats, times: Floats, coi
         walked_times, walked_places = walk(trial, kernels, tilts, coins)
         place = place * _correction(visits, _inner(walked_places, trial.length, len(visits)), _RATE)
         walked = _inner(walked_times, trial.length, len(times))
-        error = float(np.abs(walked - _scaled(times, walked)).sum() / 2)
+        error = float(on_grid(np.abs(walked - _scaled(times, walked)).sum() / 2))
         if error < least:
             best, least = time, error
         rate = rate / 2 if error > before else rate
@@ -317,4 +318,4 @@ def _scaled(wanted: Floats, walked: Floats) -> Floats:
 
 
 def _correction(wanted: Floats, walked: Floats, rate: float) -> Floats:
-    return ((_scaled(wanted, walked) + _FEW) / (walked + _FEW)) ** rate
+    return on_grid(((_scaled(wanted, walked) + _FEW) / (walked + _FEW)) ** rate)

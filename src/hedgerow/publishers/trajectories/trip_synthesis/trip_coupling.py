@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, shrink_by_size
 from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import CrossTables
+from hedgerow.steps.coarse_grid import on_count_grid, on_grid
 from hedgerow.steps.proportional_fitting import fit_margins
 
 __all__ = ["TripModel", "Trips", "couple", "deal"]
@@ -73,7 +74,7 @@ def deal(weight: Floats, cards: int, shift: float) -> Integers:
     >>> deal(np.array([2.5, 1.5, 0, 4]), 8, 0.25).tolist()
     [0, 0, 0, 1, 3, 3, 3, 3]
     """
-    upto = np.cumsum(weight)
+    upto = np.cumsum(on_grid(weight))
     last = int(np.flatnonzero(weight)[-1])
     at = np.searchsorted(upto * (cards / upto[-1]), np.arange(cards) + shift, side="right")
     return np.minimum(at, last)
@@ -211,7 +212,7 @@ class _Coupling:
         model = np.outer(ours, theirs) / state.shape[1]
         shrunk = shrink_by_size(noisy.values.reshape(model.shape), model, noisy.scale).values
         target = fit_margins(np.where(possible, shrunk + _LITTLE * model, 0.0), ours, theirs, rounds=_ROUNDS)
-        factor = np.where(possible, np.log((target + 0.5) / (model + 0.5)), _NEVER)
+        factor = np.where(possible, on_count_grid(np.log((target + 0.5) / (model + 0.5))), _NEVER)
         return cls(rows, target, factor, possible)
 
     def gain(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> Floats:
@@ -230,7 +231,7 @@ class _Coupling:
         """Move the factors towards those with which the table is as wanted."""
         row, column = self.rows
         cells = np.bincount(state[row] * int(self.factor.shape[1]) + state[column], minlength=self.factor.size)
-        step = _RATE * np.log((self.target + 1) / (cells.reshape(self.factor.shape) + 1))
+        step = on_count_grid(_RATE * np.log((self.target + 1) / (cells.reshape(self.factor.shape) + 1)))
         self.factor = np.where(self.possible, self.factor + step, self.factor)
 
 

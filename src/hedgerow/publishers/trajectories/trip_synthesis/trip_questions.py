@@ -27,6 +27,7 @@ from hedgerow.publishers.trajectories.trip_synthesis.length_classes import (
 )
 from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, simplex
 from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import Closeness, group_by_weight
+from hedgerow.steps.coarse_grid import on_count_grid
 from hedgerow.steps.time_classes import duration_classes
 
 __all__ = ["LENGTHS", "SCALE", "CrossTables", "Questions", "ask_lengths", "inner_share", "share_out"]
@@ -73,7 +74,7 @@ def inner_share(lengths: Floats) -> Fraction:
     if len(lengths) <= ENDS:
         return Fraction(0)
     visits, inner = float(np.arange(1, len(lengths) + 1) @ lengths), float(inner_visits(lengths).sum())
-    part = floor(_INNER_PART * inner / visits + 0.5) if visits > 0 else 0
+    part = floor(float(on_count_grid(_INNER_PART * inner / visits)) + 0.5) if visits > 0 else 0
     return Fraction(min(_MOST, max(_LEAST, part)), 100)
 
 
@@ -196,7 +197,8 @@ class Questions:
         """Cut times into blocks and places into groups by the fitted tables, and ask for records by both."""
         # both tables have the same share
         share = self.shares["first times and places"]
-        cells = float(times.sum()) * float(share) / _CROSS_CELLS
+        # the tables add up to a whole number of records, but for the grid that they are on
+        cells = round(float(times.sum())) * float(share) / _CROSS_CELLS
         blocks = floor(cells / self._places)
         blocks = min(self.times, max(min(self.times, _BLOCKS), blocks))
         groups = min(self._places, max(1, floor(cells / blocks)))
