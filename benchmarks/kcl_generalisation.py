@@ -273,6 +273,7 @@ def main() -> None:
                 "visits": len(source.data.pairs),
                 "places": source.data.domain.size("place"),
                 "compared": source.compared,
+                "period": PlaceTimeLevels.of(source.data.domain).times.widths[-1],
                 "runs": run(name, source),
             }
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
