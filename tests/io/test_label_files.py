@@ -16,6 +16,8 @@ from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, read_r
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data import Axis
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
+from hedgerow.io import coarse_labels
+from hedgerow.testing import changed
 
 PLACE = Axis(
     ("quay", "pier", "mall", "01"), (("city", "port"), ("city", "port"), ("city", "centre"), ("city", "centre"))
@@ -127,6 +129,11 @@ def test_labels_in_any_other_order_are_refused(tmp_path):
                 read_release(tmp_path / "R")
             swapped += 1
     assert swapped > 1
+
+
+def test_a_reader_that_takes_any_order_is_caught(tmp_path):
+    with changed(coarse_labels, "_out_of_order", "= True", "= False"), pytest.raises(pytest.fail.Exception):
+        test_labels_in_any_other_order_are_refused(tmp_path)
 
 
 def test_a_release_in_the_order_of_visits_is_read_and_never_satisfied():

@@ -308,8 +308,8 @@ def _limits_of_persons(promise: KCL, domain: Domain) -> tuple[str, ...]:
 def _assumption(data: CoarseTrajectories) -> str:
     """What labels rest on that do not bear the stricter rule: who knows better can rule out records by the labels."""
     return (
-        f"Anyone who knows that nobody is at two places within {data.levels.times.widths[0]} of the declared times (the "
-        "finest bin): the publisher assumes that people can be."
+        f"Anyone who knows that nobody is at two places within {data.levels.times.widths[0]} of the declared times "
+        "(the finest bin): the publisher assumes that people can be."
     )
 
 

@@ -182,7 +182,7 @@ def test_persons_are_counted(k, kept):
 
 
 def test_sets_show_what_order_hides_if_persons_own_several_records():
-    """By the order of visits each group is within C; as a set, both labels are held by three persons, two of them ill."""
+    """By the order of visits each group is within C; as a set, three persons hold both labels, two of them ill."""
     records = [["0", "1"], ["0", "1"], ["1", "0"], ["1", "0"], ["0"], ["1"]]
     times = [[(place, 8 + at) for at, place in enumerate(record)] for record in records]
     promise = KCL(k=2, l=2, c="1/2", sensitive=["ill=flu"], unit="person")
