@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import group_equal, sort_distinct
+from hedgerow.arrays import concatenate_ranges, group_equal, sort_distinct
 from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.publishers.trajectories.kcl_generalisation.combinations import choose_from_lists, number_tuples
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
@@ -48,7 +48,7 @@ def attack(
 ) -> dict[str, int]:
     """Count the sets of up to `longest` visits that leave fewer than `k` persons, and how many are left at least."""
     lines = _read(visits, released, by_visits=by_visits)
-    covering = _cover(visits, lines)
+    covering, left_over = _cover(visits, lines), _Left(visits, lines)
     counts = {"sets": 0, "below K": 0, "smallest": len(visits.owner), "records": 0}
     victims: list[Integers] = [np.zeros(0, np.int64)]
     for size in range(1, longest + 1):
@@ -61,7 +61,7 @@ def attack(
         for number, row in enumerate(exposed.tolist()):
             name = tuple(known.names[row].tolist())
             if name not in groups:
-                groups[name] = _count_left(visits, lines, name)
+                groups[name] = left_over.count(name)
             left[number] = groups[name]
         below = {name: persons for name, persons in groups.items() if persons < k}
         counts["below K"] += len(below)
@@ -160,15 +160,32 @@ def _below(lines: Lines, known: Knowledge, k: int) -> Integers:
     return np.concatenate(exposed)
 
 
-def _count_left(visits: FineVisits, lines: Lines, names: Sequence[int]) -> int:
-    """Count the persons of the lines that hold all of these visits, under labels of whatever levels."""
-    ticks = int(visits.bins[0].max(initial=0)) + 1
-    left: Integers | None = None
-    for name in names:
-        place, time = divmod(name, ticks)
-        some = np.flatnonzero((visits.place == place) & (visits.bins[0] == time))[:1]
-        labels = [visits.label(i, j, some)[0] for i in range(len(visits.regions)) for j in range(len(visits.bins))]
-        here = np.isin(lines.label, labels) & (lines.earliest <= time)
-        records = np.unique(lines.record[here])
-        left = records if left is None else np.intersect1d(left, records)
-    return len(np.unique(lines.owner[left])) if left is not None else 0
+class _Left:
+    """Counts the persons of the lines that hold some visits, under labels of whatever levels."""
+
+    def __init__(self, visits: FineVisits, lines: Lines) -> None:
+        self.visits, self.lines = visits, lines
+        self.by_label = np.argsort(lines.label, kind="stable")
+        self.labels = lines.label[self.by_label]
+        self.ticks = int(visits.bins[0].max(initial=0)) + 1
+        names, self.some = np.unique(visits.place * self.ticks + visits.bins[0], return_index=True)
+        self.number = {name: number for number, name in enumerate(names.tolist())}
+        self.known: dict[int, Integers] = {}
+
+    def count(self, names: Sequence[int]) -> int:
+        """Count the persons whose lines hold all of these visits."""
+        left = self.records(names[0])
+        for name in names[1:]:
+            left = np.intersect1d(left, self.records(name), assume_unique=True)
+        return len(np.unique(self.lines.owner[left]))
+
+    def records(self, name: int) -> Integers:
+        """The lines that hold a visit."""
+        if name not in self.known:
+            visit, levels = self.some[self.number[name], None], self.visits
+            pairs = [(place, time) for place in range(len(levels.regions)) for time in range(len(levels.bins))]
+            labels = np.concatenate([levels.label(place, time, visit) for place, time in pairs])
+            first, last = (np.searchsorted(self.labels, labels, side) for side in ("left", "right"))
+            at = self.by_label[concatenate_ranges(first, last)[0]]
+            self.known[name] = np.unique(self.lines.record[at[self.lines.earliest[at] <= name % self.ticks]])
+        return self.known[name]

@@ -48,20 +48,18 @@ IN_ORDER = "self.labels[np.lexsort((*self.levels.sort_key(self.labels), row))]"
 
 @pytest.mark.full
 def test_3000_databases_against_an_attacker_who_reads_whole_lines():
-    found = {name: breaches(range(10_000, 13_000), **setting) for name, setting in SETTINGS.items()}
-    old = [by_visits(random_case(seed)) for seed in range(10_000, 13_000)]
-    apart = [without_the_rule(random_case(seed, apart=True)) for seed in range(10_000, 13_000)]
-    write_figures(
-        "kcl-generalisation",
-        {
-            **{name: dict(each) for name, each in found.items()},
-            "planted: labels in the order of visits": {"databases": len(old), "with breaches": sum(map(bool, old))},
-            "one place at a time, without the rule": {"databases": len(apart), "with breaches": sum(map(bool, apart))},
-        },
-    )
+    """A thousand of each setting; and how often the attack finds what it must, where that is planted."""
+    seeds = range(10_000, 11_000)
+    found = {name: breaches(seeds, **setting) for name, setting in SETTINGS.items()}
+    ordered = sum(by_visits(random_case(seed)) > 0 for seed in seeds)
+    crowded = sum(without_the_rule(random_case(seed, apart=True)) > 0 for seed in seeds)
+    figures = {name: dict(each) for name, each in found.items()}
+    figures["planted: labels in the order of visits"] = {"databases": len(seeds), "with breaches": ordered}
+    figures["one place at a time, without the rule"] = {"databases": len(seeds), "with breaches": crowded}
+    write_figures("kcl-generalisation", figures)
     assert not any(each[fault] for each in found.values() for fault in FAULTS)
-    assert any(old)
-    assert any(apart)
+    assert ordered
+    assert crowded
 
 
 @pytest.mark.slow
