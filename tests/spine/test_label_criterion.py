@@ -153,7 +153,7 @@ def test_overlap_is_a_fine_visit_in_common(seed):
         ("_count_shared", "if not members", "if members"),
         ("_count_misplaced", "order != np", "order < 0 * np"),
         ("_count_misplaced", "end - begin, ", ""),
-        ("_count_crowded", "- known + np.minimum(known, 1)", ""),
+        ("_count_crowded", "- known + min(known, 1)", ""),
         ("_rank", "Decimal(level), ", ""),
     ],
 )

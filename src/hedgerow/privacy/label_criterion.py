@@ -10,6 +10,7 @@ order of visits would tell more than the labels: under a label there is no visit
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
@@ -95,11 +96,13 @@ def _count_crowded(record: Integers, table: Integers, times: Sequence[int], long
     They know up to `longest` times in the bin, all under one label at worst. Each other label takes one more time.
     """
     _, begin, end = table.T
-    bins, labels = np.unique(np.stack([record, begin, end]), axis=1, return_counts=True)
-    ordered = np.sort(np.array(times, np.int64))
-    inside = np.searchsorted(ordered, bins[2]) - np.searchsorted(ordered, bins[1])
-    known = np.minimum(inside, longest)
-    return int((labels > inside - known + np.minimum(known, 1)).sum())
+    counted = Counter(zip(record.tolist(), begin.tolist(), end.tolist(), strict=True))
+    ordered, crowded = sorted(times), 0
+    for (_, low, high), labels in counted.items():
+        inside = bisect_left(ordered, high) - bisect_left(ordered, low)
+        known = min(inside, longest)
+        crowded += labels > inside - known + min(known, 1)
+    return crowded
 
 
 def count_label_steps(data: CoarseTrajectories) -> int:

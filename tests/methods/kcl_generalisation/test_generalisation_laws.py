@@ -47,6 +47,7 @@ IN_ORDER = "self.labels[np.lexsort((*self.levels.sort_key(self.labels), row))]"
 
 
 @pytest.mark.full
+@pytest.mark.timeout(3_600)
 def test_3000_databases_against_an_attacker_who_reads_whole_lines():
     """A thousand of each setting; and how often the attack finds what it must, where that is planted."""
     seeds = range(10_000, 11_000)
