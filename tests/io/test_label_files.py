@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from folders import seal
-from project import GOLDEN
+from project import TESTS
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, read_release, write_release
@@ -138,7 +138,7 @@ def test_a_reader_that_takes_any_order_is_caught(tmp_path):
 
 def test_a_release_in_the_order_of_visits_is_read_and_never_satisfied():
     """As the version before published it: who knows the quay at 5 is left with the one record with HIV."""
-    folder = GOLDEN / "earlier" / "labels-in-the-order-of-visits"
+    folder = TESTS / "earlier" / "labels-in-the-order-of-visits"
     release = read_release(folder)
     assert release.data.by_visits
     assert len(release.data.records()) == 4
