@@ -60,7 +60,7 @@ def row_cases() -> Iterator[Case]:
     yield Case("adult: age, education, hours", matrix(three), "row")
     trips = read_trips()
     places = {"lon": (trips[:, 1], ("103.6", "104.1", "0.0005")), "lat": (trips[:, 2], ("1.15", "1.5", "0.0005"))}
-    yield Case("bikes: start of trips", matrix(places), "row")
+    yield Case("bikes: start of trips", matrix(places).rounded(), "row")
     pima = np.genfromtxt(data_folder() / "uci-numeric" / "pima-diabetes.csv", delimiter=",")
     columns = {"glucose": (pima[:, 1], (0, 200, 1)), "bmi": (pima[:, 5], (0, 70, "0.1"))}
     yield Case("pima: glucose, body mass index", matrix(columns), "row")
@@ -70,7 +70,8 @@ def cell_cases() -> Iterator[Case]:
     """Columns of numbers in order, of which one cell is protected."""
     trips = read_trips()
     minutes = np.clip(trips[:, 3] / 60, 0, 120)
-    yield Case("bikes: minutes of trips in order of start", matrix({"minutes": (minutes, (0, 120, 1))}), "cell")
+    whole = matrix({"minutes": (minutes, (0, 120, 1))}).rounded()
+    yield Case("bikes: minutes of trips in order of start", whole, "cell")
     yeast = np.genfromtxt(data_folder() / "uci-numeric" / "yeast.csv", delimiter=",", usecols=0)
     yield Case("yeast: first column, in order of the file", matrix({"mcg": (yeast, (0, 1, "0.01"))}), "cell")
 

@@ -45,7 +45,7 @@ def pages() -> dict[str, str]:
         **prefix_pages(results["prefix-tree"]),
         "private-retrieval.md": private_retrieval_page(results["private-retrieval"]),
         "private-wavelet.md": private_wavelet_page(results["private-wavelet"]),
-        **record_pages(results["nested-records"]),
+        **record_pages(results["nested-records"], results["two-releases"]),
         "stream-count.md": stream_count_page(results["stream-count"]),
         "prefix-tree-times.md": times_page(results["prefix-tree-times"]),
         "stream-mean.md": stream_mean_page(results["stream-mean"]),

@@ -188,9 +188,9 @@ def _speed(speed: dict[str, Any]) -> str:
     ]
     head = ["data", "records", "visits", "s, processor", "s, clock", "GB"]
     return (
-        "## A million records\n\nMeasured with the version before labels were sets. Made-up data, K = 30, L = 3, with the "
-        "search for levels and the check of the release, on two cores shared with other work. *Bus*: 944 stops in 59 "
-        "lines, by hour. *Commuters*: 300 places with coordinates, a grid of six sizes, by quarter of an hour; finer "
-        "labels (`refine`) take most of the time, and "
+        "## A million records\n\nMeasured with the version before labels were sets. Made-up data, K = 30, L = 3, with "
+        "the search for levels and the check of the release, on two cores shared with other work. *Bus*: 944 stops in "
+        "59 lines, by hour. *Commuters*: 300 places with coordinates, a grid of six sizes, by quarter of an hour; "
+        "finer labels (`refine`) take most of the time, and "
         f"the aim of three minutes is missed.\n\n{table(head, rows)}"
     )

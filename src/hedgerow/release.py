@@ -24,10 +24,12 @@ from hedgerow.privacy.parsing import from_plain
 from hedgerow.privacy.support import Support, describe_support
 from hedgerow.statement import File, statement_of
 
-__all__ = ["SCHEMA", "Manifest", "Recipe", "Release", "version"]
+__all__ = ["OLDEST_SCHEMA", "SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
 #: the version of the fields of `release.json`, independent of the version of the package
-SCHEMA = 3
+SCHEMA = 4
+#: the oldest version that is read: a field that is added later has a default, and one that is changed is read as it was
+OLDEST_SCHEMA = 3
 
 Kind = TypeVar("Kind", bound=Dataset)
 
@@ -122,6 +124,11 @@ class Release(Generic[Kind]):
             msg = f"this release has several data sets; take one of outputs: {names}"
             raise ParameterError(msg)
         return cast("Kind", self.outputs[""])
+
+    @property
+    def declared_axes(self) -> frozenset[str]:
+        """The axes of the domain that were declared, whatever its source is."""
+        return frozenset(name for data in self.outputs.values() for name in data.declared_axes)
 
     @property
     def evidence(self) -> Evidence:
@@ -231,6 +238,7 @@ class Release(Generic[Kind]):
         return statement_of(
             guarantee=self.guarantee,
             domain=self.domain,
+            declared=self.declared_axes,
             evidence=self.evidence,
             verdict=self.verdict,
             method=f"{method}, Hedgerow {self.version}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
 from hedgerow.data import Domain, Source
@@ -13,7 +15,7 @@ __all__ = ["File", "limits_of", "statement_of"]
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of a release: which data set it contains, and how to read it."""
+    """One file of a release: which data set it contains, how to read it, and which libraries packed it."""
 
     data: str
     kind: str
@@ -22,19 +24,29 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str
     columns: dict[str, str]
     options: dict[str, str] = {}
+    written_by: dict[str, str] = {}
 
 
 def statement_of(
     *,
     guarantee: Guarantee,
     domain: Domain,
+    declared: Collection[str],
     evidence: Evidence,
     verdict: Verdict,
     method: str,
     publishable: bool,
     reading: str,
 ) -> str:
-    """Write the statement of a release; `reading` explains how to read its files."""
+    """Write the statement of a release.
+
+    Parameters
+    ----------
+    declared
+        The axes of the domain that were declared, even if others were taken from the data.
+    reading
+        How to read its files.
+    """
     sections = [
         "# Privacy statement",
         "" if publishable else _NOT_FOR_PUBLICATION,
@@ -42,7 +54,7 @@ def statement_of(
         guarantee.sentence(),
         _unit(guarantee, domain),
         "## What is not covered",
-        "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain, verdict)),
+        "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain, verdict, declared)),
         _questions(evidence, guarantee),
         f"## How to read the data\n\n{reading}" if reading else "",
         f"## How it was made\n\nMethod: {method}.\n\nVerification: {verdict.checked}.",
@@ -50,9 +62,11 @@ def statement_of(
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def limits_of(guarantee: Guarantee, domain: Domain, verdict: Verdict) -> tuple[str, ...]:
+def limits_of(
+    guarantee: Guarantee, domain: Domain, verdict: Verdict, declared: Collection[str] = ()
+) -> tuple[str, ...]:
     """List what is not covered: the limits of the promise, of its check, of the domain and of every publication."""
-    return (*guarantee.limits(domain), *verdict.assumed, _DOMAIN[domain.source], _TIME)
+    return (*guarantee.limits(domain), *verdict.assumed, _describe_domain(domain, declared), _TIME)
 
 
 _NOT_FOR_PUBLICATION = (
@@ -60,21 +74,29 @@ _NOT_FOR_PUBLICATION = (
     "so none of the promises below holds."
 )
 
-_DOMAIN = {
-    Source.DECLARED: (
-        "The domain, that is, which values can occur, and their order: it was declared from public knowledge."
-    ),
-    Source.ASSERTED: (
-        "The domain, that is, which values can occur, and their order: it was taken from the data, and the publisher "
-        "asserts that it is public knowledge."
-    ),
-    Source.INFERRED: "The domain, that is, which values can occur, and their order: it was taken from the data.",
+_DOMAIN = "The domain, that is, which values can occur, and their order:"
+_DECLARED = "declared from public knowledge"
+#: where a domain comes from that was not declared as a whole
+_TAKEN = {
+    Source.ASSERTED: "taken from the data, and the publisher asserts that {} public knowledge",
+    Source.INFERRED: "taken from the data",
 }
 
 _TIME = (
     "How long the publication took and how much memory it used. Both depend on the data, and on the noise if any "
     "was drawn: anyone who could measure them may know more than the release shows."
 )
+
+
+def _describe_domain(domain: Domain, declared: Collection[str]) -> str:
+    """Say where the domain comes from; axes that were declared are told apart from those that were not."""
+    taken = [name for name, _ in domain.axes if name not in declared]
+    if domain.source is Source.DECLARED or not taken:
+        return f"{_DOMAIN} it was {_DECLARED}."
+    if not declared:
+        return f"{_DOMAIN} it was {_TAKEN[domain.source].format('it is')}."
+    those = _TAKEN[domain.source].format("they are")
+    return f"{_DOMAIN} those of {', '.join(taken)} were {those}; those of all other fields were {_DECLARED}."
 
 
 def _unit(guarantee: Guarantee, domain: Domain) -> str:

@@ -107,6 +107,17 @@ SESSIONS = {
         "publish n.csv --kind matrices --method svd --set rank=2 --out S --seed 3",
         "answer X --mode naive --query S --json",
     ],
+    "numbers": [
+        f"{VECTOR.replace('DATA', 'score').replace('UNIT', unit)} {more} --out {out}"
+        for unit, more, out in (
+            ("cell", "", "R"),
+            ("count", "--read on_bad=drop", "R"),
+            ("cell", "--read on_bad=0.5", "R"),
+            ("cell", "--read on_bad=0 --seed 1", "R"),
+            ("count", "--read round=nearest --read on_bad=0 --seed 1", "S"),
+        )
+    ]
+    + ["describe --kind matrices --help"],
     "persons": [
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1",
         f"{PERSONS},person=customer --records-per-person 2 --out R --seed 1 --even-if-useless",
@@ -171,6 +182,8 @@ def desk(tmp_path):
     for name, (high, column) in numbers.items():
         (tmp_path / f"{name}.csv").write_text("\n".join([name, *map(str, column)]) + "\n")
         (tmp_path / f"{name}.toml").write_text(f"[{name}]\nnumbers = true\nlow = 0\nhigh = {high}\nstep = 1\n")
+    (tmp_path / "score.csv").write_text("score\n3\n2.5\n\nn/a\n99\n")
+    (tmp_path / "score.toml").write_text("[score]\nnumbers = true\nlow = 0\nhigh = 9\nstep = 1\n")
     (tmp_path / "short.csv").write_text("age,visits,dose,score\n1,2,3,4\n")
     (tmp_path / "missing.csv").write_text("age,visits,dose,score\n1,,3,4\n")
     (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')

@@ -21,7 +21,9 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 #: what is put into a file first is run there, by the test of its page
 BLOCK = re.compile(r"(?<!-->\n)^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+#: the shop of the test is smaller, so that the shares differ
+SHARES = re.compile(r"^Above their noise: .*$", re.MULTILINE)
 OPTIONS = doctest.NORMALIZE_WHITESPACE
 
 
@@ -51,13 +53,14 @@ def test_documents_run(path, capsys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", with_blocks(CONSOLE))
 def test_consoles_run(path, tmp_path, monkeypatch):
-    """Commands of a document run one after the other in an empty folder; the shop of the demo is a smaller one."""
+    """Commands of a document run one after the other in an empty folder; text behind them is what the last prints."""
     monkeypatch.setitem(run_demo.__kwdefaults__, "baskets", 20_000)
-    for block in CONSOLE.findall(path.read_text()):
+    for block, printed in CONSOLE.findall(path.read_text()):
         for line in block.splitlines():
             assert line.startswith("$ hedgerow ")
             ran = run(line.removeprefix("$ hedgerow "), tmp_path)
             assert (ran.code, ran.err) == (0, ""), line
+        assert not printed or SHARES.sub("", ran.out) == SHARES.sub("", printed)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import csv
+import gzip
+import os
+from pathlib import Path
 
-from hedgerow import Domain
+import pytest
+from terminal import run
+
+from hedgerow import Domain, read
 from hedgerow.errors import DomainError, ReadError, UndeclaredDomain
 from hedgerow.io.domains import draft_domain, read_domain
+from hedgerow.io.record_hierarchies import read_hierarchy
 
 
 def test_domain_files(tmp_path):
@@ -72,3 +79,66 @@ def test_bad_domain_files(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises((DomainError, ReadError), match=message):
         read_domain(path)
+
+
+def test_values_of_a_file_are_taken_exactly(tmp_path):
+    """An item of a shop is `cream cheese` with a blank behind it: stripped, it was never found."""
+    path, items = tmp_path / "domain.toml", tmp_path / "items.txt"
+    path.write_text('[item]\nfile = "items.txt"\n')
+    values = ("cream cheese ", " tea", "tea", "tea\x85", "\x0bmilk", "a\u2028b")
+    for end in ("\n", "\r\n"):
+        items.write_bytes("".join(value + end for value in values).encode())
+        assert read_domain(path).values("item") == values
+    (tmp_path / "a.csv").write_text("unit,item\n" + "".join(f"{unit},cream cheese \n" for unit in range(200)))
+    items.write_text("cream cheese \nmilk\n")
+    publish = "publish a.csv --kind sets --method noisy-singletons --epsilon 1 --unit record --domain domain.toml"
+    assert run(f"{publish} --out R", tmp_path).code == 0
+    assert "cream cheese \n" in (tmp_path / "R" / "data.csv").read_text()
+    items.write_text("cream cheese\nmilk\n")
+    ran = run(f"{publish} --out S", tmp_path)
+    assert (ran.code, "declare it (blanks around it count)" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tea\n  \nmilk\n", "items.txt:2: the line has blanks and no value; remove them"),
+        ("tea\n\tfood\n", "items.txt:2: the line has blanks and no value; remove them"),
+        ("1\n2\n\n 3\n", "items.txt:4: there are blanks around the number; remove them"),
+        ("1\t10\n2 \t10\n", "items.txt:2: there are blanks around the number; remove them"),
+    ],
+)
+def test_blanks_that_nobody_means_are_refused_with_their_line(tmp_path, text, message):
+    (tmp_path / "domain.toml").write_text('[item]\nfile = "items.txt"\n')
+    (tmp_path / "items.txt").write_text(text)
+    with pytest.raises(DomainError, match=message):
+        read_domain(tmp_path / "domain.toml")
+
+
+def test_stops_and_values_of_hierarchies_are_taken_exactly(tmp_path):
+    (tmp_path / "domain.toml").write_text('[place]\ngtfs = "stops.txt"\n')
+    (tmp_path / "stops.txt").write_text("stop_id, stop_lat, stop_lon\nA ,1.5, 2\nB,1, 3\n")
+    axis = read_domain(tmp_path / "domain.toml").axis("place")
+    assert (axis.values, axis.coordinates) == (("A ", "B"), ((2.0, 1.5), (3.0, 1.0)))
+    (tmp_path / "course.csv").write_text("CS1 ; CS ;*\r\nCS2;CS;*\r\n")
+    axis = read_hierarchy({"file": "course.csv"}, tmp_path, "course")
+    assert (axis.values, axis.paths) == (("CS1 ", "CS2"), (("CS",), ("CS",)))
+    (tmp_path / "course.csv").write_text("CS1;CS\n ;CS\n")
+    with pytest.raises(DomainError, match=r"course\.csv:2: the line has no value"):
+        read_hierarchy({"file": "course.csv"}, tmp_path, "course")
+
+
+@pytest.mark.slow
+def test_the_items_of_groceries_are_found_as_they_are_written(tmp_path):
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    place = Path(folder) / "groceries"
+    baskets = gzip.decompress((place / "groceries.csv.gz").read_bytes()).decode().splitlines()
+    items = [row[0] for row in csv.reader((place / "taxonomy.csv").read_text().splitlines())][1:]
+    (tmp_path / "items.txt").write_text("".join(f"{item}\n" for item in items))
+    (tmp_path / "d.toml").write_text('[item]\nfile = "items.txt"\n')
+    domain = read_domain(tmp_path / "d.toml")
+    data = read([basket.split(",") for basket in baskets], kind="sets", domain=domain)
+    assert "cream cheese " in domain.values("item")
+    assert len(data) == 9_835

@@ -27,6 +27,7 @@ from hedgerow.errors import (
     WriteError,
 )
 from hedgerow.io import atomic_folder as atomic_folder_module
+from hedgerow.io import packing as packing_module
 from hedgerow.io import release_writer as writer_module
 from hedgerow.io.atomic_folder import temporary_folder
 from hedgerow.io.atomic_swap import swap_folders
@@ -34,7 +35,7 @@ from hedgerow.io.codec import explain
 from hedgerow.io.files import Ending
 from hedgerow.io.release_writer import Layout, open_folder, write_folder
 from hedgerow.io.scores import check_owners_file, read_scores
-from hedgerow.release import SCHEMA
+from hedgerow.release import OLDEST_SCHEMA, SCHEMA
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
 DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)
@@ -115,8 +116,8 @@ def test_what_is_there_is_not_replaced_unless_it_is_ours(tmp_path):
 
 def test_data_that_does_not_come_back_is_not_published(tmp_path, monkeypatch):
     """The guard of the guard: a writer that loses a line is caught before the folder has a name."""
-    right = writer_module.compress
-    monkeypatch.setattr(writer_module, "compress", lambda text, how: right(text[:-7], how))
+    right = packing_module.compress
+    monkeypatch.setattr(packing_module, "compress", lambda text, how: right(text[:-7], how))
     with pytest.raises((InternalError, ReadError)):
         write_folder(release(), tmp_path / "out", LAYOUT)
     assert list(tmp_path.iterdir()) == []
@@ -330,7 +331,7 @@ def test_another_version_that_writes_otherwise_cannot_be_checked(tmp_path):
     seal(place, hedgerow="7.1", schema=SCHEMA + 1, news="good")
     [(check, passed)] = verify_folder(place).items()
     assert f"out was made by Hedgerow 7.1 with version {SCHEMA + 1} of release.json" in check
-    assert f"this is Hedgerow 0.1.0, which reads version {SCHEMA}" in check
+    assert f"this is Hedgerow 0.1.0, which reads versions {OLDEST_SCHEMA} to {SCHEMA}" in check
     assert passed is None
     assert run("verify out", tmp_path).code == 3
     assert run("report out --html x.html", tmp_path).code == 2

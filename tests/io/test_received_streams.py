@@ -19,7 +19,7 @@ FEW, MANY = 60, 1_500
 METHODS = (
     "a.bits --method stream-count --set every=7",
     "a.csv --method stream-mean --set times=10,10,200",
-    "n.txt.gz --method binary-mechanism --set every=50 --domain d.toml",
+    "n.txt.gz --method binary-mechanism --set every=50 --domain d.toml --read round=nearest",
 )
 
 

@@ -160,7 +160,7 @@ def test_xml_in_a_namespace_and_with_deep_rubbish(tmp_path):
         (
             "courses.csv",
             "studentID,course,grade\nS3,CS301,A\nS3,hush,A\n",
-            "a.csv:3: field 'course' of 'course' has a value outside its hierarchy",
+            "courses.csv:3: field 'course' of 'course' has a value outside its hierarchy",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -40,9 +41,29 @@ def test_a_signed_release_is_verified_by_us_and_by_openssl(desk):
     assert ran.out.startswith("yes  release.json is signed by the owner of the key\n")
     line = "pkeyutl -verify -pubin -inkey ours.pub -rawin -in R/release.json -sigfile R/release.json.sig"
     assert openssl(desk, line) == 0
-    without = run("verify R", desk)
-    assert without.code == 0
-    assert "There is a signature, but it was not checked; give the public key with --key." in without.out
+
+
+def test_a_signature_that_nobody_checked_is_not_satisfied(desk):
+    ran = run("verify R", desk)
+    assert (ran.code, ran.out.splitlines()[-1]) == (3, "cannot be checked")
+    way_out = "give --key FILE; --no-signature leaves it out of the verdict"
+    assert ran.out.startswith(f"?    release.json.sig is a signature ({way_out})\n")
+    assert run(f"{PUBLISH} --sign ours.pem --out V", desk).code == 0
+    (desk / "V" / "release.json.sig").write_text("Alice is unit 1; Bob is unit 2; Eve is unit 3; Carol is unit 4 ")
+    (desk / "V" / "release.json.sig").write_bytes((desk / "V" / "release.json.sig").read_bytes().ljust(64))
+    assert run("verify V", desk).out.splitlines()[-1] == "cannot be checked"
+    assert run("verify V --key ours.pub", desk).out.splitlines()[-1] == "NOT satisfied"
+
+
+def test_a_signature_may_be_left_out_of_the_verdict_which_says_so(desk):
+    said = "-    release.json.sig is no part of this verdict: it was not checked (--no-signature)"
+    ran = run("verify R --no-signature", desk)
+    assert (ran.code, said in ran.out) == (0, True)
+    assert json.loads(run("verify R --no-signature --json", desk).out)["left_out"] == ["release.json.sig"]
+    assert run("verify R --no-signature --key ours.pub", desk).code == 2
+    assert run("verify a.dat --kind sets --no-signature", desk).code == 2
+    assert run(f"{PUBLISH} --out W", desk).code == 0
+    assert said not in run("verify W --no-signature", desk).out  # there is none
 
 
 def test_another_key_another_text_or_no_signature_is_a_no(desk):

@@ -92,7 +92,10 @@ def test_an_event_cannot_be_dropped(tmp_path):
     (tmp_path / "a.txt").write_text("0\nx\n")
     for command in ("describe a.txt --kind streams --read on_bad=drop", PUBLISH.format("a.txt", "--read on_bad=drop")):
         ran = run(command, tmp_path)
-        assert (ran.code, "cannot be dropped: all after it would have other numbers" in ran.err) == (2, True)
+        assert (
+            ran.code,
+            "and all after it would have other numbers; put a number in its place with on_bad=NUMBER" in ran.err,
+        ) == (2, True)
 
 
 def test_lines_before_the_first_event_can_be_skipped(tmp_path):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from reading_streams import STREAM_CASES, check_events
 
+from hedgerow.data.lattice import LatticeCells
 from hedgerow.errors import ReadError
 from hedgerow.io import event_text, files
 
@@ -40,13 +41,14 @@ def test_reading_law_on_many_streams(name, tmp_path):
     assert 0.3 < read_share(name, 1_000, tmp_path) < 0.95
 
 
-def all_numbers_or_none(where, name, column):
+def all_numbers_or_none(where, name, column, lattice, *, rounded):
     """Take a column for numbers only if all of its cells are."""
-    del where, name
+    del where, name, rounded
     try:
-        return column.cast(pl.Float64).to_numpy(), np.zeros(len(column), np.bool_)
+        numbers = column.cast(pl.Float64).to_numpy()
     except pl.exceptions.PolarsError:
-        return np.ones(len(column)), np.zeros(len(column), np.bool_)
+        numbers = np.ones(len(column))
+    return LatticeCells.of(numbers, lattice)
 
 
 def without_blank_lines(parts, split=event_text._whole_lines):
@@ -65,7 +67,7 @@ def one_array(values):
 
 
 PLANTED = {
-    "one cell makes a column a text": ("lines of numbers", "hedgerow.io.event_text.number_cells", all_numbers_or_none),
+    "one cell makes a column a text": ("lines of numbers", "hedgerow.io.event_text.lattice_cells", all_numbers_or_none),
     "empty lines are skipped": ("lines of bits", "hedgerow.io.event_text._whole_lines", without_blank_lines),
     "one value decides the type of all": ("a list", "hedgerow.data.event_sources._number_array", one_array),
 }

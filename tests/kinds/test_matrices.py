@@ -26,7 +26,7 @@ from hedgerow.testing.matrices import matrix_of
 
 CODEC = codec_of("matrices")
 COLUMNS = {role: role for role in CODEC.written}
-CSV = "age,dose,ill,who\n1,2.5,yes,ann\n2,-4,no,bob\n3,7e-3,yes,cy\n5,1,no,di\n"
+CSV = "age,dose,ill,who\n1,2.5,yes,ann\n2,-4,no,bob\n3,25e-2,yes,cy\n5,1,no,di\n"
 BOUNDS = Domain.declare(age=NumberAxis.between(0, 120, 1), dose=NumberAxis.between("-1", "1", "0.25"))
 
 
@@ -244,9 +244,13 @@ def test_bounds_that_are_none(fields, message, tmp_path):
 
 
 def test_numbers_are_moved_to_the_bounds_and_onto_the_lattice_each_alone():
-    data = Matrix.from_rows([[-5, 0.3], [121.4, 7], [3.5, -0.125]], domain=BOUNDS)
-    assert data.lattice().tolist() == [[0, 5], [120, 8], [4, 4]]
-    assert data.bounded("row").values.tolist() == [[0, 0.25], [120, 1], [4, 0]]
+    data = Matrix.from_rows([[-5, 0.25], [121, 7], [4, -0.5]], domain=BOUNDS)
+    assert data.lattice().tolist() == [[0, 5], [120, 8], [4, 2]]
+    assert data.bounded("row").values.tolist() == [[0, 0.25], [120, 1], [4, -0.5]]
+    between = Matrix.from_rows([[-5, 0.3], [121.4, 7], [3.5, -0.125]], domain=BOUNDS)
+    with pytest.raises(DomainError, match="row 2: column 'age' has a number between two steps; declare a finer step"):
+        between.bounded("row")
+    assert between.rounded().lattice().tolist() == [[0, 5], [120, 8], [4, 4]]
     with pytest.raises(
         UndeclaredDomain, match="column 'c1' has no declared bounds, and bounds from the data are private"
     ):

@@ -15,6 +15,7 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis, PureDP, Stream, find_method, read, read_release, write_release
 from hedgerow.data.event_sources import BITS, Events
+from hedgerow.data.lattice import CellRule
 from hedgerow.data.streams import Estimates, Rows, value_domain
 from hedgerow.errors import DomainError, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.testing.streams import stream_of
@@ -155,8 +156,12 @@ def test_a_folder_cannot_say_that_its_rows_are_events(folder):
 
 def test_values_are_put_on_the_lattice_each_by_itself():
     domain = Domain.declare(value=NumberAxis.between(-1, 1, "0.5"))
-    data = Stream.from_values([-7, -1, -0.3, 0.2, 0.3, 0.75, 9e99], domain)
+    data = Stream.from_values([-7, -1, -0.5, 0, 0.5, 1, 9e99], domain)
     assert codes_of(data) == [0, 0, 1, 2, 3, 4, 4]
+    values = [-0.75, 0.2, 0.25, 1.1]
+    with pytest.raises(ReadError, match="event 1 is between two steps; declare a finer step"):
+        Stream.from_values(values, domain)
+    assert codes_of(Stream.from_values(values, domain, rule=CellRule(rounded=True))) == [1, 2, 3, 4]
     assert data.axis.steps == 4
     assert codes_of(Stream.from_values(np.array([True, False]))) == [1, 0]
     assert codes_of(Stream.from_values(range(2))) == [0, 1]

@@ -12,15 +12,15 @@ __all__ = ["read_uci", "relative_difference"]
 
 
 def read_uci(name: str) -> np.ndarray:
-    """Read WBC (699 x 9) or WDBC (569 x 30), without names and classes.
+    """Read WBC (699 x 9), WDBC (569 x 30) or Wine (178 x 13), without names and classes.
 
     The 16 missing cells of WBC are 8 in malignant and 1 in benign rows, the rounded means of the classes.
     """
     if not os.environ.get("HEDGEROW_DATA"):
         pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
     folder = Path(os.environ["HEDGEROW_DATA"]) / "uci-numeric"
-    if name == "wdbc":
-        return np.ascontiguousarray(np.loadtxt(folder / "wdbc.csv", delimiter=",")[:, :30])
+    if name in {"wdbc", "wine"}:
+        return np.ascontiguousarray(np.loadtxt(folder / f"{name}.csv", delimiter=",")[:, :-1])
     lines = (folder / "breast-cancer-wisconsin-original.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines if line]
     missing = {"2": 1.0, "4": 8.0}

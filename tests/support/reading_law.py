@@ -22,7 +22,7 @@ from reading_units import ITEMS
 from hedgerow import Domain
 from hedgerow.io import read
 
-__all__ = ["Case", "check_pair", "check_persons"]
+__all__ = ["Case", "check_pair", "check_persons", "owned"]
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,20 @@ class Case:
         return Counter([*self.listed(data), *["an owner"] * owners])
 
 
+def owned(case: Case, row: Any, name: str) -> Any:
+    """Return a row that names its owner."""
+    if isinstance(row, dict):
+        return {**row, "person": name}
+    cells = row.split(b",")
+    return b",".join([*cells[: case.owner], name.encode(), *cells[case.owner + 1 :]])
+
+
 def check_persons(case: Case, chance: random.Random, folder: Path) -> int:
     """Check the law for persons: rows of all of them may name the same records."""
     rows = [row for n in range(chance.randint(1, 3)) for row in case.unit(chance, n)]
     mine = [chance.random() < 0.4 for _ in rows]
 
-    def owned(row: Any, own: bool) -> Any:
-        name = "v" if own else chance.choice(["p", "q"])
-        if isinstance(row, dict):
-            return {**row, "person": name}
-        cells = row.split(b",")
-        return b",".join([*cells[: case.owner], name.encode(), *cells[case.owner + 1 :]])
-
-    named = [owned(row, own) for row, own in zip(rows, mine, strict=True)]
+    named = [owned(case, row, "v" if own else chance.choice(["p", "q"])) for row, own in zip(rows, mine, strict=True)]
     whole = case.read(named, folder)
     rest = case.read([row for row, own in zip(named, mine, strict=True) if not own], folder)
     alone = case.read([row for row, own in zip(named, mine, strict=True) if own], folder)

@@ -25,13 +25,13 @@ __all__ = ["STREAM_CASES", "StreamCase", "check_events"]
 
 NUMBERS = Domain.declare(value=NumberAxis.between(0, 5, "0.5"))
 BIT_TEXTS = [b"0", b"1"]
-NUMBER_TEXTS = [b"0.9", b"7", b"-3", b"1e0", b" 2 ", b"4.75", b'"2"']
+NUMBER_TEXTS = [b"0.5", b"7", b"-3", b"1e0", b" 2 ", b"4.50", b'"2"']
 WILD_TEXTS = [
     *(text.encode() for text in TEXTS),
     *(b"", b" ", b"\xff", b"1\xff", b"\0", b"1\0", b"1\r", b"1\r0", b"\r", b'"1', b'1"', b'"', b'""', b"1,0", b",", b",1"),
-    *(b"nan", b"inf", b"-Infinity", b"1e999", b"0x1", b"1_0", b"value", b"#1", b"%", b"\xef\xbb\xbf1", "\u0661".encode()),
+    *(b"0.9", b"4.75", b"0.50000000000000000001", b"1e-400", b"nan", b"inf", b"-Infinity", b"1e999", b"0x1", b"1_0", b"value", b"#1", b"%", b"\xef\xbb\xbf1", "\u0661".encode()),
 ]  # fmt: skip
-FLOATS = Pool([0.0, 1.0, 2.25, 9.0, -4.0], [None, float("nan"), float("inf"), 1e300, -0.0, 0.75])
+FLOATS = Pool([0.0, 1.0, 2.5, 9.0, -4.0], [None, float("nan"), float("inf"), 1e300, -0.0, 0.75])
 WHOLE = Pool([0, 1, 5, 9, -7], [None, 2**62, -(2**63)])
 WORDS = Pool(["0", "1", "2.5", " 3"], [*TEXTS, None])
 

@@ -153,7 +153,7 @@ def measurements() -> Matrix:
     height = draw.normal(170, 10, 1_500)
     axes = {"weight": NumberAxis.between(30, 180, "0.5"), "height": NumberAxis.between(120, 220, 1)}
     rows = np.column_stack((0.9 * height - 80 + draw.normal(0, 9, 1_500), height))
-    return Matrix.from_rows(rows, domain=Domain.declare(**axes))
+    return Matrix.from_rows(rows, domain=Domain.declare(**axes)).rounded()
 
 
 def largest(kind: str) -> Dataset:

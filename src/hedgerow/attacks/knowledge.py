@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.attacks.cell_posteriors import Bounds
 from hedgerow.attacks.spectral_filtering import choose_rank, estimate_noise, noise_edge
 from hedgerow.errors import ParameterError
 
@@ -37,6 +38,8 @@ class Knowledge:
         Whether its columns are those of the original.
     linked
         Whether rows have no names, so that the truth of a row is the one that is most like it.
+    declared
+        The bounds of the columns, where they are public.
     """
 
     released: Floats
@@ -47,6 +50,7 @@ class Knowledge:
     parameters: Mapping[str, Any]
     same_columns: bool
     linked: bool
+    declared: Bounds | None = None
 
     @classmethod
     def draw(

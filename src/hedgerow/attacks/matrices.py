@@ -1,26 +1,31 @@
 """All attacks on a release of a matrix, with baselines and a control; for the owner only.
 
-What an attacker needs is what a release says (method and parameters) and a few known rows. Every reconstruction is
-compared with the original in the rows that the attacker did not know, beside three figures that need no attack: a guess
-of column means, the release as it is, and the same attack on a release whose rows belong to others (control).
+What an attacker needs is what a release says (method and parameters), and a few known rows or a sample of other people.
+Every reconstruction is compared with the original in the rows that the attacker did not know, beside three figures that
+need no attack: a guess of column means, the release as it is, and the same attack on a release whose rows belong to
+others (control).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.attacks.angle_neighbour import guess_neighbours
+from hedgerow.attacks.cell_posteriors import Bounds
 from hedgerow.attacks.knowledge import Knowledge
 from hedgerow.attacks.label_leakage import guess_by_numbers, guess_by_position, guess_commonest
 from hedgerow.attacks.linkage import link_rows
 from hedgerow.attacks.reconstructions import open_order, reconstruct_all
+from hedgerow.attacks.sample_attacks import meet_strangers, reconstruct_strangers
 from hedgerow.attacks.success import Success, fails, judge
 from hedgerow.attacks.wavelet_inversion import block_means
 from hedgerow.data.matrices import Matrix
+from hedgerow.data.number_axis import NumberAxis
 from hedgerow.data.row_pairs import match_rows
 from hedgerow.errors import ParameterError
 from hedgerow.score import ATTACK, Better, Score, exact_score
@@ -99,6 +104,7 @@ def attack(
         known=known,
         rng=rng,
     )
+    knowledge = replace(knowledge, declared=_declared_bounds(original))
     outcomes = attack_arrays(knowledge, rng)
     scores = [score for name, outcome in outcomes.items() for score in _scores(name, outcome)]
     scores += _score_averages(knowledge, rng)
@@ -107,6 +113,14 @@ def attack(
     count = float(sum(outcome.fails for outcome in outcomes.values()))
     name = f"{ATTACK}all: attacks that err at most half as much as a guess and as the release"
     return [exact_score(name, count, {"attacks": float(len(outcomes))}, better="lower"), *scores]
+
+
+def _declared_bounds(original: Matrix) -> Bounds | None:
+    """Return the bounds of the columns, if their domain declares them: then they are public."""
+    axes = [axis for _, axis in original.domain.axes if isinstance(axis, NumberAxis)]
+    if not all(axis.bounded for axis in axes):
+        return None
+    return Bounds(np.array([float(axis.low or 0) for axis in axes]), np.array([float(axis.high or 0) for axis in axes]))
 
 
 def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, Outcome]:
@@ -122,7 +136,7 @@ def attack_arrays(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, O
         name: _compare(knowledge, knowledge.unknown, guess, by_chance.get(name, nothing))
         for name, guess in guesses.items()
     }
-    return outcomes | _attack_angles(knowledge, control)
+    return outcomes | _attack_angles(knowledge, control) | _attack_by_sample(knowledge, rng)
 
 
 def _align(knowledge: Knowledge, guess: Floats, rng: np.random.Generator) -> Floats:
@@ -138,6 +152,9 @@ def _align(knowledge: Knowledge, guess: Floats, rng: np.random.Generator) -> Flo
 
 def _compare(knowledge: Knowledge, rows: Integers, guess: Floats, chance: Floats | None) -> Outcome:
     """Compare a guess of some rows, by their positions among the matched ones, with the truth and the baselines."""
+    made = ~np.isnan(guess).any(1)  # of a large release, some attacks guess a sample of rows
+    if not made.all():
+        rows, guess, chance = rows[made], guess[made], None if chance is None else chance[made]
     truth = knowledge.truth[rows]
     deviations = knowledge.truth.std(0, ddof=1)
     baselines = {_GUESS: judge(np.broadcast_to(knowledge.originals.mean(0), truth.shape), truth, deviations)}
@@ -168,6 +185,23 @@ def _attack_angles(knowledge: Knowledge, control: Knowledge) -> dict[str, Outcom
         return {}
     judged = np.concatenate(rows)
     return {"angle neighbour": _compare(knowledge, judged, np.concatenate(guesses), np.concatenate(chances))}
+
+
+def _attack_by_sample(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, Outcome]:
+    """Turn rotated rows back by a sample of other people; the means that are guessed are those of the sample."""
+    strangers = meet_strangers(knowledge, rng)
+    if strangers is None:
+        return {}
+    truth, deviations = knowledge.truth[strangers.rows], knowledge.truth.std(0, ddof=1)
+    means = judge(np.broadcast_to(strangers.sample.mean(0), truth.shape), truth, deviations)
+    others = rng.permutation(len(truth))
+    return {
+        # these attacks see a cloud of rows, so that rows of others are the same rows in another order
+        name: Outcome(
+            judge(guess, truth, deviations), {_GUESS: means, _SHUFFLED: judge(guess[others], truth, deviations)}
+        )
+        for name, guess in reconstruct_strangers(strangers).items()
+    }
 
 
 def _scores(name: str, outcome: Outcome) -> list[Score]:

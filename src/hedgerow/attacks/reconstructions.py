@@ -15,6 +15,7 @@ from hedgerow.attacks.secret_order import recover_order
 from hedgerow.attacks.spectral_filtering import estimate_noise, filter_noise, shrink_noise
 from hedgerow.attacks.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
 from hedgerow.attacks.wavelet_inversion import invert
+from hedgerow.attacks.weighed_cells import WEIGHED
 from hedgerow.errors import ParameterError
 
 __all__ = ["RECONSTRUCTIONS", "open_order", "reconstruct_all"]
@@ -151,14 +152,15 @@ def _complete(knowledge: Knowledge) -> Floats | None:
 
 
 def reconstruct_all(knowledge: Knowledge) -> dict[str, Floats]:
-    """Return the reconstructions of all attacks that apply, and the best of them in numbers with as few decimals."""
+    """Return the reconstructions of all attacks that apply; some of large releases are of a sample, the rest NaN."""
     guesses = {name: guess for name, make in RECONSTRUCTIONS.items() if (guess := make(knowledge)) is not None}
     steps = guess_steps(knowledge.originals)
     if steps is not None and knowledge.same_columns:
         candidates = [knowledge.released, *(guess for name, guess in guesses.items() if name not in _FITTED)]
         best = min(candidates, key=lambda guess: float(np.linalg.norm(guess[knowledge.known_at] - knowledge.originals)))
         guesses[_ROUNDED] = (np.rint(best / steps) * steps).round(_DECIMALS)
-    return guesses
+    weighed = {name: guess for name, make in WEIGHED.items() if (guess := make(knowledge, guesses)) is not None}
+    return guesses | weighed
 
 
 #: in the order of the thesis

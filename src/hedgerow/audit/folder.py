@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from hedgerow.audit.data_files import check_data_files
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import (
     HedgerowError,
@@ -20,19 +21,24 @@ from hedgerow.errors import (
     UnsupportedVersion,
 )
 from hedgerow.io.codec import codec_of, explain
-from hedgerow.io.files import UNLIMITED, hash_parts, is_plainly_compressed, read_bytes, read_chunks
 from hedgerow.io.owners import read_owners
-from hedgerow.io.parquet import read_table
 from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_own_file
 from hedgerow.io.signing import SIGNATURE_BYTES, is_signed
 from hedgerow.privacy import Guarantee
 from hedgerow.publishers import find_method
 from hedgerow.publishers.base import require_support
 from hedgerow.publishers.settings import configure
-from hedgerow.release import Manifest, Release, version
-from hedgerow.statement import File
+from hedgerow.release import SCHEMA, Manifest, Release, version
 
 __all__ = ["verify_data", "verify_folder"]
+
+
+#: what is checked of the domain of a promise that needs a public one; asserting is no proof, and the statement says so
+_DOMAIN = {
+    Source.DECLARED: "the domain does not come from the data",
+    Source.ASSERTED: "the domain comes from the data, and the publisher asserts that it is public knowledge",
+    Source.INFERRED: "the domain is public",
+}
 
 
 def verify_folder(
@@ -41,6 +47,7 @@ def verify_folder(
     *,
     kind: str | None = None,
     key: Any = None,
+    leave_out_signature: bool = False,
     trusted: bool = False,
     owners: Path | None = None,
 ) -> dict[str, bool | None]:
@@ -56,7 +63,9 @@ def verify_folder(
     kind
         The kind of data that the receiver expects, if any.
     key
-        The public key of the expected signer, if any.
+        The public key of the expected signer, if any; without it a signature cannot be checked.
+    leave_out_signature
+        Whether a signature that cannot be checked is no part of the result.
     trusted
         Whether the release may take any amount of memory and time.
     owners
@@ -65,6 +74,8 @@ def verify_folder(
     checks: dict[str, bool | None] = {}
     if key is not None:
         checks["release.json is signed by the owner of the key"] = _is_signed(folder, key)
+    elif os.path.lexists(folder / SIGNATURE) and not leave_out_signature:
+        checks[f"{SIGNATURE} is a signature (give --key FILE; --no-signature leaves it out of the verdict)"] = None
     try:
         release, manifest = open_folder(folder, trusted=trusted)
         statement = read_own_file(folder / STATEMENT)
@@ -91,11 +102,14 @@ def _check_content(folder: Path, release: Release[Any], manifest: Manifest, stat
     if manifest.hedgerow != version():  # its order and its wording may differ
         made_by = f"it was made by Hedgerow {manifest.hedgerow}, and this is {version()}"
         return {**checks, f"{made_by}: verify it with that version": None}
+    if manifest.schema != SCHEMA:
+        older = f"it was made with version {manifest.schema} of {RELEASE}, and this Hedgerow writes version {SCHEMA}"
+        return {**checks, f"{older}: whether it is as it was written cannot be checked": None}
     reading = explain(manifest.files)
     numbered = any(codec_of(file.kind).keeps_order(file.options) for file in manifest.files)
     order = "records are in the order of the original, as stated" if numbered else "the order of records says nothing"
     return checks | {
-        order: all(_is_canonical(folder / file.file, release.outputs[file.data], file) for file in manifest.files),
+        **check_data_files(folder, release, manifest, order),
         "release.json holds what it should and nothing else": (
             read_own_file(folder / RELEASE, None) == release.to_json(manifest.files, reading)
         ),
@@ -136,8 +150,8 @@ def _check_promise(release: Release[Any], expected: Guarantee | None) -> dict[st
     if budget is not None:
         checks["the questions spend no more than the promise"] = release.evidence.total() <= budget
     if release.guarantee.needs_public_domain:
-        public = release.domain.source is not Source.INFERRED
-        checks["the domain does not come from the data"] = public
+        source = release.domain.source
+        checks[_DOMAIN[source]] = source is not Source.INFERRED
     if expected is not None:
         checks["the promise is the one asked for"] = release.guarantee == expected
     return checks
@@ -183,18 +197,3 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
         msg = f"{guarantee.name} is not satisfied: {verdict.failures}"
         raise NotSatisfied(msg)
     return verdict.violations
-
-
-def _is_canonical(path: Path, data: Dataset, file: File) -> bool:
-    """Whether the file is exactly what Hedgerow writes for its data."""
-    if not is_plainly_compressed(path):
-        return False
-    codec = codec_of(data.kind)
-    expected = hash_parts(codec.write_parts(data, file.format, file.columns))
-    # it was read before, within its limit
-    is_same = expected.digest() == hash_parts(read_chunks(path, most=UNLIMITED)).digest()
-    if not is_same and file.format == "parquet":
-        # another version of the library writes the same table as different bytes
-        written, content = codec.write(data, file.format, file.columns), read_bytes(path, most=UNLIMITED)
-        return read_table(written).equals(read_table(content))
-    return is_same

@@ -13,6 +13,7 @@ transcript alone.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,13 +58,13 @@ class Recorder:
 class Replayer:
     """Returns recorded answers, requires the recorded questions, and sums the losses."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.publishable = recorder.publishable
+    def __init__(self, transcript: Sequence[tuple[Question, Any]], *, publishable: bool) -> None:
+        self.publishable = publishable
         self.forth = Fraction(0)
         self.back = Fraction(0)
         self.moved = False
         self.asked = 0
-        self._transcript = recorder.transcript
+        self._transcript = transcript
         self._broken: PromiseBroken | None = None
 
     def answer(self, question: Question) -> Any:
@@ -72,7 +73,7 @@ class Replayer:
             self._break(f"question {question.label!r} was asked of a neighbour only")
         recorded, answer = self._transcript[self.asked]
         self.asked += 1
-        if recorded.public() != question.public():
+        if type(recorded) is not type(question) or recorded.public() != question.public():
             self._break(f"question {recorded.label!r} is asked differently of a neighbour")
         self.forth += recorded.loss(question, answer)
         self.back += question.loss(recorded, answer)
@@ -150,7 +151,7 @@ def _replay(
 ) -> Replay:
     recorder = Recorder(NoisyAnswers(seed))
     recorded, recorded_warnings = _publish(method, data, guarantee, recorder)
-    replayer = Replayer(recorder)
+    replayer = Replayer(recorder.transcript, publishable=recorder.publishable)
     try:
         replayed, replayed_warnings = _publish(method, neighbour, guarantee, replayer)
     except PromiseBroken:

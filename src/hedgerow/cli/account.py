@@ -67,4 +67,6 @@ def _text(path: Path, account: Any) -> str:
 def _cell(entry: dict[str, Any], name: str) -> str:
     """Show a field of an entry; control characters are shown as escapes."""
     text = str(entry.get(name, "-"))
+    if text.isprintable():
+        return text
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

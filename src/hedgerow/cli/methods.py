@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from typing import Any
 
 import click
@@ -20,56 +18,39 @@ __all__ = ["command"]
 @json_option
 def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
     """List the methods, or show the details of the method NAME."""
-    from hedgerow.publishers import METHODS, find_method  # noqa: PLC0415
+    from hedgerow.kinds import KINDS  # noqa: PLC0415
+    from hedgerow.publishers.method_facts import facts_of, list_methods  # noqa: PLC0415
+    from hedgerow.publishers.registry import find_method  # noqa: PLC0415
 
     if name is not None:
-        facts = _facts(find_method(name))
+        facts = facts_of(find_method(name))
         emit(facts, _details(facts), as_json=as_json)
         return
-    methods = [_facts(find_method(method)) for method in METHODS]
-    methods = [facts for facts in methods if kind is None or kind in facts["kinds"]]
-    if not methods:
+    groups = {each: list_methods(each) for each in KINDS if kind in {None, each}}
+    if not any(groups.values()):
         msg = f"there is no method for the kind {kind!r}; hedgerow methods lists all"
         raise click.UsageError(msg)
-    emit(methods, _table(methods), as_json=as_json)
+    distinct = {facts["name"]: facts for methods in groups.values() for facts in methods}
+    emit([distinct[name] for name in sorted(distinct)], _lists(groups), as_json=as_json)
 
 
-def _table(methods: list[dict[str, Any]]) -> str:
-    """One line per method, with a star if it is recommended, and then for which data it is."""
-    rows = [
-        (
-            "*" if facts["recommended"] else " ",
-            facts["name"],
-            ", ".join(facts["kinds"]),
-            ", ".join(facts["keeps"]),
-            facts["summary"],
-        )
-        for facts in methods
-    ]
-    recommended = [(" ", facts["name"], facts["recommended"]) for facts in methods if facts["recommended"]]
-    return "\n".join([*_align(rows), *(["", "* recommended for", *_align(recommended)] if recommended else [])])
+def _lists(groups: dict[str, list[dict[str, Any]]]) -> str:
+    """One list per kind: for which data a method is recommended, or else what it does."""
+    rows = [(kind, *_row(facts)) for kind, methods in groups.items() for facts in methods]
+    lines = _align([row[1:] for row in rows])
+    lists = [[kind, *(line for row, line in zip(rows, lines, strict=True) if row[0] == kind)] for kind in groups]
+    end = "* recommended for these data; hedgerow methods NAME shows what a method promises, does and takes"
+    return "\n".join([*("\n".join([*lines, ""]) for lines in lists), end])
+
+
+def _row(facts: dict[str, Any]) -> tuple[str, ...]:
+    star = "*" if facts["recommended"] else " "
+    return f"  {star} {facts['name']}", ", ".join(facts["keeps"]), facts["recommended"] or facts["summary"]
 
 
 def _align(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _facts(method: Any) -> dict[str, Any]:
-    from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
-
-    text = inspect.getdoc(method) or ""
-    papers = re.split(r"\.\. \[\d+\] ", text.partition("References\n----------\n")[2])
-    return {
-        "name": method.name,
-        "summary": text.splitlines()[0],
-        "kinds": [kind.kind for kind in method.kinds],
-        "keeps": [kept.name for kept in method.keeps],
-        "units": list(method.units),
-        "recommended": method.recommended,
-        "papers": [" ".join(paper.split()) for paper in papers if paper.strip()],
-        "parameters": [parameter._asdict() for parameter in parameters_of(method)],
-    }
 
 
 def _details(facts: dict[str, Any]) -> str:

@@ -67,7 +67,7 @@ class ReadingCommand(click.Command):
             with formatter.section(f"Columns of {kind} (--columns ROLE=NAME)"):
                 formatter.write_dl(list(codec.columns.items()))
         with formatter.section(f"Reading options of {kind} (--read NAME=VALUE)"):
-            formatter.write_dl([*codec.options.items(), *COMMON_OPTIONS.items()])
+            formatter.write_dl(list({**codec.options, **COMMON_OPTIONS, **codec.options}.items()))
         with formatter.section(f"Formats of {kind} (--format NAME)"):
             formatter.write_dl([(name, ", ".join(f".{end}" for end in f.endings)) for name, f in codec.formats.items()])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ _MARKS = {True: "yes", False: "NO", None: "?"}
     help="The name of the promise, if the options fit several. Repeatable.",
 )
 @click.option("--key", type=click.Path(), help="The public key (PEM) to check the signature with.")
+@click.option("--no-signature", is_flag=True, help="Leave a signature out of the verdict, if you have no key.")
 @click.option(
     "--owners",
     type=click.Path(),
@@ -52,10 +54,9 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     The exit code is 0 if the promise is satisfied, and 3 if it is not or cannot be checked (as for a release of another
     version of Hedgerow).
     """
-    from hedgerow.audit.folder import verify_data, verify_folder  # noqa: PLC0415
+    from hedgerow.audit.folder import verify_data  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
     from hedgerow.io.read import read  # noqa: PLC0415
-    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
     from hedgerow.progress import counting  # noqa: PLC0415
@@ -64,19 +65,15 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     expected = None
     if options or arguments["promises"]:
         expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
-    key = read_public_key(Path(arguments["key"])) if arguments["key"] else None
+    key = _read_key(arguments)
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"
         raise ReadError(msg)
     with show_progress():
         if Path(place).is_dir():
-            _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
-            owners = Path(arguments["owners"]) if arguments["owners"] else None
-            checks = verify_folder(
-                Path(place), expected, kind=arguments["kind"], key=key, trusted=arguments["trusted"], owners=owners
-            )
+            checks = _check_folder(Path(place), expected, key, arguments)
         else:
-            _refuse(arguments, ("key",), "a file has no signature; verify the folder it is in")
+            _refuse(arguments, ("key", "no_signature"), "a file has no signature; verify the folder it is in")
             _refuse(arguments, ("owners",), "name the column of the owners in the file with --columns person=NAME")
             if arguments["kind"] is None or expected is None:
                 msg = "to verify a file, give its --kind and the promise"
@@ -88,7 +85,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
             with counting() as unread:
                 data = read(place, kind=kind, format=arguments["form"], columns=columns, options=reading)
             verify_data(data, expected)
-            checks: dict[str, bool | None] = {f"{expected.name} holds": True}
+            checks = {f"{expected.name} holds": True}
             # what is in the file is published, whether or not it was read
             checks |= {f"nothing else is in the file ({what}: {number:,})": False for what, number in unread.items()}
     satisfied = all(checks.values())
@@ -96,12 +93,41 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     if not satisfied and False not in checks.values():
         result = "cannot be checked"
     lines = [f"{_MARKS[passed]:4} {check}" for check, passed in checks.items()]
-    if key is None and (Path(place) / "release.json.sig").exists():
-        lines += ["", "There is a signature, but it was not checked; give the public key with --key."]
-    document = {"satisfied": satisfied, "result": result, "checks": checks}
+    left_out = ["release.json.sig"] if arguments["no_signature"] and _is_signed(place) else []
+    lines += [f"-    {name} is no part of this verdict: it was not checked (--no-signature)" for name in left_out]
+    document = {"satisfied": satisfied, "result": result, "checks": checks, "left_out": left_out}
     emit(document, [*lines, "", result], as_json=as_json)
     if not satisfied:
         sys.exit(_NOT_SATISFIED)
+
+
+def _check_folder(folder: Path, expected: Any, key: Any, arguments: dict[str, Any]) -> dict[str, bool | None]:
+    from hedgerow.audit.folder import verify_folder  # noqa: PLC0415
+
+    _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
+    return verify_folder(
+        folder,
+        expected,
+        kind=arguments["kind"],
+        key=key,
+        leave_out_signature=arguments["no_signature"],
+        trusted=arguments["trusted"],
+        owners=Path(arguments["owners"]) if arguments["owners"] else None,
+    )
+
+
+def _read_key(arguments: dict[str, Any]) -> Any:
+    """Read the public key, if one was given."""
+    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
+
+    if arguments["key"] and arguments["no_signature"]:
+        msg = "--key checks a signature and --no-signature leaves it out; give one of them"
+        raise click.UsageError(msg)
+    return read_public_key(Path(arguments["key"])) if arguments["key"] else None
+
+
+def _is_signed(place: str) -> bool:
+    return os.path.lexists(Path(place) / "release.json.sig")
 
 
 def _find_kind(place: Path) -> str | None:
@@ -123,6 +149,7 @@ def _refuse(arguments: dict[str, Any], names: tuple[str, ...], why: str) -> None
         "read_options": "--read",
         "schema": "--schema",
         "key": "--key",
+        "no_signature": "--no-signature",
         "owners": "--owners",
     }
     for name in names:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Domain
 from hedgerow.errors import DomainError, UnsupportedGuarantee
 from hedgerow.frontiers import LOCAL, Engine
+from hedgerow.kinds import differs_by_change
 
 __all__ = ["Dataset"]
 
@@ -22,7 +23,8 @@ class Dataset(ABC):
     """Private units as columns of numbers, and a public domain; frozen.
 
     Only `domain` may be read freely. Everything else reaches an output through a ledger, or under a criterion that is
-    verified on the output. `engine` is where the data is counted.
+    verified on the output. `engine` is where the data is counted. `drops_bad` says whether what could not be read was
+    declared to be left out, whether or not there was any.
     """
 
     kind: ClassVar[str]
@@ -30,6 +32,7 @@ class Dataset(ABC):
 
     domain: Domain
     engine: Engine = field(default=LOCAL, kw_only=True)
+    drops_bad: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for column in vars(self).values():
@@ -45,6 +48,11 @@ class Dataset(ABC):
     def axes(self) -> tuple[str, ...]:
         """The axes of the domain that this data uses; the domain may have more."""
         return tuple(name for name, _ in self.domain.axes)
+
+    @property
+    def declared_axes(self) -> tuple[str, ...]:
+        """The axes of the domain that are declared whatever its source is: those that cannot be taken from data."""
+        return ()
 
     @property
     def comes_in_slices(self) -> bool:
@@ -130,6 +138,19 @@ class Dataset(ABC):
             )
             raise DomainError(msg)
         return most
+
+    def require_all(self, unit: str) -> None:
+        """Refuse a unit that is changed and never left out, if what could not be read was declared to be left out.
+
+        How many such units there are, and their order, is public: one that is dropped would be seen, and all after it
+        would have other places. This depends on the option alone, not on whether something was dropped.
+        """
+        if self.drops_bad and differs_by_change(unit):
+            msg = (
+                f"a {unit} that cannot be read must not be dropped (on_bad=drop): how many there are is public; put a "
+                "number in its place with on_bad=NUMBER"
+            )
+            raise UnsupportedGuarantee(msg)
 
     def require_unit(self, unit: str) -> None:
         """Refuse a unit that this kind does not have."""

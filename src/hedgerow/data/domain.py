@@ -134,8 +134,11 @@ class Domain:
         return self._with_axis(name, replace(self.axis(name), coordinates=pairs))
 
     def _with_axis(self, name: str, changed: Axis) -> Domain:
-        axes = tuple((other, changed if other == name else axis) for other, axis in self.axes)
-        return replace(self, axes=axes)
+        return self.with_axes({name: changed})
+
+    def with_axes(self, changed: Mapping[str, Axis]) -> Domain:
+        """The same domain with other axes of these names."""
+        return replace(self, axes=tuple((name, changed.get(name, axis)) for name, axis in self.axes))
 
     def with_records_per_person(self, most: int) -> Domain:
         """The same domain with a declared maximum of records per person."""

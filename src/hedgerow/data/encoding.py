@@ -6,6 +6,7 @@ Values are compared by their texts: files do not distinguish numbers from texts,
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from typing import Any, TypeAlias, cast
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Axis, is_text
 from hedgerow.errors import DomainError
 
-__all__ = ["EXACT", "codes_over", "infer_axis", "text_of", "texts_of"]
+__all__ = ["EXACT", "codes_over", "infer_axis", "narrow_axis", "text_of", "texts_of"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -63,6 +64,28 @@ def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:
     if numbers:
         return Axis(tuple(sorted(map(int, known))) or (0,))
     return Axis(tuple(sorted(known)) or ("none",))
+
+
+def narrow_axis(axis: Axis, codes: Integers, *, numbers: bool | None = None) -> tuple[Axis, Integers]:
+    """Return the axis that is inferred from the values of these codes alone, and the codes over it; -1 stays.
+
+    The other values of an inferred axis are private. They must not decide about the order of those that are published,
+    or whether these are numbers either: one name that is suppressed would turn all numbers into texts.
+
+    Examples
+    --------
+    >>> axis, codes = narrow_axis(infer_axis(["9", "10", "depot"]), np.array([0, 1, -1]))
+    >>> axis.values, codes.tolist()
+    ((9, 10), [1, 0, -1])
+    """
+    used = np.unique(codes[codes >= 0]).tolist()
+    values = infer_axis([axis.values[code] for code in used], numbers=numbers).values
+    if not used:
+        return Axis(values), codes
+    order = [axis.by_text[str(value)] for value in values]
+    place = np.full(len(axis) + 1, -1, np.int64)  # the last is that of -1
+    place[order] = np.arange(len(order))
+    return replace(axis.take(order), values=values), place[codes]
 
 
 def texts_of(values: Iterable[Any]) -> list[str | None]:

@@ -17,11 +17,13 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.lattice import CellRule, LatticeCells, shortest_decimals
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import DomainError, InternalError, ReadError
 
 __all__ = [
     "BITS",
+    "REFUSE",
     "ArrayEvents",
     "Events",
     "IteratorEvents",
@@ -38,6 +40,8 @@ Positions: TypeAlias = Integers | range
 
 #: the axis of bits
 BITS = NumberAxis.between(0, 1, 1)
+#: without options, what cannot be read is refused
+REFUSE = CellRule()
 #: events that are read together, and publications that are made together
 BLOCK, BATCH = 2**20, 2**14
 #: publications of an iterator that are made together, and the seconds that they should take
@@ -148,9 +152,10 @@ class ArrayEvents(Events):
 class IteratorEvents(Events):
     """Values that an iterator yields; it can be read once."""
 
-    def __init__(self, values: Iterable[Any], axis: NumberAxis) -> None:
+    def __init__(self, values: Iterable[Any], axis: NumberAxis, rule: CellRule = REFUSE) -> None:
         self._values = iter(values)
         self._axis = axis
+        self._rule = rule
         self._position = 0
         self._clock = time.monotonic()
         self._batch = 1
@@ -172,7 +177,7 @@ class IteratorEvents(Events):
         self._position += skipped
         values = list(islice(self._values, stop - start))
         stop = self._position + len(values)
-        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop))
+        codes = encode_values(values, self._axis, "the iterator", range(self._position, stop), self._rule)
         self._position = stop
         return codes
 
@@ -192,7 +197,7 @@ class IteratorEvents(Events):
                 break
             values += value
             self._position += 1
-        return encode_values(values, self._axis, "the iterator", positions[: len(values)])
+        return encode_values(values, self._axis, "the iterator", positions[: len(values)], self._rule)
 
     def reach(self, position: int) -> int:
         """Skip values up to a position."""
@@ -200,7 +205,9 @@ class IteratorEvents(Events):
         return min(position, self._position)
 
 
-def encode_values(values: Any, axis: NumberAxis, where: str, positions: Positions | None = None) -> Integers:
+def encode_values(
+    values: Any, axis: NumberAxis, where: str, positions: Positions | None = None, rule: CellRule = REFUSE
+) -> Integers:
     """Turn values from memory into steps above the lower bound; `positions`, from 0 on by default, are for errors."""
     numbers = cast("NDArray[Any]", values) if isinstance(values, np.ndarray) else _number_array(values)
     if numbers.ndim != 1:
@@ -209,9 +216,8 @@ def encode_values(values: Any, axis: NumberAxis, where: str, positions: Position
     kind = numbers.dtype.kind
     if kind not in "biuf":  # texts, dates and other objects, each by itself
         numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
-    return encode_events(
-        numbers.astype(np.float64), axis, where, range(len(numbers)) if positions is None else positions
-    )
+    cells = LatticeCells.of(shortest_decimals(numbers), axis.lattice)
+    return encode_events(cells, axis, where, range(len(numbers)) if positions is None else positions, rule)
 
 
 def _number_array(values: Any) -> NDArray[Any]:
@@ -235,24 +241,31 @@ def _to_number(value: Any) -> float:
         return math.inf
 
 
-def encode_events(numbers: NDArray[np.float64], axis: NumberAxis, where: str, positions: Positions) -> Integers:
-    """Turn numbers into steps above the lower bound, each by itself.
+def encode_events(
+    cells: LatticeCells, axis: NumberAxis, where: str, positions: Positions, rule: CellRule = REFUSE
+) -> Integers:
+    """Return the events as steps above the lower bound, each by itself; refuse or replace what is no event.
 
-    A bit must be 0 or 1. Any other number is moved to the declared bounds and rounded to the nearest step.
+    A bit must be 0 or 1. Any other number must be on its lattice, or is rounded, and is moved to the declared bounds.
 
     Examples
     --------
-    >>> encode_events(np.array([0.9, 7, -3]), NumberAxis.between(0, 5, "0.5"), "x", range(3)).tolist()
-    [2, 10, 0]
+    >>> axis = NumberAxis.between(0, 5, "0.5")
+    >>> encode_events(LatticeCells.of(np.array([0.5, 7, -3]), axis.lattice), axis, "x", range(3)).tolist()
+    [1, 10, 0]
     """
-    if is_bits(axis):
-        what = "is neither 0 nor 1; declare other values with --domain"
-        _refuse((numbers != 0) & (numbers != 1), where, positions, what)
-        return numbers.astype(np.int64)
-    _refuse(~np.isfinite(numbers), where, positions, "is missing, or not a finite number; correct it")
-    low, step = float(axis.low or 0), float(axis.step or 1)
-    with np.errstate(over="ignore"):  # infinitely far is beyond the bound, too
-        return np.clip(np.rint((numbers - low) / step), 0, axis.steps).astype(np.int64)
+    bits = is_bits(axis)
+    off = np.zeros_like(cells.off) if rule.rounded else cells.off
+    unreadable = cells.unreadable | (off | (cells.numbers < 0) | (cells.numbers > 1)) if bits else cells.unreadable
+    if rule.instead is not None:
+        return np.where(unreadable | off, axis.lattice.place_one(rule.instead)[0], cells.steps)
+    instead = "or put a number in the place of such events with on_bad=NUMBER"
+    if bits:
+        _refuse(unreadable, where, positions, f"is neither 0 nor 1; declare other values with --domain, {instead}")
+    _refuse(unreadable, where, positions, f"is missing, or not a finite number; correct it, {instead}")
+    what = f"is between two steps; declare a finer step, round such numbers with round=nearest, {instead}"
+    _refuse(off, where, positions, what)
+    return cells.steps
 
 
 def is_bits(axis: NumberAxis) -> bool:

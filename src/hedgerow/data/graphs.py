@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.arrays import sort_distinct
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Value
+from hedgerow.data.encoding import narrow_axis
 from hedgerow.errors import DomainError, MissingExtra
 from hedgerow.frontiers import Frontier, NextSymbol, SymbolLists
 from hedgerow.vertex_pairs import count_pairs, rank_pairs, unrank_pairs
@@ -168,9 +169,10 @@ class Graph(Dataset):
 
     def narrowed(self) -> Graph:
         """Return the same edges over the vertices that have any: an inferred domain is private."""
-        vertices, codes = np.unique(np.concatenate((self.first, self.second)), return_inverse=True)
-        first, second = codes.astype(np.int32).reshape(2, -1)
-        return replace(self, domain=self.domain.narrowed(vertex=vertices), first=first, second=second)
+        ends = np.concatenate((self.first, self.second)).astype(np.int64)
+        axis, codes = narrow_axis(self.domain.axis("vertex"), ends)
+        source, target = codes.reshape(2, -1)
+        return Graph.from_columns(source=source, target=target, domain=self.domain.with_axes({"vertex": axis}))
 
     def shuffled(self, order: np.random.Generator) -> Graph:
         """Return the same: edges have one order."""

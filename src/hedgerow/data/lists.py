@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.encoding import narrow_axis
 from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
 from hedgerow.data.ragged_arrays import cut_lists, take_lists
 from hedgerow.data.record_encoding import encode_records, infer_domain, require_record
@@ -149,8 +150,8 @@ class Lists(Dataset):
 
     def narrowed(self) -> Self:
         """Return the same records over the items that occur: an inferred domain is private."""
-        seen_items, codes = np.unique(self.items, return_inverse=True)
-        return replace(self, domain=self.domain.narrowed(item=seen_items), items=codes.astype(np.int64))
+        axis, items = narrow_axis(self.domain.axis("item"), self.items.astype(np.int64))
+        return replace(self, domain=self.domain.with_axes({"item": axis}), items=items)
 
     def to_bytes(self) -> bytes:
         """Return the whole content, in order."""

@@ -26,6 +26,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: numbers that are looked at together, so that they stay in the cache of the processor
 _BLOCK = 2**17
+#: the reading option that rounds numbers to their lattice
+ROUND = "round=nearest"
 #: the bits of -0.0
 _NEGATIVE_ZERO = np.array(-0.0).view(np.int64)
 #: in how many ways a neighbour differs by one unit: a cell is changed to either bound and by one step, a count by one
@@ -149,7 +151,12 @@ class Matrix(Dataset):
     def lattice(self) -> NDArray[np.int64]:
         """Return how many steps each number is above the lower bound of its column; bounds and steps are declared.
 
-        A number between two steps is rounded, one outside the bounds is moved to the bound: each by itself.
+        A number outside the bounds is moved to the bound, by itself.
+
+        Raises
+        ------
+        DomainError
+            If a number is between two steps; `rounded` rounds them all, which is for the caller to declare.
         """
         codes = np.empty(self.values.shape, np.int64)
         for number in range(len(self.columns)):
@@ -158,10 +165,28 @@ class Matrix(Dataset):
 
     def lattice_column(self, number: int) -> NDArray[np.int64]:
         """Return how many steps each number of one column is above its lower bound."""
-        axis = self.bounds[number]
-        low, step = float(axis.low or 0), float(axis.step or 1)
-        with np.errstate(over="ignore"):  # infinitely far is beyond the bound, too
-            return np.clip(np.rint((self.values[:, number] - low) / step), 0, axis.steps).astype(np.int64)
+        steps, off, _ = self.bounds[number].lattice.place(self.values[:, number])
+        if off.any():
+            msg = (
+                f"row {int(np.argmax(off)) + 1}: column {self.columns[number]!r} has a number between two steps; "
+                f"declare a finer step, or round them all ({ROUND} when reading, Matrix.rounded() in Python)"
+            )
+            raise DomainError(msg)
+        return steps
+
+    def rounded(self) -> Matrix:
+        """Return the numbers within their bounds and on their lattice, each rounded half up by itself.
+
+        Examples
+        --------
+        >>> domain = Domain.declare(dose=NumberAxis.between(0, 1, "0.1"))
+        >>> Matrix.from_rows([[0.04], [0.05], [7]], domain=domain).rounded().values.tolist()
+        [[0.0], [0.1], [1.0]]
+        """
+        values = np.empty(self.values.shape)
+        for number, axis in enumerate(self.bounds):
+            values[:, number] = axis.lattice.numbers(axis.lattice.place(self.values[:, number]).steps)
+        return replace(self, values=values)
 
     def count_bins(self, widths: Sequence[int]) -> NDArray[np.int64]:
         """Count the rows per cell of a grid: bin number k of a column has `widths` steps of it, from k times that on.
@@ -200,7 +225,7 @@ class Matrix(Dataset):
         """Return rows of numbers that are so many steps above the lower bounds of the columns."""
         values = np.empty(codes.shape)
         for number, axis in enumerate(self.bounds):
-            values[:, number] = _number_of(axis, codes[:, number])
+            values[:, number] = axis.lattice.numbers(codes[:, number])
         return replace(self, values=values, ids=ids, labels=None)
 
     def distorted(
@@ -238,7 +263,7 @@ class Matrix(Dataset):
     def neighbour(self, index: int, *, unit: str) -> Matrix:
         """Return this matrix without one row, or with another number in one cell.
 
-        A count is a whole number of steps above the lower bound: a number between two steps is rounded first.
+        A count is a whole number of steps above the lower bound.
         """
         self.require_unit(unit)
         if unit == "row":
@@ -246,16 +271,17 @@ class Matrix(Dataset):
         (row, column), way = divmod(index // _WAYS[unit], self.values.shape[1]), index % _WAYS[unit]
         values = self.values.copy()
         axis = cast("NumberAxis", self.domain.axes[column][1])
-        if unit == "count" and axis.bounded:
-            codes = self.lattice_column(column)[row : row + 1]
-            up = codes[0] == 0 or (way == 0 and codes[0] < axis.steps)
-            values[row, column] = _number_of(axis, codes + 1 if up else codes - 1)[0]
+        if axis.bounded:
+            step = int(self.lattice_column(column)[row])
+            other = _step_beside(step, axis.steps, way) if unit == "count" else _another_step(step, axis.steps, way)
+            values[row, column] = axis.lattice.numbers(np.array([other]))[0]
         else:
-            values[row, column] = _another(float(values[row, column]), axis, way)
+            value = float(values[row, column])
+            values[row, column] = (value + 1.0, value - 1.0, value / 2 if value / 2 != value else 0.5)[way]
         return replace(self, values=values)
 
     def bounded(self, unit: str) -> Matrix:
-        """Move numbers to the declared bounds and onto the lattice, each by itself.
+        """Move numbers to the declared bounds, each by itself; refuse those that are between two steps.
 
         Which rows there are is private if the unit is a row. If it is a cell or a count, only numbers are private: rows
         are numbered, in the order in which they are given unless they have numbers already.
@@ -342,17 +368,12 @@ def _texts(names: Sequence[Any] | None) -> NDArray[Any] | None:
     return None if names is None else np.array([str(name) for name in names], np.str_)
 
 
-def _number_of(axis: NumberAxis, steps: NDArray[np.int64]) -> Floats:
-    """Return the numbers that are so many steps above the lower bound."""
-    exact: Floats = float(axis.low or 0) + steps.astype(np.float64) * float(axis.step or 1)
-    return exact if axis.decimals is None else np.round(exact, axis.decimals)
+def _step_beside(step: int, most: int, way: int) -> int:
+    """Return the next step up or down; at a bound there is one way only."""
+    return step + 1 if step == 0 or (way == 0 and step < most) else step - 1
 
 
-def _another(value: float, axis: NumberAxis, way: int) -> float:
-    """Return another number for a cell: a bound, or one step away."""
-    if axis.low is None or axis.high is None or axis.step is None:
-        return (value + 1.0, value - 1.0, value / 2 if value / 2 != value else 0.5)[way]
-    low, high = float(axis.low), float(axis.high)
-    near = value + float(axis.step) if value < high else value - float(axis.step)
-    target = (low, high, near)[way]
-    return target if target != value else (high, low, high)[way]
+def _another_step(step: int, most: int, way: int) -> int:
+    """Return another step: that of a bound, or one beside it."""
+    target = (0, most, step + 1 if step < most else step - 1)[way]
+    return target if target != step else (most, 0, most)[way]

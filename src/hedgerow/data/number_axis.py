@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from hedgerow.data.axis import Axis, Value
+from hedgerow.data.lattice import Lattice
 from hedgerow.errors import DomainError
 
-__all__ = ["NumberAxis", "axis_from_plain", "to_number_axis"]
+__all__ = ["NumberAxis", "axis_from_plain", "read_exact", "to_number_axis"]
 
 #: floating-point numbers represent the numbers of so many steps exactly
 _MOST_STEPS = 2**53
@@ -55,11 +57,17 @@ class NumberAxis(Axis):
                 f"2^53 steps; got low {low}, high {high} and step {step}"
             )
             raise DomainError(msg)
+        if not self.lattice.is_exact:
+            msg = (
+                f"from low {low} to high {high} in steps of {step} there are numbers of more than 14 digits, which "
+                "floating-point numbers do not tell apart; declare a larger step"
+            )
+            raise DomainError(msg)
 
     @classmethod
     def between(cls, low: Any, high: Any, step: Any) -> NumberAxis:
         """Declare bounds, as numbers or texts; 0.1 is one tenth."""
-        return cls(low=_exact("low", low), high=_exact("high", high), step=_exact("step", step))
+        return cls(low=_bound("low", low), high=_bound("high", high), step=_bound("step", step))
 
     @property
     def bounded(self) -> bool:
@@ -69,10 +77,15 @@ class NumberAxis(Axis):
     @property
     def steps(self) -> int:
         """How many steps `high` is from `low`."""
+        return self.lattice.steps
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The numbers that the column may have."""
         if self.low is None or self.high is None or self.step is None:
             msg = "the column has no bounds; declare low, high and step"
             raise DomainError(msg)
-        return int((self.high - self.low) / self.step)
+        return Lattice.between(self.low, self.high, self.step)
 
     @property
     def decimals(self) -> int | None:
@@ -130,13 +143,22 @@ def to_number_axis(name: str, axis: Axis) -> NumberAxis:
     raise DomainError(msg)
 
 
-def _exact(what: str, number: Any) -> Fraction:
-    """Read a number as it is written."""
-    text = repr(number) if isinstance(number, float) else str(number)
+def _bound(what: str, number: Any) -> Fraction:
+    exact = read_exact(number)
+    if exact is None:
+        msg = f"{what} of a column must be a number; got {_text(number)[:40]!r}"
+        raise DomainError(msg)
+    return exact
+
+
+def read_exact(number: Any) -> Fraction | None:
+    """Read a number as it is written; None if it is not one."""
+    text = _text(number)
     try:
-        if not isinstance(number, bool) and _NUMBER.fullmatch(text):
-            return Fraction(text)
+        return Fraction(text) if not isinstance(number, bool) and _NUMBER.fullmatch(text) else None
     except ZeroDivisionError:
-        pass
-    msg = f"{what} of a column must be a number; got {text[:40]!r}"
-    raise DomainError(msg)
+        return None
+
+
+def _text(number: Any) -> str:
+    return repr(number) if isinstance(number, float) else str(number)

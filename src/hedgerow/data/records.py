@@ -83,6 +83,11 @@ class Records(Dataset):
         """The attributes of all types."""
         return self.schema.axes
 
+    @property
+    def declared_axes(self) -> tuple[str, ...]:
+        """The quasi-identifiers: a schema declares their hierarchies."""
+        return tuple(name for kind in self.schema.types for name in kind.quasi_axes)
+
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], schema: RecordSchema, domain: Domain) -> Records:
         """Make records of nested plain values; labels may be values or names of groups."""

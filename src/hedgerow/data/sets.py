@@ -86,6 +86,12 @@ class Sets(Lists):
         data = cls.from_columns(row=row, item=item, domain=domain)
         return replace(data, weights=counts[data.numbers])
 
+    def narrowed(self) -> Sets:
+        """Return the same records over the items that occur, in the order of these."""
+        narrow = super().narrowed()
+        row = np.repeat(np.arange(len(self.numbers)), np.diff(self.starts))
+        return replace(narrow, items=narrow.items[np.lexsort((narrow.items, row))])
+
     def histogram(self) -> tuple[Integers, Integers]:
         """Return the masks of the itemsets that occur, ascending, and the number of records with each."""
         if self.domain.size("item") > MASK_ITEMS:

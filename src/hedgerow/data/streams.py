@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source
-from hedgerow.data.event_sources import BITS, ArrayEvents, Events, IteratorEvents, encode_values, require_axis
+from hedgerow.data.event_sources import BITS, REFUSE, ArrayEvents, Events, IteratorEvents, encode_values, require_axis
+from hedgerow.data.lattice import CellRule
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 
@@ -86,17 +87,18 @@ class Stream(Dataset):
     events: Events
 
     @classmethod
-    def from_values(cls, values: Iterable[Any], domain: Domain | None = None) -> Stream:
+    def from_values(cls, values: Iterable[Any], domain: Domain | None = None, *, rule: CellRule = REFUSE) -> Stream:
         """Make a stream of an array, a list or an iterator; of bits, unless a domain declares other values.
 
-        An iterator is read while the stream is published, and only once.
+        An iterator is read while the stream is published, and only once. The rule says what becomes of values that are
+        no numbers, or between two steps.
         """
         domain = value_domain(domain)
-        axis = domain.axes[0][1]
+        axis = cast("NumberAxis", domain.axes[0][1])
         if isinstance(values, Iterator):
-            return cls(domain, IteratorEvents(values, cast("NumberAxis", axis)))
+            return cls(domain, IteratorEvents(values, axis, rule))
         array = cast("Any", values) if isinstance(values, np.ndarray) else list(values)
-        codes = encode_values(array, cast("NumberAxis", axis), "the values")
+        codes = encode_values(array, axis, "the values", rule=rule)
         return cls(domain, ArrayEvents(codes))
 
     @property

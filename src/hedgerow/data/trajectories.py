@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.domain import Domain, Source, Value
-from hedgerow.data.encoding import codes_over, infer_axis
+from hedgerow.data.domain import Axis, Domain, Source, Value
+from hedgerow.data.encoding import codes_over, infer_axis, narrow_axis
 from hedgerow.data.labels import Labels
 from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
 from hedgerow.data.ragged_arrays import cut_lists, read_only, take_lists
@@ -161,6 +161,15 @@ class Trajectories(VisitRecords):
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
         return replace(self, starts=before[self.starts], pairs=self.pairs[kept])
 
+    def as_sets(self) -> Trajectories:
+        """Keep each visit of a record once, in the order of time and then of place."""
+        if not self.several:
+            return self  # times increase
+        record = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        record, pairs = distinct_rows([record, self.pairs])
+        starts = np.searchsorted(record, np.arange(len(self) + 1))
+        return replace(self, starts=starts, pairs=pairs.astype(np.int64, copy=False))
+
     def records(self) -> list[tuple[tuple[Visit, ...], tuple[Value | None, ...]]]:
         """List the visits and the sensitive values of every record, in canonical order."""
         starts, pairs, traits = self.canonical().arrays()
@@ -251,15 +260,16 @@ class Trajectories(VisitRecords):
 
     def narrowed(self) -> Trajectories:
         """Return the same records over what occurs in them: an inferred domain is private."""
-        size = self.domain.size("place")
-        times, time = np.unique(self.pairs // size, return_inverse=True)
-        places, place = np.unique(self.pairs % size, return_inverse=True)
-        kept, traits = {"time": times, "place": places}, dict(self.traits)
+        axes: dict[str, Axis] = {}
+        time, place = np.divmod(self.pairs, self.domain.size("place"))
+        numbers = isinstance(self.domain.values("time")[0], int)  # that is declared, as in files
+        axes["time"], time = narrow_axis(self.domain.axis("time"), time, numbers=numbers)
+        axes["place"], place = narrow_axis(self.domain.axis("place"), place)
+        traits: dict[str, Integers] = {}
         for name, codes in self.traits.items():
-            kept[name] = np.unique(codes[codes >= 0])
-            traits[name] = np.where(codes < 0, -1, np.searchsorted(kept[name], codes))
-        pairs = (time * max(1, len(places)) + place).astype(np.int64)
-        return replace(self, domain=self.domain.narrowed(**kept), pairs=pairs, traits=traits)
+            axes[name], traits[name] = narrow_axis(self.domain.axis(name), codes)
+        pairs = time * len(axes["place"]) + place
+        return replace(self, domain=self.domain.with_axes(axes), pairs=pairs, traits=traits)
 
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""

@@ -140,7 +140,7 @@ class Charge:
         return without_entry(text, self._key) if account.entry(self._key) else text
 
     def _set(self, **fields: str) -> None:
-        change_account(self._path, lambda _, text: with_fields(text, self._key, fields))
+        change_account(self._path, lambda _, text: with_fields(text, {self._key: fields}))
 
 
 def settle_account(path: Path) -> Account:
@@ -158,13 +158,14 @@ def settle_account(path: Path) -> Account:
 
 def _settle(path: Path, account: Account, text: str) -> str:
     """Set the final state of the entries of dead publications; those of running ones stay pending."""
+    states: dict[str, dict[str, str]] = {}
     for entry in account.releases:
         if entry.get("state") == PENDING:
             with abandoned(_lock_of(path, entry["id"])) as dead:
                 if dead:
-                    text = with_fields(text, entry["id"], {"state": _final_state(entry)})
+                    states[entry["id"]] = {"state": _final_state(entry)}
     remove_abandoned(path.parent, rf"\.{re.escape(path.name)}\.\w{{8}}\{_RUNNING}")
-    return text
+    return with_fields(text, states) if states else text
 
 
 def _final_state(entry: dict[str, Any]) -> str:

@@ -36,7 +36,8 @@ class Format(NamedTuple):
     """A file format: its module, the file endings that mean it, and how a statement describes it.
 
     Files are written with the first ending. `has_columns` is set if the format has columns with names. `written_as` is
-    the format that releases of such data have, if it is another one.
+    the format that releases of such data have, if it is another one. `libraries` are those whose version decides which
+    bytes the same data has.
     """
 
     module_name: str
@@ -44,6 +45,7 @@ class Format(NamedTuple):
     layout: str
     has_columns: bool = False
     written_as: str = ""
+    libraries: tuple[str, ...] = ()
 
     def module(self) -> FormatModule:
         """Import its module."""

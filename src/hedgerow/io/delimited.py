@@ -19,7 +19,7 @@ from hedgerow.errors import DomainError, ReadError
 from hedgerow.io.long_table import Flags, Integers, LongTable, ReadRequest
 from hedgerow.io.output_table import OutputTable
 from hedgerow.io.tables import to_long_table
-from hedgerow.io.text_lines import LineRequest, TextLines, split_lines
+from hedgerow.io.text_lines import LineRequest, TextLines, keep_as_text, split_lines
 
 __all__ = ["CellTable", "check", "read", "read_cells", "write"]
 
@@ -47,18 +47,25 @@ def read_cells(
     wanted: Collection[str] | None = None,
     names: list[str] | None = None,
     before: int = 0,
+    *,
+    fill: bool = False,
 ) -> CellTable:
     """Read some columns of a table, or all; the first line has their names, unless they are given.
 
-    `before` is how many lines of the file precede the content, if it is a part of one.
+    `before` is how many lines of the file precede the content, if it is a part of one. With `fill`, bytes that are no
+    text, and a line that is one cell and cannot be read, stay in their place: the caller puts something there.
     """
-    lines = split_lines(where, content, request, before)
+    lines = split_lines(where, keep_as_text(content) if fill else content, request, before)
     cells = _cells(lines)
     header = names is None
     names = _names(where, lines, cells, wanted) if names is None else names
-    body = ~_blank(lines, cells.number != len(names))
+    body = np.ones(len(lines), np.bool_)
+    if len(names) > 1:  # otherwise a blank line is an empty cell
+        body = ~_blank(lines, cells.number != len(names))
     if header:
         body[:1] = False
+    if fill and len(names) == 1:
+        lines, cells = _blank_cells(lines, cells, body & (cells.number != 1))
     torn = body & (cells.number == 0)
     what = "a quote is not closed on its line; put every row on one line, or use Parquet"
     lines.refuse(where, torn, what, request)
@@ -109,6 +116,11 @@ def _cells(lines: TextLines) -> _Cells:
     torn |= lines.lines_at(quotes[_misplaced(lines, quotes, before)])
     number[torn] = 0
     return _Cells(number, through > before)
+
+
+def _blank_cells(lines: TextLines, cells: _Cells, bad: Flags) -> tuple[TextLines, _Cells]:
+    """Empty these lines of a table with one column: each is one cell."""
+    return lines.blank_out(bad), _Cells(np.where(bad, 1, cells.number), cells.quoted & ~bad)
 
 
 def _misplaced(lines: TextLines, quotes: Integers, before: Integers) -> Flags:

@@ -12,8 +12,8 @@ from hedgerow.data.domain import MOST_VALUES
 from hedgerow.data.level_proposals import propose_paths
 from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.errors import DomainError, UndeclaredDomain
-from hedgerow.io.files import read_bytes
 from hedgerow.io.gtfs import read_degrees, read_stops
+from hedgerow.io.named_files import read_named
 from hedgerow.io.toml import read_toml, toml_key, toml_value
 
 __all__ = ["draft_domain", "read_domain"]
@@ -28,14 +28,15 @@ _DRAFT = "read_from_private_data"
 _KEYS = {"values", "file", "gtfs", "low", "high", "step", "paths", "coordinates", "numbers"}
 #: the columns of a file of values before those of the path, if it has coordinates: value, longitude and latitude
 _WITH_COORDINATES = 3
+_WHOLE = re.compile(r"-?[1-9][0-9]{0,17}|0")
 
 
 def read_domain(path: str | Path) -> Domain:
     """Read a declared domain.
 
-    There is one section per axis. Its values are listed (`values`), or are in a text file in the same folder (`file`,
-    one value per line), or are whole numbers (`low`, `high`, `step`). A taxonomy is one path per value: a list `paths`
-    of texts such as `"food/dairy"`, or further columns of the file, separated by tabs.
+    There is one section per axis. Its values are listed (`values`), or are in a text file in the same folder or below
+    (`file`, one value per line, exactly as it is), or are whole numbers (`low`, `high`, `step`). A taxonomy is one path
+    per value: a list `paths` of texts such as `"food/dairy"`, or further columns of the file, separated by tabs.
 
     Places may have coordinates: a list `coordinates` of pairs of longitude and latitude in degrees; or, with
     `coordinates = true`, the second and third column of the file. The stops of a public transport feed are declared by
@@ -100,9 +101,10 @@ def _axis(path: Path, name: str, section: Any) -> Axis:
         raise DomainError(msg)
     where = f"{path}: section [{name}]"
     if "file" in fields:
-        return _from_file(path.parent / str(fields["file"]), with_coordinates=_is_set(fields, where))
+        with_coordinates = _is_set(fields, where)
+        return _from_file(*read_named(path.parent, fields["file"], where), with_coordinates=with_coordinates)
     if "gtfs" in fields:
-        return _from_feed(path.parent / str(fields["gtfs"]), fields, where)
+        return _from_feed(path.parent, fields, where)
     paths = fields.get("paths", [])
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in cast("Any", paths)):
         msg = f"{where}: paths must be a list of texts such as 'food/dairy'"
@@ -119,11 +121,11 @@ def _is_set(fields: Mapping[str, Any], where: str) -> bool:
     return fields.get("coordinates", False)
 
 
-def _from_feed(file: Path, fields: Mapping[str, Any], where: str) -> Axis:
+def _from_feed(folder: Path, fields: Mapping[str, Any], where: str) -> Axis:
     if set(fields) != {"gtfs"}:
         msg = f"{where}: stops.txt has places, stations and coordinates; omit the other fields"
         raise DomainError(msg)
-    return read_stops(file)
+    return read_stops(*read_named(folder, fields["gtfs"], where))
 
 
 def _numbers(path: Path, name: str, fields: Mapping[str, Any]) -> Axis:
@@ -154,20 +156,35 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
     return tuple(range(low, high + 1, step))
 
 
-def _from_file(path: Path, *, with_coordinates: bool) -> Axis:
-    """Read values, one per line; further columns, separated by tabs, are coordinates if said so, and the path."""
+def _from_file(path: Path, content: bytes, *, with_coordinates: bool) -> Axis:
+    """Read values, one per line; further columns, separated by tabs, are coordinates if said so, and the path.
+
+    Values are taken exactly, since those of the data are: the blank at the end of `"tea "` belongs to it.
+    """
     try:
-        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+        lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text"
         raise DomainError(msg) from None
-    rows = [line.split("\t") for line in lines if line.strip()]
-    texts = [row[0].strip() for row in rows]
-    whole = all(re.fullmatch(r"-?[1-9][0-9]{0,17}|0", text) for text in texts)
+    _refuse_blanks(path, lines)
+    rows = [line.split("\t") for line in lines if line]
+    texts = [row[0] for row in rows]
+    whole = all(map(_WHOLE.fullmatch, texts))
     before = _WITH_COORDINATES if with_coordinates else 1
     coordinates = tuple(read_degrees(row[1:before], path) for row in rows) if with_coordinates else ()
     paths = tuple(tuple(row[before:]) for row in rows)
     return Axis(tuple(map(int, texts)) if whole else tuple(texts), paths if any(paths) else (), coordinates)
+
+
+def _refuse_blanks(path: Path, lines: list[str]) -> None:
+    """Refuse lines of blanks, and blanks around whole numbers: nobody sees them, and they would be part of a value."""
+    values = [line.split("\t")[0] for line in lines]
+    numbers = all(_WHOLE.fullmatch(value.strip()) for value in values if value)
+    for line, value in enumerate(values, start=1):
+        if lines[line - 1] and (not value.strip() or (numbers and value != value.strip())):
+            what = "there are blanks around the number" if value.strip() else "the line has blanks and no value"
+            msg = f"{path}:{line}: {what}; remove them, or list the values in the domain file: values = [...]"
+            raise DomainError(msg)
 
 
 def _draft(axis: Axis) -> str:

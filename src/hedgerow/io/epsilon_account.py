@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 from hedgerow.errors import BudgetExceeded, EngineError, ParameterError, UnsupportedGuarantee
 from hedgerow.io.files import read_bytes, reason, write_file
 from hedgerow.io.locks import locked
-from hedgerow.io.toml import read_toml, toml_value
+from hedgerow.io.toml import parse_sections, read_toml, toml_value
 from hedgerow.kinds import KINDS
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.numbers import read_number, show
@@ -32,6 +33,8 @@ __all__ = [
 
 #: the states of an entry; an entry counts in every state
 PENDING, OUT, FAILED = "pending", "out", "failed: charged"
+#: the line of an entry that names it
+_ID = re.compile(r"""^[ \t]*id[ \t]*=[ \t]*["'](?P<id>\w+)["'][ \t\r]*(#.*)?$""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,11 @@ class Account:
     total: Fraction
     releases: tuple[dict[str, Any], ...]
 
-    @property
+    @cached_property
     def spent(self) -> Fraction:
         """The sum of the epsilons of all entries, whatever their state."""
-        return sum((read_number("epsilon", entry["epsilon"]) for entry in self.releases), Fraction(0))
+        equal = Counter(entry["epsilon"] for entry in self.releases)
+        return sum((_epsilon(epsilon) * number for epsilon, number in equal.items()), Fraction(0))
 
     @classmethod
     def read(cls, path: Path) -> Account:
@@ -53,7 +57,7 @@ class Account:
         if not path.exists():
             msg = f"there is no account {path}; create it: hedgerow account {path} --total 2 --unit UNIT"
             raise ParameterError(msg)
-        content = read_toml(path, ParameterError)
+        content = read_toml(path, ParameterError, _parse)
         try:
             account = cls(
                 str(content["unit"]),
@@ -94,6 +98,21 @@ class Account:
         return epsilon
 
 
+@lru_cache(maxsize=2)
+def _parse(text: str) -> dict[str, Any]:
+    """Parse the text of an account; a publication reads the same one several times."""
+    return parse_sections(text, "releases")
+
+
+@lru_cache(maxsize=1000, typed=True)
+def _epsilon(value: Any) -> Fraction:
+    """Read the epsilon of an entry; most entries have one of a few."""
+    epsilon = read_number("epsilon", value)
+    if epsilon <= 0:
+        raise KeyError
+    return epsilon
+
+
 def _check_entry(entry: dict[str, Any]) -> dict[str, Any]:
     """Refuse an entry with an epsilon that is not positive, or with an unknown state."""
     state = entry.get("state", OUT)
@@ -103,8 +122,7 @@ def _check_entry(entry: dict[str, Any]) -> dict[str, Any]:
         identified = texts and re.fullmatch(r"\w+", entry["id"]) and "out" in entry
     if state not in {PENDING, OUT, FAILED} or not identified:
         raise KeyError
-    if read_number("epsilon", entry["epsilon"]) <= 0:
-        raise KeyError
+    _epsilon(entry["epsilon"])  # which refuses one that is not positive
     return entry
 
 
@@ -151,7 +169,7 @@ def change_account(path: Path, change: Callable[[Account, str], str]) -> None:
 def _require_account(path: Path, text: str) -> None:
     """Refuse to write an account that could not be read again."""
     try:
-        parsed = tomllib.loads(text).get("releases", [])
+        parsed = _parse(text).get("releases", [])
         if not isinstance(parsed, list):
             raise TypeError  # noqa: TRY301
         list(map(_check_entry, cast("list[dict[str, Any]]", parsed)))
@@ -167,17 +185,19 @@ def with_entry(text: str, entry: Mapping[str, str]) -> str:
 
 def without_entry(text: str, key: str) -> str:
     """Remove an entry."""
-    return "".join(entry for entry in _entries(text) if not _has(entry, key)).rstrip() + "\n"
+    return "".join(entry for entry in _entries(text) if _id_of(entry) != key).rstrip() + "\n"
 
 
-def with_fields(text: str, key: str, fields: Mapping[str, str]) -> str:
-    """Set fields of an entry; everything else in it stays as it is."""
+def with_fields(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
+    """Set fields of entries, by id; everything else in them stays as it is."""
     parts = _entries(text)
     for number, entry in enumerate(parts):
-        if _has(entry, key):
+        key = _id_of(entry)
+        if key is not None and key in changes:
+            fields = changes[key]
             same = re.compile(rf"\s*({'|'.join(fields)})\s*=")
             lines = [line for line in entry.split("\n") if not same.match(line)]
-            at = next(n for n, line in enumerate(lines) if _is_id(line, key)) + 1
+            at = next(n for n, line in enumerate(lines) if _ID.fullmatch(line)) + 1
             parts[number] = "\n".join(lines[:at]) + "\n" + _lines(fields) + "\n".join(lines[at:])
     return "".join(parts)
 
@@ -187,12 +207,10 @@ def _entries(text: str) -> list[str]:
     return re.split(r"(?m)^(?=\[\[releases\]\])", text)
 
 
-def _has(entry: str, key: str) -> bool:
-    return any(_is_id(line, key) for line in entry.split("\n"))
-
-
-def _is_id(line: str, key: str) -> bool:
-    return re.fullmatch(rf"""\s*id\s*=\s*["']{re.escape(key)}["']\s*(#.*)?""", line) is not None
+def _id_of(entry: str) -> str | None:
+    """The id of an entry; None if it has none."""
+    line = _ID.search(entry)
+    return line and line["id"]
 
 
 def _lines(fields: Mapping[str, str]) -> str:

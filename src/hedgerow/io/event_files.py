@@ -15,7 +15,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.event_sources import Events, Positions
+from hedgerow.data.event_sources import REFUSE, Events, Positions
+from hedgerow.data.lattice import CellRule
 from hedgerow.errors import ReadError
 from hedgerow.io.files import explained, read_as_it_comes, read_chunks
 
@@ -146,27 +147,37 @@ class _BitBlock:
     where: str
     first: int
     signs: NDArray[np.uint8]
+    rule: CellRule
 
     def __len__(self) -> int:
         return len(self.signs)
 
     def decode(self, at: slice | Integers) -> Integers:
         positions = range(self.first, self.first + len(self))[at] if isinstance(at, slice) else self.first + at
-        return decode_bits(self.where, self.signs[at], positions)
+        return decode_bits(self.where, self.signs[at], positions, self.rule)
 
 
-def decode_bits(where: str, signs: NDArray[np.uint8], positions: Positions) -> Integers:
+def decode_bits(where: str, signs: NDArray[np.uint8], positions: Positions, rule: CellRule) -> Integers:
     """Turn the bytes `0` and `1` into numbers; `positions` tell where they were."""
     bits = signs - np.uint8(_ZERO)  # other bytes wrap around to more than 1
+    if rule.instead is not None:
+        return np.where(bits > 1, int(rule.instead), bits).astype(np.int64)
     if len(bits) and int(bits.max()) > 1:
         bad = int(positions[int(np.argmax(bits > 1))])
-        msg = f"{where}: event {bad + 1:,} is neither 0 nor 1; a file of bits has one sign per event and nothing else"
+        msg = (
+            f"{where}: event {bad + 1:,} is neither 0 nor 1; a file of bits has one sign per event and nothing else; "
+            "correct it, or put a bit in the place of such events with on_bad=0"
+        )
         raise ReadError(msg)
     return bits.astype(np.int64)
 
 
 class BitEvents(ForwardEvents):
     """One byte per event, `0` or `1`; a line break may follow the last one."""
+
+    def __init__(self, parts: ByteParts, rule: CellRule = REFUSE) -> None:
+        self._rule = rule
+        super().__init__(parts)
 
     def _split(self, parts: Iterator[bytes]) -> Iterator[EventBlock]:
         first, kept = 0, b""
@@ -175,15 +186,15 @@ class BitEvents(ForwardEvents):
             # it may be the line break after the last event
             kept = content[-1:] if content[-1] == _NEWLINE else b""
             signs = np.frombuffer(content, np.uint8, len(content) - len(kept))
-            yield _BitBlock(self._parts.where, first, signs)
+            yield _BitBlock(self._parts.where, first, signs, self._rule)
             first += len(signs)
 
 
 class SeekableBits(Events):
     """The same in a file that is not compressed: events that are skipped are not read at all."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, rule: CellRule = REFUSE) -> None:
+        self._path, self._rule = path, rule
         with explained(path):
             self._file = os.open(path, os.O_RDONLY)
             weakref.finalize(self, os.close, self._file)
@@ -194,7 +205,7 @@ class SeekableBits(Events):
     def read(self, start: int, stop: int) -> Integers:
         """Read these bytes."""
         content = self._bytes(start, max(0, min(stop, self._length()) - start))
-        return decode_bits(str(self._path), np.frombuffer(content, np.uint8), range(start, start + len(content)))
+        return self._decode(np.frombuffer(content, np.uint8), range(start, start + len(content)))
 
     def take(self, positions: Integers) -> Integers:
         """Read the bytes at these positions, one by one where they are far apart."""
@@ -202,13 +213,16 @@ class SeekableBits(Events):
         if len(positions) and len(positions) * _FAR > int(positions[-1] - positions[0]):
             return super().take(positions)
         signs = b"".join(self._bytes(position, 1) for position in positions.tolist())
-        return decode_bits(str(self._path), np.frombuffer(signs, np.uint8), positions)
+        return self._decode(np.frombuffer(signs, np.uint8), positions)
 
     def _pick(self, positions: Integers) -> Integers:
         """Read the bytes from the first position to the last, and decode only those that are wanted."""
         content = self._bytes(int(positions[0]), int(positions[-1]) + 1 - int(positions[0]))
         positions = positions[positions - positions[0] < len(content)]
-        return decode_bits(str(self._path), np.frombuffer(content, np.uint8)[positions - positions[0]], positions)
+        return self._decode(np.frombuffer(content, np.uint8)[positions - positions[0]], positions)
+
+    def _decode(self, signs: NDArray[np.uint8], positions: Positions) -> Integers:
+        return decode_bits(str(self._path), signs, positions, self._rule)
 
     def _bytes(self, start: int, size: int) -> bytes:
         with explained(self._path):

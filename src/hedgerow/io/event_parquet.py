@@ -9,23 +9,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data.event_sources import Events, encode_events
+from hedgerow.data.event_sources import REFUSE, Events, Positions, encode_events
+from hedgerow.data.lattice import CellRule, LatticeCells
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
 from hedgerow.io.files import explained, require_file
-from hedgerow.io.number_table import number_cells
+from hedgerow.io.number_table import lattice_cells
 
 __all__ = ["ParquetEvents"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class ParquetEvents(Events):
     """One event per row."""
 
-    def __init__(self, name: str, column: str, axis: NumberAxis) -> None:
-        self._where, self._axis, self._column = name, axis, column
+    def __init__(self, name: str, column: str, axis: NumberAxis, rule: CellRule = REFUSE) -> None:
+        self._where, self._axis, self._column, self._rule = name, axis, column, rule
         # the library would also take an address, a pattern of names, or a folder, and wait for a pipe
         with explained(Path(name)):
             require_file(Path(name))
@@ -41,22 +41,25 @@ class ParquetEvents(Events):
 
     def read(self, start: int, stop: int) -> Integers:
         """Read these rows of the column."""
-        numbers = self._numbers(start, stop)
-        return encode_events(numbers, self._axis, self._where, range(start, start + len(numbers)))
+        cells = self._cells(start, stop)
+        return self._encode(cells, range(start, start + len(cells.steps)))
 
     def _pick(self, positions: Integers) -> Integers:
         """Read the rows from the first position to the last, and check only those that are wanted."""
-        numbers = self._numbers(int(positions[0]), int(positions[-1]) + 1)
-        positions = positions[positions - positions[0] < len(numbers)]
-        return encode_events(numbers[positions - positions[0]], self._axis, self._where, positions)
+        cells = self._cells(int(positions[0]), int(positions[-1]) + 1)
+        positions = positions[positions - positions[0] < len(cells.steps)]
+        return self._encode(cells.take(positions - positions[0]), positions)
 
-    def _numbers(self, start: int, stop: int) -> Floats:
+    def _encode(self, cells: LatticeCells, positions: Positions) -> Integers:
+        return encode_events(cells, self._axis, self._where, positions, self._rule)
+
+    def _cells(self, start: int, stop: int) -> LatticeCells:
         size = max(0, stop - start)
         try:
             cells: Any = self._table.select(self._column).slice(start, size).collect().to_series()
         except BaseException as error:  # noqa: BLE001 - see _unreadable
             raise _unreadable(self._where, error) from None
-        return number_cells(self._where, self._column, cells)[0]
+        return lattice_cells(self._where, self._column, cells, self._axis.lattice, rounded=self._rule.rounded)
 
 
 def _unreadable(name: str, error: BaseException) -> BaseException:

@@ -7,14 +7,16 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data.event_sources import encode_events
+from hedgerow.data.event_sources import REFUSE, encode_events
+from hedgerow.data.lattice import CellRule, LatticeCells
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
 from hedgerow.io.delimited import read_cells
 from hedgerow.io.event_files import ByteParts, EventBlock, ForwardEvents
-from hedgerow.io.number_table import number_cells
+from hedgerow.io.number_table import lattice_cells, number_cells
 
 __all__ = ["EventRequest", "TextEvents", "TextTable", "read_table"]
 
@@ -31,8 +33,9 @@ class EventRequest(NamedTuple):
     value: str = "value"
     estimates: str = "events"
     skip_lines: int = 0
+    rule: CellRule = REFUSE
     #: dropping an event would renumber all others
-    drop_bad: None = None
+    drop_bad: bool | None = None
 
 
 class TextTable(NamedTuple):
@@ -47,16 +50,27 @@ class TextTable(NamedTuple):
     lines: int
     request: EventRequest
 
-    def columns(self) -> list[Floats]:
-        """Turn the cells into numbers; a cell that is not one is NaN."""
-        # the request skips lines at the start of a file only
-        request = self.request._replace(skip_lines=0)
-        table = read_cells(self.where, self.content, request, set(self.wanted), self.names, self.before)
-        if len(table.line) < self.lines:
+    def cells(self) -> pl.DataFrame:
+        """Return the cells as texts, one row per line."""
+        instead = self.request.rule.instead is not None
+        # the request skips lines at the start of a file only; a line is an event, whatever is wrong with it
+        request = self.request._replace(skip_lines=0, drop_bad=instead or None)
+        table = read_cells(self.where, self.content, request, set(self.wanted), self.names, self.before, fill=instead)
+        if len(table.line) == self.lines:
+            return table.frame
+        if not instead:
             line = np.setdiff1d(np.arange(self.lines) + self.before + 1, table.line)[0]
             msg = f"{self.where}:{line}: the line is empty; every line is an event"
             raise ReadError(msg)
-        return [number_cells(self.where, name, table.frame[name])[0] for name in self.wanted]
+        # the first row, of empty cells, stands for every line that cannot be split
+        row = np.zeros(self.lines, np.int64)
+        row[table.line - self.before - 1] = np.arange(len(table.line)) + 1
+        return pl.concat([table.frame.clear(1), table.frame])[row]
+
+    def columns(self) -> list[Floats]:
+        """Turn the cells into numbers; a cell that is not one is NaN."""
+        cells = self.cells()
+        return [number_cells(self.where, name, cells[name])[0] for name in self.wanted]
 
 
 def read_table(
@@ -128,11 +142,14 @@ class _TextBlock:
 
     def decode(self, at: slice | Integers) -> Integers:
         positions = range(self._first, self._first + len(self))[at] if isinstance(at, slice) else self._first + at
-        return encode_events(self._numbers[at], self._axis, self._table.where, positions)
+        return encode_events(self._cells.take(at), self._axis, self._table.where, positions, self._table.request.rule)
 
     @cached_property
-    def _numbers(self) -> Floats:
-        return self._table.columns()[0]
+    def _cells(self) -> LatticeCells:
+        table = self._table
+        column = table.cells()[table.wanted[0]]
+        rounded = table.request.rule.rounded
+        return lattice_cells(table.where, table.wanted[0], column, self._axis.lattice, rounded=rounded)
 
 
 class TextEvents(ForwardEvents):

@@ -10,6 +10,7 @@ import os
 import re
 import select
 import stat
+import struct
 import sys
 import time
 import zlib
@@ -27,8 +28,10 @@ else:
     from backports import zstd
 
 __all__ = [
+    "GZIP_LEVEL",
     "MOST_BYTES",
     "UNLIMITED",
+    "ZSTD_LEVEL",
     "Ending",
     "compress",
     "compress_parts",
@@ -40,8 +43,10 @@ __all__ = [
     "read_as_it_comes",
     "read_bytes",
     "read_chunks",
+    "read_open",
     "reason",
     "require_file",
+    "require_regular",
     "umask",
     "write_all",
     "write_file",
@@ -54,8 +59,10 @@ UNLIMITED = 2**50
 #: beyond this size, unpacking to more than a hundred times the size is treated as an attack
 _SUSPICIOUS, _RATIO = 2**28, 100
 _CHUNK = 2**22
-#: the bytes of a file's head that are looked at first
-_HEADER = 64
+#: how hard files are compressed
+GZIP_LEVEL, ZSTD_LEVEL = 6, 3
+#: the head of our gzip files (RFC 1952): no name, no time, no operating system
+_GZIP_HEAD = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 #: milliseconds after which a signal is noticed, and seconds in which what comes is read together
 _WHILE, _MOMENT = 100, 0.02
 #: the ending of a file until it is complete
@@ -99,14 +106,20 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     """
     with explained(path):
         require_file(path)
-        compression = ending_of(path).compression
         with path.open("rb") as raw:
-            if not compression:
-                return raw.read()
-            content = io.BytesIO()
-            for chunk in _decompress(raw, compression, path, most):
-                content.write(chunk)
-            return content.getvalue()
+            return read_open(raw, path, most=most)
+
+
+def read_open(raw: IO[bytes], path: Path, *, most: int | None = None) -> bytes:
+    """Read an open file, decompressed by the ending of its path."""
+    require_regular(os.fstat(raw.fileno()).st_mode, path)
+    compression = ending_of(path).compression
+    if not compression:
+        return raw.read()
+    content = io.BytesIO()
+    for chunk in _decompress(raw, compression, path, most):
+        content.write(chunk)
+    return content.getvalue()
 
 
 def read_chunks(path: Path, *, most: int | None = None, pipes: bool = False) -> Iterator[bytes]:
@@ -150,7 +163,13 @@ def read_as_it_comes(opened: int) -> Iterator[bytes]:
 def require_file(path: Path, *, pipes: bool = False) -> None:
     """Refuse what is not a file, or a pipe if `pipes` are allowed."""
     mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
+    if not (pipes and stat.S_ISFIFO(mode)):
+        require_regular(mode, path)
+
+
+def require_regular(mode: int, path: Path) -> None:
+    """Refuse what is not a file, by its mode."""
+    if not stat.S_ISREG(mode):
         msg = f"{path} is {'a folder; name a file in it' if stat.S_ISDIR(mode) else 'not a regular file'}"
         raise ReadError(msg)
 
@@ -175,34 +194,46 @@ def explained(path: Path) -> Generator[None]:
 
 
 def compress(content: bytes, compression: str) -> bytes:
-    """Compress without file name or time, so that equal content gives equal bytes."""
-    if compression == "gz":
-        return gzip.compress(content, 6, mtime=0)
-    return zstd.compress(content) if compression == "zst" else content
+    """Compress at once; equal content gives equal bytes, as far as the libraries are equal."""
+    if compression == "zst":
+        return zstd.compress(content, ZSTD_LEVEL)
+    return b"".join(compress_parts([content], compression))
 
 
 def compress_parts(parts: Iterable[bytes], compression: str) -> Iterator[bytes]:
-    """Compress content that comes in parts, without file name or time."""
-    if not compression:
+    """Compress content that comes in parts; where it is divided does not change the bytes."""
+    if compression == "gz":
+        yield from _gzip(parts)
+    elif compression == "zst":
+        packer = zstd.ZstdCompressor(ZSTD_LEVEL)
+        for part in parts:
+            yield packer.compress(part)
+        yield packer.flush()
+    else:
         yield from parts
-        return
-    packer = zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS) if compression == "gz" else zstd.ZstdCompressor()
+
+
+def _gzip(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Write a gzip file with a head of our own: libraries name the operating system in it."""
+    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    check, size = 0, 0
+    yield _GZIP_HEAD
     for part in parts:
+        check, size = zlib.crc32(part, check), size + len(part)
         yield packer.compress(part)
-    yield packer.flush()
+    yield packer.flush() + struct.pack("<II", check, size % 2**32)
 
 
 def is_plainly_compressed(path: Path) -> bool:
-    """Whether a compressed file has nothing but its content: no file name, no time, no further stream."""
+    """Whether a compressed file has nothing but its content: no name, time or system, no further stream."""
     compression = ending_of(path).compression
     if not compression:
         return True
     stream = zlib.decompressobj(16 + zlib.MAX_WBITS) if compression == "gz" else zstd.ZstdDecompressor()
     with path.open("rb") as packed:
-        head = packed.read(_HEADER)
-        if compression == "gz" and head[3:8] != bytes(5):  # flags, or a time
+        part = packed.read(len(_GZIP_HEAD))
+        if compression == "gz" and part != _GZIP_HEAD:
             return False
-        part = head
         while part and not stream.eof:
             stream.decompress(part)
             part = packed.read(_CHUNK)

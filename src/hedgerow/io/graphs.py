@@ -49,7 +49,13 @@ _FORMATS = {
     "csv": Format(
         "hedgerow.io.delimited", ("csv",), "a comma-separated table with a header: one edge per line", has_columns=True
     ),
-    "parquet": Format("hedgerow.io.parquet", ("parquet",), "a Parquet table: one edge per row", has_columns=True),
+    "parquet": Format(
+        "hedgerow.io.parquet",
+        ("parquet",),
+        "a Parquet table: one edge per row",
+        has_columns=True,
+        libraries=("polars",),
+    ),
     "graphml": Format(
         "hedgerow.io.graphml", ("graphml",), "GraphML: one `node` element per vertex, one `edge` element per edge"
     ),
@@ -140,7 +146,7 @@ def _known(
     if read_choice(options, "on_unknown", "error", "drop") == "drop":
         progress.count("edges with a vertex outside the domain", int((~known).sum()))
         return known
-    declare = "is not in the domain; declare it"
+    declare = "is not in the domain; declare it (blanks around it count)"
     checker.refuse(~known, f"a vertex {declare}, drop its edges with the reading option on_unknown=drop")
     listed = domain.axis(ROLE).by_text
     if not checker.table.request.drop_bad and any(str(vertex) not in listed for vertex in edges.vertices):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
-from hedgerow.io.files import read_bytes
 
 __all__ = ["read_degrees", "read_stops"]
 
@@ -22,19 +21,19 @@ _PLACES = {"", "0", "1"}
 _COLUMNS = ("stop_id", "stop_lat", "stop_lon")
 
 
-def read_stops(path: Path) -> Axis:
-    """Read the stops and stations of a feed: `stop_id` with `stop_lon` and `stop_lat`.
+def read_stops(path: Path, content: bytes) -> Axis:
+    """Read the stops and stations of a feed: `stop_id`, exactly as it is, with `stop_lon` and `stop_lat`.
 
     Where a stop names its station (`parent_station`), each place has a path of one group, its station; a stop without
     one, and a station, are their own. Entrances, nodes and boarding areas are no places.
     """
-    rows = _rows(path)
+    rows = _rows(path, content)
     places = [row for row in rows if row.get("location_type", "").strip() in _PLACES]
     if not places:
         msg = f"{path} has no stops"
         raise DomainError(msg)
-    stations = [row.get("parent_station", "").strip() for row in places]
-    names = [row["stop_id"].strip() for row in places]
+    stations = [row.get("parent_station", "") for row in places]
+    names = [row["stop_id"] for row in places]
     paths = tuple((station or name,) for station, name in zip(stations, names, strict=True)) if any(stations) else ()
     coordinates = tuple(read_degrees((row["stop_lon"], row["stop_lat"]), path) for row in places)
     return Axis(tuple(names), paths, coordinates)
@@ -49,15 +48,16 @@ def read_degrees(cells: Sequence[str], path: Path) -> tuple[float, float]:
     return float(texts[0]), float(texts[1])
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path, content: bytes) -> list[dict[str, str]]:
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text"
         raise DomainError(msg) from None
     # a line that lacks its last columns has them empty
-    reader = csv.DictReader(StringIO(text, newline=""), restval="", skipinitialspace=True)
+    reader = csv.DictReader(StringIO(text, newline=""), restval="")
     try:
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
         rows = list(reader)
     except csv.Error:
         msg = f"{path} is not a comma-separated table"

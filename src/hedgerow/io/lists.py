@@ -64,7 +64,8 @@ def _make(
     item = codes_of(column, domain.axis(ROLE))
     known = item >= 0
     if not drop_items:
-        what = "an item is not in the domain; declare it, drop such items with the reading option on_unknown=drop"
+        declare = "an item is not in the domain; declare it (blanks around it count)"
+        what = f"{declare}, drop such items with the reading option on_unknown=drop"
         checker.refuse(~known, what)
     elif not drop_empty:
         emptied = np.bincount(row[known], minlength=checker.records) == 0

@@ -31,7 +31,7 @@ def table_formats(value: str) -> dict[str, Format]:
     parquet = f"a Parquet table: one {value} per row, with the record it belongs to"
     return {
         "csv": Format("hedgerow.io.delimited", ("csv",), csv, has_columns=True),
-        "parquet": Format("hedgerow.io.parquet", ("parquet",), parquet, has_columns=True),
+        "parquet": Format("hedgerow.io.parquet", ("parquet",), parquet, has_columns=True, libraries=("polars",)),
     }
 
 

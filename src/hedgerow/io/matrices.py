@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from hedgerow import progress
 from hedgerow.data import Domain, Source
 from hedgerow.data.encoding import text_of
-from hedgerow.data.matrices import Matrix, columns_domain
-from hedgerow.data.number_axis import to_number_axis
+from hedgerow.data.lattice import shortest_decimals
+from hedgerow.data.matrices import ROUND, Matrix, columns_domain
+from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.long_table import Flags
@@ -24,10 +25,11 @@ from hedgerow.io.number_table import (
     MatrixRequest,
     NumberTable,
     OutputRows,
+    lattice_cells,
     number_cells,
     text_cells,
 )
-from hedgerow.io.options import read_choice, read_whole_number
+from hedgerow.io.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
 from hedgerow.statement import File
 
 __all__ = ["CODEC"]
@@ -42,13 +44,16 @@ _OPTIONS = {
     "rows": "hashed (the default): rows are published in an order computed from their content; numbered: in the order "
     "of the file, so that whoever knows that order knows whose row it is",
     "carried": "in a release: which of id and label its file has",
+    **NUMBER_OPTIONS,
 }
 _FORMATS = {
     "csv": Format(
         "hedgerow.io.number_csv", ("csv",), "a comma-separated table with a header: one row per line", has_columns=True
     ),
     "npy": Format("hedgerow.io.npy", ("npy",), "a NumPy array: one row per record, columns in the order of the domain"),
-    "parquet": Format("hedgerow.io.number_parquet", ("parquet",), "a Parquet table", has_columns=True),
+    "parquet": Format(
+        "hedgerow.io.number_parquet", ("parquet",), "a Parquet table", has_columns=True, libraries=("polars",)
+    ),
 }
 _ROLES = ("id", "label")
 _CARRIED = {"", "id", "label", "id,label"}
@@ -67,6 +72,7 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
     if names is not None and (len(set(names)) < len(names) or not all(names)):
         msg = "the names of columns must be distinct, and none may be empty; name each column"
         raise ParameterError(msg)
+    rule = read_cell_rule(options)
     numbered = read_choice(options, "rows", "hashed", "numbered") == "numbered"
     if numbered and "id" in roles:
         msg = "rows are named by a column or numbered, not both; omit rows=numbered, or the column id"
@@ -77,8 +83,10 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> MatrixRe
         dropped=dropped,
         names=names,
         numbered=numbered,
-        drop_bad=read_choice(options, "on_bad", "error", "drop") == "drop",
+        # a line that no row could be made of would be a row less
+        drop_bad=options.get("on_bad") == "drop" if rule.instead is None else None,
         skip_lines=read_whole_number(options, "skip_lines", "lines") or 0,
+        rule=rule,
     )
 
 
@@ -151,7 +159,11 @@ def _make(table: NumberTable, domain: Domain | None, source: Source, options: Ma
         msg = f"{table.where} has no column of numbers"
         raise ReadError(msg)
     bad = np.zeros(len(table), np.bool_)
-    values = _values(table, columns, bad)
+    if "carried" in options:  # a release may have numbers beyond the bounds, where noise led
+        axes: list[NumberAxis] = [NumberAxis()] * len(columns)
+    else:
+        axes = [cast("NumberAxis", axis) for _, axis in domain.axes]
+    values = _values(table, columns, axes, bad)
     ids, labels = (None if name is None else _texts(table, name, bad) for name in _role_columns(request))
     if request.numbered:
         ids = np.arange(1, len(table) + 1 - int(bad.sum()))
@@ -198,17 +210,48 @@ def _require_columns(table: NumberTable, names: Any) -> None:
             raise ReadError(msg)
 
 
-def _values(table: NumberTable, columns: list[str], bad: Flags) -> Floats:
+def _values(table: NumberTable, columns: list[str], axes: list[NumberAxis], bad: Flags) -> Floats:
     """Return the numbers, and mark rows with a cell that is not one."""
-    if isinstance(table.cells, np.ndarray) and tuple(columns) == table.names:
-        values = table.cells.astype(np.float64, copy=False)
-        _refuse(table, ~np.logical_and.reduce(np.isfinite(values), axis=1), "a cell", bad)
+    for name, axis in zip(columns, axes, strict=True):
+        require_instead(table.request.rule, name, axis)
+    if isinstance(table.cells, np.ndarray) and tuple(columns) == table.names and not any(axis.bounded for axis in axes):
+        values = shortest_decimals(table.cells)
+        wrong = ~np.isfinite(values)
+        if table.request.rule.instead is not None:
+            return np.where(wrong, float(table.request.rule.instead), values)
+        _refuse(table, np.logical_or.reduce(wrong, axis=1), "a cell", bad)
         return values
     values = np.empty((len(table), len(columns)))
-    for number, name in enumerate(columns):
-        values[:, number], wrong = number_cells(table.where, name, table.column(name))
-        _refuse(table, wrong, f"column {name!r}", bad, remedy=_remedy(name))
+    for number, (name, axis) in enumerate(zip(columns, axes, strict=True)):
+        read = _bounded_column if axis.bounded else _free_column
+        values[:, number] = read(table, name, axis, bad)
     return values
+
+
+def _free_column(table: NumberTable, name: str, axis: NumberAxis, bad: Flags) -> Floats:
+    """Return the numbers of a column without bounds."""
+    del axis
+    numbers, wrong = number_cells(table.where, name, table.column(name))
+    if table.request.rule.instead is not None:
+        return np.where(wrong, float(table.request.rule.instead), numbers)
+    _refuse(table, wrong, f"column {name!r}", bad, remedy=_remedy(name))
+    return numbers
+
+
+def _bounded_column(table: NumberTable, name: str, axis: NumberAxis, bad: Flags) -> Floats:
+    """Return the numbers of a column with bounds: points of its lattice, within the bounds or beyond them."""
+    rule, lattice = table.request.rule, axis.lattice
+    cells = lattice_cells(table.where, name, table.column(name), lattice, rounded=rule.rounded)
+    numbers, off = cells.numbers, cells.off
+    if rule.rounded:
+        numbers, off = np.where(off, lattice.numbers(cells.steps), numbers), np.zeros_like(off)
+    if rule.instead is not None:
+        return np.where(cells.unreadable | off, float(rule.instead), numbers)
+    _refuse(table, cells.unreadable, f"column {name!r}", bad, remedy=_remedy(name))
+    what = "is between two steps of its lattice"
+    remedy = f"declare a finer step, or round such numbers with {ROUND}"
+    _refuse(table, off, f"column {name!r}", bad, what=what, remedy=remedy)
+    return numbers
 
 
 def _remedy(name: str) -> str:
@@ -235,7 +278,8 @@ def _refuse(
         return
     if not table.request.drop_bad:
         row = table.line_of(int(np.argmax(wrong)))
-        msg = f"{table.where}:{row}: {where} {what}; {remedy}, or drop such rows with on_bad=drop"
+        instead = "put a number in the place of such cells with on_bad=NUMBER"
+        msg = f"{table.where}:{row}: {where} {what}; {remedy}, {instead}, or drop their rows with on_bad=drop"
         raise ReadError(msg)
     bad |= wrong
 

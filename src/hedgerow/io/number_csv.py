@@ -14,7 +14,8 @@ __all__ = ["check", "read", "write"]
 def read(where: str, content: bytes, request: MatrixRequest, most: int) -> NumberTable:
     """Read all cells as text."""
     del most
-    table = read_cells(where, content, request, names=None if request.names is None else list(request.names))
+    names = None if request.names is None else list(request.names)
+    table = read_cells(where, content, request, names=names, fill=request.rule.instead is not None)
     request.require_dropped(where, tuple(table.frame.columns))
     return NumberTable(where, request, tuple(table.frame.columns), dict(table.frame.to_dict()), table.line)
 

@@ -10,7 +10,7 @@ import polars as pl
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.io.number_table import MatrixRequest, NumberTable, OutputRows
-from hedgerow.io.parquet import read_table, require_ends
+from hedgerow.io.parquet import read_table, require_ends, write_table
 
 __all__ = ["check", "read", "write"]
 
@@ -48,7 +48,5 @@ def check(values: Sequence[Value]) -> None:
 
 
 def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:
-    """Write a table, without statistics or metadata of our own."""
-    content = io.BytesIO()
-    rows.to_frame(columns).write_parquet(content, compression="zstd", statistics=False)
-    return content.getvalue()
+    """Write a table."""
+    return write_table(rows.to_frame(columns))

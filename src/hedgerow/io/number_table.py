@@ -10,14 +10,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data.encoding import text_of
+from hedgerow.data.encoding import EXACT, text_of
+from hedgerow.data.lattice import CellRule, Lattice, LatticeCells, exact_number, shortest_decimals
 from hedgerow.data.matrices import Matrix
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io.long_table import Flags, Integers
+from hedgerow.io.long_table import Flags, Integers, number_values
 
-__all__ = ["Floats", "MatrixRequest", "NumberTable", "OutputRows", "number_cells", "text_cells"]
+__all__ = [
+    "Floats",
+    "MatrixRequest",
+    "NumberTable",
+    "OutputRows",
+    "lattice_cells",
+    "number_cells",
+    "text_cells",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
+
+#: decimals of so many characters are told apart by floating-point numbers; longer ones than the second are no numbers
+_SHORT, _LONGEST = 15, 400
 
 
 class MatrixRequest(NamedTuple):
@@ -35,6 +47,8 @@ class MatrixRequest(NamedTuple):
         Whether rows are named by their position.
     drop_bad, skip_lines
         Whether rows that cannot be read are dropped, and how many lines precede the first one.
+    rule
+        What becomes of cells that cannot be read, or are between two steps.
     """
 
     id_column: str | None = None
@@ -42,8 +56,9 @@ class MatrixRequest(NamedTuple):
     dropped: frozenset[str] = frozenset()
     names: tuple[str, ...] | None = None
     numbered: bool = False
-    drop_bad: bool = False
+    drop_bad: bool | None = False
     skip_lines: int = 0
+    rule: CellRule = CellRule()
 
     def require_dropped(self, where: str, names: tuple[str, ...]) -> None:
         """Refuse to drop a column that does not exist: another one would be published that should not be."""
@@ -110,21 +125,64 @@ def number_cells(where: str, name: str, column: pl.Series) -> tuple[Floats, Flag
 
     A column of texts is parsed; the type that a table declares for a column must be text or a number.
     """
+    return _numbers(_texts_or_numbers(where, name, column))
+
+
+def lattice_cells(where: str, name: str, column: pl.Series, lattice: Lattice, *, rounded: bool) -> LatticeCells:
+    """Turn cells into numbers, and these into steps of a lattice, exactly; each by itself.
+
+    Floating-point numbers decide, but where a longer decimal could have been rounded to a point; or, if numbers are
+    `rounded` to points anyway, to the middle between two.
+    """
+    column = _texts_or_numbers(where, name, column)
+    numbers, unreadable = _numbers(column)
+    steps, off, middle = lattice.place(numbers)
+    far = ~(unreadable | lattice.is_near(numbers))
+    doubtful = ((middle if rounded else ~off) | far) & _may_be_rounded(column, numbers)
+    if lattice.has_decimals and doubtful.any():
+        which, texts = number_values(column.filter(pl.Series(doubtful)).cast(pl.String))
+        placed = [lattice.place_one(exact_number(str(text))) for text in texts]
+        steps[doubtful] = np.array([step for step, _ in placed], np.int64)[which]
+        off[doubtful] = np.array([is_off for _, is_off in placed], np.bool_)[which]
+        # so far beyond the bounds its floating-point number may be another one
+        numbers = np.where(doubtful & far, lattice.numbers(steps), numbers)
+    return LatticeCells(numbers, unreadable, steps, off & ~unreadable)
+
+
+def _texts_or_numbers(where: str, name: str, column: pl.Series) -> pl.Series:
+    """Return a column of texts or numbers: exact decimals as texts."""
     dtype = column.dtype
-    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Null)):
+    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Null)) or dtype.is_decimal():
         column, dtype = column.cast(pl.String), pl.String()
     if isinstance(dtype, pl.String):
-        column = column.str.strip_chars(" \t").cast(pl.Float64, strict=False)
-    elif dtype.is_numeric():
-        column = column.cast(pl.Float64, strict=False)
-    else:
+        column = column.str.strip_chars(" \t")
+        return column.set(column.str.len_bytes() > _LONGEST, None)
+    if not dtype.is_numeric():
         msg = (
             f"{where}: column {name!r} must hold numbers; its type is {dtype}; leave it out with the reading option "
             f"drop={name}, or declare what it is with --columns id={name} or label={name}"
         )
         raise ReadError(msg)
-    numbers = column.fill_null(np.nan).to_numpy()
+    return column
+
+
+def _numbers(column: pl.Series) -> tuple[Floats, Flags]:
+    if column.dtype.is_float() and column.dtype != pl.Float64:
+        filled = column.fill_null(np.nan).to_numpy()
+        numbers = shortest_decimals(filled)
+    else:
+        numbers = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     return numbers, ~np.isfinite(numbers)
+
+
+def _may_be_rounded(column: pl.Series, numbers: Floats) -> Flags:
+    """Return which cells are decimals that their floating-point numbers may not tell from others."""
+    if isinstance(column.dtype, pl.String):
+        rounded = (column.str.len_bytes() > _SHORT).fill_null(value=False).to_numpy(writable=True)
+        zeros = np.flatnonzero(numbers == 0)  # a short decimal can only be so small that it has become 0
+        rounded[zeros] |= column.gather(zeros).str.contains_any(["e", "E"]).to_numpy()
+        return rounded
+    return np.abs(numbers) >= EXACT if column.dtype.is_integer() else np.zeros(len(column), np.bool_)
 
 
 def text_cells(where: str, name: str, column: pl.Series) -> tuple[NDArray[Any], Flags]:

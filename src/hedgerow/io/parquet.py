@@ -15,7 +15,7 @@ from hedgerow.io.long_table import LongTable, ReadRequest
 from hedgerow.io.output_table import OutputTable
 from hedgerow.io.tables import to_long_table
 
-__all__ = ["check", "read", "read_table", "require_ends", "write"]
+__all__ = ["check", "read", "read_table", "require_ends", "write", "write_table"]
 
 _MAGIC = b"PAR1"
 
@@ -70,7 +70,12 @@ def check(values: Sequence[Value]) -> None:
 
 
 def write(table: OutputTable, columns: Mapping[str, str]) -> bytes:
-    """Write a table, without statistics or metadata of our own."""
+    """Write a table."""
+    return write_table(table.to_frame(columns))
+
+
+def write_table(table: pl.DataFrame) -> bytes:
+    """Write a table, without statistics or metadata of our own; its chunks in memory do not change the bytes."""
     content = io.BytesIO()
-    table.to_frame(columns).write_parquet(content, compression="zstd", statistics=False)
+    table.rechunk().write_parquet(content, compression="zstd", statistics=False)
     return content.getvalue()

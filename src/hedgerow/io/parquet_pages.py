@@ -1,16 +1,22 @@
-"""The unpacked size of a Parquet file, read from its page headers before anything is unpacked.
+"""The structure of a Parquet file: what its pages unpack to, before anything is unpacked, and what is not data in it.
 
 A page of a few bytes may hold gigabytes: by compression, or as one value repeated. The headers (Thrift, compact
 protocol) declare how much of either. A reader stops where a page exceeds its header, so the sum over all headers bounds
 the memory that reading takes.
+
+A reader looks only where the footer points, so anything may stand elsewhere, and in fields that it does not need. We
+walk over the whole file: every byte belongs to a page or to a structure about pages, and no structure has a text that
+our own file of the same table does not have.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, cast
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
 
-__all__ = ["unpacked_bytes"]
+__all__ = ["describe_foreign", "unpacked_bytes"]
 
 _MAGIC, _TAIL = b"PAR1", 8
 #: bytes of memory that one value takes at least
@@ -21,9 +27,13 @@ _DEEPEST = 20
 #: types of the compact protocol
 _TRUE, _FALSE, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (*(1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 12),)
 #: the fields that are read
-_ROW_GROUPS, _COLUMNS, _META = 4, 1, 3
+_ROW_GROUPS, _MAKER, _COLUMNS, _META = 4, 6, 1, 3
+#: the indices of the pages of a column: the place of each, and its length
+_INDICES = ((4, 5), (6, 7))
 _PACKED, _DATA_AT, _DICTIONARY_AT = 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED, _HEADS = 2, 3, (5, 7, 8)
+#: what names itself as the maker of our files
+_POLARS = re.compile(rb"Polars( \((python|rust)\))? version [0-9.]{1,20}( \(build [0-9a-f]{0,40}\))?")
 
 
 def unpacked_bytes(content: bytes) -> int:
@@ -34,14 +44,8 @@ def unpacked_bytes(content: bytes) -> int:
     ValueError
         If it is not a Parquet file, or its headers are damaged.
     """
-    ends = len(content) - _TAIL
-    length = int.from_bytes(content[ends : ends + 4], "little")
-    whole = content[:4] == content[-4:] == _MAGIC and 0 < length <= min(ends - 4, _MOST_FOOTER)
-    if not whole:
-        raise ValueError
-    footer = _Reader(content, ends - length, ends).structure()
     total = 0
-    for number, page in enumerate(_pages(content, footer)):
+    for number, page in enumerate(_walk(content).pages):
         heads = [page[field] for field in _HEADS if field in page]
         values = sum(_whole(head, 1) for head in heads)
         total += _whole(page, _PAGE_UNPACKED) + _CELL * values
@@ -50,21 +54,100 @@ def unpacked_bytes(content: bytes) -> int:
     return total
 
 
-def _pages(content: bytes, footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
+def describe_foreign(content: bytes, ours: bytes) -> str:
+    """Say what a file has that is not data, compared with our own file of the same table; an empty text if nothing."""
+    try:
+        walk = _walk(content)
+        structures = [*walk.structures(), *walk.pages]
+        spans = sorted(walk.spans)
+    except ValueError:
+        return "it is not a Parquet file as Hedgerow writes it"
+    if any(end != start for (_, end), (start, _) in pairwise([(0, 0), *spans, (len(content), 0)])):
+        return "it has bytes that belong to no page"
+    own = _walk(ours)
+    known = set(_texts([*own.structures(), *own.pages]))
+    maker = walk.footer.get(_MAKER)
+    if isinstance(maker, bytes) and _POLARS.fullmatch(maker):
+        known.add(((_MAKER,), maker))
+    return "" if set(_texts(structures)) <= known else "it has metadata that Hedgerow does not write"
+
+
+class _Walk(NamedTuple):
+    """The structures of a file, and where each is; pages are walked as they are taken."""
+
+    footer: dict[int, Any]
+    pages: Iterator[dict[int, Any]]
+    content: bytes
+    #: from where to where every structure stands that was walked over
+    spans: list[tuple[int, int]]
+
+    def structures(self) -> Iterator[dict[int, Any]]:
+        """Yield the footer and the indices of pages."""
+        yield self.footer
+        for column in _columns(self.footer):
+            for at, length in _INDICES:
+                if at in column:
+                    start = _whole(column, at)
+                    index = _Reader(self.content, start, min(start + _whole(column, length), len(self.content)))
+                    yield index.structure()
+                    self.spans.append((start, index.at))
+
+
+def _walk(content: bytes) -> _Walk:
+    """Read the footer of a file."""
+    ends = len(content) - _TAIL
+    length = int.from_bytes(content[ends : ends + 4], "little")
+    whole = content[:4] == content[-4:] == _MAGIC and 0 < length <= min(ends - 4, _MOST_FOOTER)
+    if not whole:
+        raise ValueError
+    reader = _Reader(content, ends - length, ends)
+    footer = reader.structure()
+    spans = [(0, len(_MAGIC)), (ends - length, reader.at), (ends, len(content))]
+    return _Walk(footer, _pages(content, footer, spans), content, spans)
+
+
+def _pages(content: bytes, footer: dict[int, Any], spans: list[tuple[int, int]]) -> Iterator[dict[int, Any]]:
     """Yield the header of every page of every column."""
+    for column in _columns(footer):
+        [meta] = _structures([column.get(_META)])
+        places = [_whole(meta, at) for at in (_DATA_AT, _DICTIONARY_AT) if at in meta]
+        start = at = min((place for place in places if place), default=0)
+        end = at + _whole(meta, _PACKED)
+        if not len(_MAGIC) <= at <= end <= len(content):
+            raise ValueError
+        while at < end:
+            reader = _Reader(content, at, end)
+            page = reader.structure()
+            yield page
+            at = reader.at + _whole(page, _PAGE_PACKED)
+        spans += [(start, at), (at, _end_of_copy(content, at, meta))]
+
+
+def _end_of_copy(content: bytes, at: int, meta: dict[int, Any]) -> int:
+    """Where the description of a column ends that may follow its pages, as the footer has it; otherwise `at`."""
+    reader = _Reader(content, at, len(content))
+    try:
+        return reader.at if reader.structure() == meta else at
+    except ValueError:
+        return at
+
+
+def _columns(footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
+    """Yield the entry of every column of every group of rows."""
     for group in _structures(footer.get(_ROW_GROUPS, [])):
-        for column in _structures(group.get(_COLUMNS, [])):
-            [meta] = _structures([column.get(_META)])
-            places = [_whole(meta, at) for at in (_DATA_AT, _DICTIONARY_AT) if at in meta]
-            at = min((place for place in places if place), default=0)
-            end = at + _whole(meta, _PACKED)
-            if not len(_MAGIC) <= at <= end <= len(content):
-                raise ValueError
-            while at < end:
-                reader = _Reader(content, at, end)
-                page = reader.structure()
-                yield page
-                at = reader.at + _whole(page, _PAGE_PACKED)
+        yield from _structures(group.get(_COLUMNS, []))
+
+
+def _texts(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], bytes]]:
+    """Yield every text within structures, with the fields that lead to it."""
+    if isinstance(value, bytes):
+        yield path, value
+    elif isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield from _texts(each, path)
+    elif isinstance(value, dict):
+        for field, each in cast("dict[int, Any]", value).items():
+            yield from _texts(each, (*path, field))
 
 
 def _structures(value: Any) -> list[dict[int, Any]]:
@@ -96,6 +179,8 @@ class _Reader:
         while head := self._byte():
             step = head >> 4
             field = field + step if step else self._integer()
+            if field in fields:  # whoever takes the last one would not see the others
+                raise ValueError
             fields[field] = self._value(head & 15, depth, inside=False)
         return fields
 

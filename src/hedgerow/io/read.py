@@ -98,11 +98,27 @@ def read(
         raise ParameterError(msg)
     _require_names("reading option", options, {**codec.options, **COMMON_OPTIONS})
     _require_names("column role", columns, codec.columns)
+    drops_bad = options.get("on_bad") == "drop"
+    if drops_bad:
+        _require_removable(kind)
     content = _content(source, codec, codec.request(columns, options), format, options)
     data = codec.make(content, domain, Source.ASSERTED if assert_public_domain else Source.INFERRED, options)
+    data = replace(data, drops_bad=drops_bad)
     if records_per_person is None:
         return data
     return replace(data, domain=data.domain.with_records_per_person(records_per_person))
+
+
+def _require_removable(kind: str) -> None:
+    """Refuse to drop units of a kind whose units are all changed, and never left out."""
+    row = find_output_kind(kind)
+    if row.changed and set(row.type.units) <= set(row.changed):
+        unit = row.type.units[0]
+        msg = (
+            f"an {unit} of {kind} cannot be dropped: how many there are is public, and all after it would have other "
+            "numbers; put a number in its place with on_bad=NUMBER"
+        )
+        raise ParameterError(msg)
 
 
 def _content(source: Any, codec: Codec, request: Any, form: str | None, options: Mapping[str, str]) -> Any:

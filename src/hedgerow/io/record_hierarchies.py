@@ -13,7 +13,7 @@ from hedgerow.data import Axis, Value
 from hedgerow.data.domain import MOST_VALUES
 from hedgerow.data.hierarchy import ROOT, Hierarchy
 from hedgerow.errors import DomainError
-from hedgerow.io.files import read_bytes
+from hedgerow.io.named_files import read_named
 
 __all__ = ["HIERARCHY_KEYS", "MISSING", "read_hierarchy"]
 
@@ -50,7 +50,7 @@ def read_hierarchy(section: Mapping[str, Any], folder: Path, where: str) -> Axis
     if "low" in section:
         axis = _range(section, where)
     elif "file" in section:
-        axis = _from_file(folder / str(section["file"]), where)
+        axis = _from_file(*read_named(folder, section["file"], where), where)
     else:
         axis = _listed(section, where)
     if "prefix" in section:
@@ -81,10 +81,13 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _from_file(path: Path, where: str) -> Axis:
-    """Read one value per line with its groups, the narrowest first: `CS301;CS3**;CS;*`, also with commas or tabs."""
+def _from_file(path: Path, content: bytes, where: str) -> Axis:
+    """Read one value per line with its groups, the narrowest first: `CS301;CS3**;CS;*`, also with commas or tabs.
+
+    Values are taken exactly, since those of the data are; blanks around groups are nobody's.
+    """
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text"
         raise DomainError(msg) from None
@@ -92,10 +95,13 @@ def _from_file(path: Path, where: str) -> Axis:
     sign = next((sign for sign in ";\t" if sign in first), ",")
     above: dict[str, tuple[str, ...]] = {}
     values: dict[str, tuple[str, ...]] = {}
-    for line, row in enumerate(csv.reader(text.splitlines(), delimiter=sign), start=1):
-        if not any(cell.strip() for cell in row):
+    for line, row in enumerate(_split(text, sign, path), start=1):
+        if not row:
             continue
-        value, *groups = (cell.strip() for cell in row)
+        if not row[0].strip():
+            msg = f"{path}:{line}: the line has no value; remove it ({where})"
+            raise DomainError(msg)
+        value, groups = row[0], [cell.strip() for cell in row[1:]]
         path_of_value = _climb(value, groups)
         if value in values:
             msg = f"{path}:{line}: the value of this line is listed twice; list it once ({where})"
@@ -109,6 +115,15 @@ def _from_file(path: Path, where: str) -> Axis:
         msg = f"{path} is empty; list one value per line, with its groups ({where})"
         raise DomainError(msg)
     return Axis(tuple(values), tuple(values.values()) if any(values.values()) else ())
+
+
+def _split(text: str, sign: str, path: Path) -> list[list[str]]:
+    """Split a text into lines, at line breaks only, and each line into cells."""
+    try:
+        return list(csv.reader(text.replace("\r\n", "\n").split("\n"), delimiter=sign))
+    except csv.Error:
+        msg = f"{path} is not a table of values and groups: a cell is too long, or a line break stands within a line"
+        raise DomainError(msg) from None
 
 
 def _climb(value: str, groups: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn, cast
@@ -29,9 +29,14 @@ class BadRecord(Exception):
 
 
 class VertexRows:
-    """The vertices of one type, in the order of the file: parents, fields as texts, and the lines of their records."""
+    """The vertices of one type, in the order of the file: parents, fields as texts, and the numbers of their records.
+
+    Types that have files of their own have the name of it in `where`, and the line of each vertex in `lines`.
+    """
 
     def __init__(self, fields: int) -> None:
+        self.where = ""
+        self.lines: list[int] = []
         self.parent: list[int] = []
         self.record: list[int] = []
         self.fields: list[list[str | None]] = [[] for _ in range(fields)]
@@ -157,10 +162,17 @@ class RecordRows:
             if not self.request.drop_bad:
                 self.refuse(line, "an earlier record has the same key, and a person has one record; correct it")
 
-    def refuse(self, line: int, what: str) -> None:
+    def refuse_vertices(self, table: VertexRows, vertices: Iterable[int], what: str) -> None:
+        """Raise an error for the first of some vertices: at its own line, or at the line of its record."""
+        if table.lines:
+            self.refuse(min(table.lines[vertex] for vertex in vertices), what, where=table.where)
+        else:
+            self.refuse(self.lines[min(table.record[vertex] for vertex in vertices)], what)
+
+    def refuse(self, line: int, what: str, *, where: str = "") -> None:
         """Raise an error for a record, or count it where bad records are dropped."""
         if not self.request.drop_bad:
-            msg = f"{self.where}:{line}: {what}, or drop such records with the reading option on_bad=drop"
+            msg = f"{where or self.where}:{line}: {what}, or drop such records with the reading option on_bad=drop"
             raise ReadError(msg)
         progress.count("records dropped", 1)
 

@@ -22,11 +22,12 @@ from hedgerow.data.record_schema import RecordSchema, VertexType
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.io import delimited
 from hedgerow.io.delimited import CellTable, read_cells
-from hedgerow.io.files import read_bytes
+from hedgerow.io.files import GZIP_LEVEL
 from hedgerow.io.long_table import Integers, ReadRequest
+from hedgerow.io.named_files import read_named
 from hedgerow.io.record_layout import RecordRequest, TableRules
 from hedgerow.io.record_output import OutputDocuments
-from hedgerow.io.record_rows import MOST_CHILDREN, RecordRows
+from hedgerow.io.record_rows import MOST_CHILDREN, RecordRows, VertexRows
 
 __all__ = ["check", "published_keys", "read", "table_names", "write"]
 
@@ -52,7 +53,7 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
     folder = Path(where).parent
 
     def fetch(name: str) -> bytes:
-        return content if name == Path(where).name else read_bytes(folder / name, most=most)
+        return content if name == Path(where).name else read_named(folder, name, "the schema", most=most)[1]
 
     names = [Path(where).name, *(kind.path or f"{kind.name}.csv" for kind in schema.types[1:])]
     return _Join(where, request, names, fetch).rows()
@@ -81,7 +82,8 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
             cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
             fields = zip(kind.fields, output.fields(number, numbers=False), strict=True)
             cells |= {field: pl.Series(column, dtype=pl.String) for field, column in fields}
-            packed.writestr(zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv(), zipfile.ZIP_DEFLATED)
+            info, text = zipfile.ZipInfo(name, _TIME), pl.DataFrame(cells).write_csv()
+            packed.writestr(info, text, zipfile.ZIP_DEFLATED, GZIP_LEVEL)
     return archive.getvalue()
 
 
@@ -166,7 +168,7 @@ class _Join:
                 self._rows.lines = table.line.tolist()
             else:
                 table, parent = self._join(where, number, table)
-            self._add(number, table, parent)
+            self._add(number, where, table, parent)
             self._keys.append(self._index(where, number, table))
         return self._rows
 
@@ -225,8 +227,9 @@ class _Join:
         order = order[np.argsort(parent[order], kind="stable")]
         return CellTable(table.frame[order], table.line[order]), parent[order]
 
-    def _add(self, number: int, table: CellTable, parent: Integers) -> None:
+    def _add(self, number: int, where: str, table: CellTable, parent: Integers) -> None:
         kind, own = self._schema.types[number], self._rows.tables[number]
+        own.where, own.lines = where, table.line.tolist()
         above = self._schema.parents[number]
         own.parent = parent.tolist()
         record = parent if above < 0 else np.array(self._rows.tables[above].record, np.int64)[parent]
@@ -234,9 +237,8 @@ class _Join:
         own.fields = [[cell or None for cell in table.frame[name].to_list()] for name in kind.fields]
         if above >= 0:
             crowded = np.bincount(parent, minlength=1)[parent] > MOST_CHILDREN
-            self._refuse(
-                record[crowded], f"there are more than {MOST_CHILDREN:,} rows of {kind.name!r}; split the record"
-            )
+            what = f"there are more than {MOST_CHILDREN:,} rows of {kind.name!r}; split the record"
+            self._refuse(own, np.flatnonzero(crowded).tolist(), what)
 
     def _index(self, where: str, number: int, table: CellTable) -> dict[Key, int]:
         """Number the rows of a table by their keys; records with a key twice, or without one, are bad.
@@ -246,29 +248,29 @@ class _Join:
         kind, index = self._schema.types[number], dict[Key, int]()
         if not kind.key:
             return index
-        record = self._rows.tables[number].record
+        own = self._rows.tables[number]
+        record = own.record
         bad: list[int] = []
         for row, key in enumerate(_key_cells(table.frame, kind.key)):
             if None in key:
-                bad.append(record[row])
+                bad.append(row)
                 continue
             first = index.setdefault(key, row)
             if first != row:
-                bad += [record[row], record[first]]
+                bad += [row, first]
                 if number and record[row] != record[first]:
                     msg = f"{where}:{table.line[row]}: another record has a {kind.name!r} with the same key; correct it"
                     raise ReadError(msg)
-        self._refuse(
-            np.array(bad, np.int64), f"two rows of {kind.name!r} have the same key, or one has none; correct it"
-        )
+        self._refuse(own, bad, f"two rows of {kind.name!r} have the same key, or one has none; correct it")
         return index
 
-    def _refuse(self, records: Integers, what: str) -> None:
-        if not len(records):
+    def _refuse(self, table: VertexRows, vertices: list[int], what: str) -> None:
+        """Refuse the first of some vertices, or drop their records."""
+        if not vertices:
             return
         if not self._request.drop_bad:
-            self._rows.refuse(self._rows.lines[int(records.min())], what)
-        self._rows.bad += records.tolist()
+            self._rows.refuse_vertices(table, vertices, what)
+        self._rows.bad += [table.record[vertex] for vertex in vertices]
 
 
 def _first_rows(table: CellTable, kind: VertexType) -> CellTable:

@@ -46,7 +46,12 @@ _FORMATS = {
     "json": Format("hedgerow.io.json_list_records", ("json",), "a JSON list with one object per record"),
     "xml": Format("hedgerow.io.xml_records", ("xml",), "XML with one element per record"),
     "csv": Format("hedgerow.io.record_tables", ("csv",), "one CSV table per type", written_as="zip"),
-    "zip": Format("hedgerow.io.record_tables", ("zip",), "an archive with one CSV table per type, joined by numbers"),
+    "zip": Format(
+        "hedgerow.io.record_tables",
+        ("zip",),
+        "an archive with one CSV table per type, joined by numbers",
+        libraries=("zlib",),
+    ),
 }
 
 
@@ -205,13 +210,12 @@ class _Encoder:
         return Axis(tuple(values) or ("none",), paths)
 
     def _refuse(self, table: VertexRows, bad: Flags, what: str) -> None:
-        """Refuse the first record with such a vertex, or drop all of them."""
+        """Refuse the first such vertex, or drop all records with one."""
         if not bad.any():
             return
-        records = np.array(table.record, np.int64)[bad]
         if not self._rows.request.drop_bad:
-            self._rows.refuse(self._rows.lines[int(records.min())], what)
-        self._bad[records] = True
+            self._rows.refuse_vertices(table, np.flatnonzero(bad).tolist(), what)
+        self._bad[np.array(table.record, np.int64)[bad]] = True
 
 
 def _size(text: str) -> Any:

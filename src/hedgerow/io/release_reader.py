@@ -21,9 +21,10 @@ from hedgerow.data.domain import MOST_VALUES
 from hedgerow.errors import DomainError, EngineError, LimitExceeded, ReadError, UnsupportedVersion
 from hedgerow.io.codec import codec_of
 from hedgerow.io.files import UNLIMITED, ending_of, read_bytes, reason
+from hedgerow.io.packing import is_library_version, libraries_of
 from hedgerow.io.parquet_pages import unpacked_bytes
 from hedgerow.io.read import read
-from hedgerow.release import SCHEMA, Manifest, Release, version
+from hedgerow.release import OLDEST_SCHEMA, SCHEMA, Manifest, Release, version
 from hedgerow.statement import File
 
 __all__ = ["RELEASE", "SIGNATURE", "STATEMENT", "allowed_names", "open_folder", "read_manifest", "read_own_file"]
@@ -47,6 +48,8 @@ _FEW_VALUES, _VALUES_PER_BYTE = 200_000, 1
 _MOST_FILES = 8
 #: the highest version of `release.json` that is believed
 _MOST_SCHEMA = 10_000
+#: the version of `release.json` from which on it names the libraries that wrote a file
+_NAMES_LIBRARIES = 4
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -113,7 +116,7 @@ def read_manifest(folder: Path, *, trusted: bool = False) -> Manifest:
         manifest = msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise _other_version(folder, content) or _changed_error(folder) from None
-    if manifest.schema != SCHEMA or not _VERSION.fullmatch(manifest.hedgerow):
+    if not OLDEST_SCHEMA <= manifest.schema <= SCHEMA or not _VERSION.fullmatch(manifest.hedgerow):
         raise _other_version(folder, content) or _changed_error(folder)
     return manifest
 
@@ -188,11 +191,12 @@ def _other_version(folder: Path, content: bytes) -> UnsupportedVersion | None:
         header = msgspec.json.decode(content, type=_Version)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if header.schema == SCHEMA or not 1 <= header.schema <= _MOST_SCHEMA or not _VERSION.fullmatch(header.hedgerow):
+    is_read = OLDEST_SCHEMA <= header.schema <= SCHEMA
+    if is_read or not 1 <= header.schema <= _MOST_SCHEMA or not _VERSION.fullmatch(header.hedgerow):
         return None
     msg = (
         f"{folder} was made by Hedgerow {header.hedgerow} with version {header.schema} of {RELEASE}; "
-        f"this is Hedgerow {version()}, which reads version {SCHEMA}"
+        f"this is Hedgerow {version()}, which reads versions {OLDEST_SCHEMA} to {SCHEMA}"
     )
     return UnsupportedVersion(msg)
 
@@ -205,12 +209,12 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     if len({file.data for file in manifest.files}) < len(manifest.files):
         msg = f"{folder / RELEASE} names one data set twice; it was changed or damaged"
         raise ReadError(msg)
-    if not all(map(_is_ours, manifest.files)):
+    if not all(_is_ours(file) and _names_libraries(file, manifest.schema) for file in manifest.files):
         raise _changed_error(folder)
 
 
 def _is_ours(file: File) -> bool:
-    """Whether we can have manifest this entry: a stranger could name any file, column and reading option."""
+    """Whether we can have written this entry: a stranger could name any file, column and reading option."""
     codec, ending = codec_of(file.kind), ending_of(Path(file.file))
     name = f"data.{file.data}.{ending}" if file.data else f"data.{ending}"
     return (
@@ -222,6 +226,14 @@ def _is_ours(file: File) -> bool:
         and codec.accepts_reread(file.options)
         and bool(_HASH.fullmatch(file.sha256))
     )
+
+
+def _names_libraries(file: File, schema: int) -> bool:
+    """Whether an entry names the libraries that write such a file, and the version of each; before version 4, none."""
+    if schema < _NAMES_LIBRARIES:
+        return not file.written_by
+    needed = libraries_of(file.kind, file.format, ending_of(Path(file.file)).compression)
+    return file.written_by.keys() == needed.keys() and all(map(is_library_version, file.written_by.values()))
 
 
 def _most_bytes(file: File, size: int) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,8 +13,6 @@ from hedgerow.io.atomic_folder import Placement, put_in_place, remove_leftovers,
 from hedgerow.io.codec import codec_of, explain
 from hedgerow.io.files import (
     Ending,
-    compress,
-    compress_parts,
     ending_of,
     hash_parts,
     reason,
@@ -23,6 +20,7 @@ from hedgerow.io.files import (
     umask,
     write_all,
 )
+from hedgerow.io.packing import libraries_of, pack
 from hedgerow.io.release_reader import RELEASE, SIGNATURE, STATEMENT, allowed_names, open_folder, read_manifest
 from hedgerow.io.signing import sign
 from hedgerow.release import Release
@@ -191,15 +189,13 @@ def _write(release: Release[Any], folder: Path, layout: Layout, key: Any) -> tup
     for name, data in release.outputs.items():
         codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
         columns = {role: own.columns.get(role, role) for role in codec.written}
-        content, digest = _hashed(codec.write_parts(data, own.format, columns))
         compression, file_name = own.ending.compression, own.file_name(name)
-        # one part is compressed at once, which is smaller
-        parts = compress_parts(content, compression) if codec.in_parts else [compress(b"".join(content), compression)]
-        packed, sha = _hashed(parts)
-        _write_file(folder / file_name, packed)
-        digests.append(digest.digest())
-        options = codec.reread_options(data, own.format)
-        files.append(File(name, data.kind, file_name, sha.hexdigest(), own.format, columns, options))
+        packed = pack(data, own.format, columns, compression)
+        _write_file(folder / file_name, packed.parts)
+        digests.append(packed.content.digest())
+        options, libraries = codec.reread_options(data, own.format), libraries_of(data.kind, own.format, compression)
+        sha = packed.digest.hexdigest()
+        files.append(File(name, data.kind, file_name, sha, own.format, columns, options, libraries))
     reading = explain(files)
     document = release.to_json(files, reading)
     _write_file(folder / RELEASE, [document])
@@ -224,18 +220,6 @@ def _verify(release: Release[Any], folder: Path, files: list[File], digests: lis
     if not received.verdict.satisfied:
         msg = f"the written data does not keep {release.guarantee.name}; nothing was published"
         raise NotSatisfied(msg)
-
-
-def _hashed(parts: Iterable[bytes]) -> tuple[Iterator[bytes], Any]:
-    """Pass parts on, and hash them on the way."""
-    digest = sha256()
-
-    def passed_on() -> Iterator[bytes]:
-        for part in parts:
-            digest.update(part)
-            yield part
-
-    return passed_on(), digest
 
 
 def _write_file(path: Path, content: Iterable[bytes]) -> None:

@@ -11,9 +11,12 @@ import numpy as np
 
 from hedgerow import progress
 from hedgerow.data import Domain, Source, Value
+from hedgerow.data.event_sources import ArrayEvents, encode_events
+from hedgerow.data.lattice import CellRule
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.data.streams import (
     ESTIMATED,
+    VALUE,
     Estimates,
     Rows,
     RowsToCome,
@@ -21,12 +24,12 @@ from hedgerow.data.streams import (
     relative_precision,
     value_domain,
 )
-from hedgerow.errors import ParameterError, ReadError
+from hedgerow.errors import ReadError
 from hedgerow.io.codec import Codec, Format
 from hedgerow.io.event_files import BitEvents, SeekableBits, open_parts
 from hedgerow.io.event_text import EventRequest, TextEvents, read_table
 from hedgerow.io.files import ending_of
-from hedgerow.io.options import read_choice, read_whole_number
+from hedgerow.io.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
 from hedgerow.statement import File
 
 __all__ = ["CODEC", "check", "write"]
@@ -51,13 +54,11 @@ class _EventFile:
 
 
 def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> EventRequest:
-    if read_choice(options, "on_bad", "error", "drop") == "drop":
-        msg = "an event of a stream cannot be dropped: all after it would have other numbers; correct the file"
-        raise ParameterError(msg)
     return EventRequest(
         value=columns.get("value", "value"),
         estimates=read_choice(options, "rows", "events", *ESTIMATED),
         skip_lines=read_whole_number(options, "skip_lines", "lines") or 0,
+        rule=read_cell_rule(options),
     )
 
 
@@ -71,33 +72,47 @@ def _from_memory(source: Any, request: EventRequest) -> Any:
         return cast("Any", source)
     import polars as pl  # noqa: PLC0415 - arrays and pipes do without
 
-    from hedgerow.io.number_table import number_cells  # noqa: PLC0415 - the same
-
     if not isinstance(source, (pl.Series, pl.DataFrame)):
         if not hasattr(source, "__arrow_c_stream__"):
             return None
         source = pl.DataFrame(source)
-    if isinstance(source, pl.DataFrame):
-        if request.value not in source.columns:
-            msg = f"the table has no column {request.value!r}; name the column of the values"
-            raise ReadError(msg)
-        source = source[request.value]
-    return number_cells("the table", request.value, source)[0]
+    if isinstance(source, pl.Series):
+        return source
+    if request.value not in source.columns:
+        msg = f"the table has no column {request.value!r}; name the column of the values"
+        raise ReadError(msg)
+    return source[request.value]
 
 
 def _make(
     content: _EventFile | Iterable[Any], domain: Domain | None, source: Source, options: Mapping[str, str]
 ) -> Stream | Estimates:
     """Make a stream of a file that is read while it is published; or the estimates that a release has."""
-    del options
+    rule = read_cell_rule(options)
     declared = value_domain(domain)
     if domain is None and source is Source.ASSERTED:
         declared = replace(declared, source=source)
+    axis = cast("NumberAxis", declared.axes[0][1])
+    require_instead(rule, VALUE, axis)
     if not isinstance(content, _EventFile):
-        return Stream.from_values(content, declared)
+        if _is_column(content):
+            return Stream(declared, ArrayEvents(_encode_column(content, axis, rule)))
+        return Stream.from_values(content, declared, rule=rule)
     if content.request.estimates in ESTIMATED:
         return _read_estimates(content, declared)
-    return Stream(declared, _open_events(content, cast("NumberAxis", declared.axes[0][1])))
+    return Stream(declared, _open_events(content, axis))
+
+
+def _is_column(content: Any) -> bool:
+    return hasattr(content, "dtype") and not isinstance(content, np.ndarray)
+
+
+def _encode_column(column: Any, axis: NumberAxis, rule: CellRule) -> Any:
+    """Turn the column of a table into steps."""
+    from hedgerow.io.number_table import lattice_cells  # noqa: PLC0415 - arrays and pipes do without
+
+    cells = lattice_cells("the table", column.name, column, axis.lattice, rounded=rule.rounded)
+    return encode_events(cells, axis, "the values", range(len(column)), rule)
 
 
 def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
@@ -108,12 +123,12 @@ def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
             raise ReadError(msg)
         from hedgerow.io.event_parquet import ParquetEvents  # noqa: PLC0415 - it needs a library
 
-        return ParquetEvents(file.name, file.request.value, axis)
+        return ParquetEvents(file.name, file.request.value, axis, file.request.rule)
     if file.form != "bits":
         return TextEvents(parts, axis, file.request, header=file.form == "csv")
     if Path(file.name).is_file() and not ending_of(Path(file.name)).compression:
-        return SeekableBits(Path(file.name))
-    return BitEvents(parts)
+        return SeekableBits(Path(file.name), file.request.rule)
+    return BitEvents(parts, file.request.rule)
 
 
 def _read_estimates(file: _EventFile, domain: Domain) -> Estimates:
@@ -206,7 +221,10 @@ CODEC = Codec(
     kind="streams",
     columns={"value": "the value of an event; default value"},
     written=(),
-    options={"rows": "what a file has: events (the default), or published estimates of means or sums"},
+    options={
+        "rows": "what a file has: events (the default), or published estimates of means or sums",
+        **NUMBER_OPTIONS,
+    },
     formats=_FORMATS,
     request=_request,
     from_memory=_from_memory,

@@ -14,11 +14,12 @@ from hedgerow import progress
 from hedgerow.errors import ReadError
 from hedgerow.io.long_table import Flags, Integers
 
-__all__ = ["LineRequest", "TextLines", "split_lines"]
+__all__ = ["LineRequest", "TextLines", "keep_as_text", "split_lines"]
 
 _BLANK = b" "[0]
 _NEWLINE = b"\n"[0]
 _ASCII = 127
+_NO_TEXT = "\ufffd"
 
 
 class LineRequest(Protocol):
@@ -129,6 +130,17 @@ def split_lines(where: str, content: bytes, request: LineRequest, before: int = 
     if content.isascii():
         return lines
     return lines.refuse(where, _not_utf8(lines), "not UTF-8 text; convert the file", request)
+
+
+def keep_as_text(content: bytes) -> bytes:
+    r"""Put a sign that no number has in the place of bytes that are no text; line breaks and commas stay.
+
+    Examples
+    --------
+    >>> ascii(keep_as_text(b"1,\xff\n2\0,3").decode())
+    "'1,\\ufffd\\n2\\ufffd,3'"
+    """
+    return content.replace(b"\0", _NO_TEXT.encode()).decode(errors="replace").encode()
 
 
 def _not_utf8(lines: TextLines) -> Flags:

@@ -184,7 +184,8 @@ class _Visits:
             if options.get("on_unknown", "error") == "error":
                 bad = np.zeros(len(column), np.bool_)
                 bad[unknown] = True
-                what = f"a {role} is not in the domain; declare it, drop such visits with on_unknown=drop"
+                declare = f"a {role} is not in the domain; declare it (blanks around it count)"
+                what = f"{declare}, drop such visits with on_unknown=drop"
                 checker.refuse(bad, what)
         known = (codes["time"][line] >= 0) & (codes["place"][line] >= 0)
         return _CodedVisits(line[known], codes["time"], codes["place"])

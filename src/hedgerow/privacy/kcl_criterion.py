@@ -24,7 +24,7 @@ from hedgerow.privacy.criteria import Criterion
 from hedgerow.privacy.guarantee import Owners, Plain, Verdict
 from hedgerow.privacy.label_criterion import count_label_faults, count_label_steps
 from hedgerow.privacy.numbers import NumberLike, read_number, show
-from hedgerow.privacy.violation_counts import count_sequences, count_violations
+from hedgerow.privacy.violation_counts import count_repeats, count_sequences, count_violations
 
 __all__ = ["KCL"]
 
@@ -39,6 +39,7 @@ _BY_VISITS = (
 )
 _ONE_PLACE = ", also for those who know that nobody is at two places at one time"
 _ONE_EACH_CHECKED = "checked on the published data, in which each person has one record, as the publisher declares"
+_REPEATS = "records with a visit twice, or with visits at one time that are not in the order of places"
 #: k and l have at most this many digits, so that they fit int64
 _DIGITS = 18
 #: the cost of one step of the check, in sequences
@@ -175,7 +176,12 @@ class KCL(Criterion):
         for data in _trajectories(outputs):
             owned = self.counts_persons and data.persons is not None
             fewer = f"of fewer than {self.k} persons" if owned else f"in fewer than {self.k} records"
-            for size, (few, frequent) in count_violations(data, self, persons=owned).items():
+            visits = data
+            if not isinstance(data, CoarseTrajectories):
+                # who knows visits at one time knows neither their order nor how often they stand in the record
+                visits = data.as_sets()
+                counts[_REPEATS] += count_repeats(data)
+            for size, (few, frequent) in count_violations(visits, self, persons=owned).items():
                 what = f"sequences of {size} visit{'s' if size > 1 else ''}"
                 counts[f"{what} {fewer}"] += few
                 if owned or not self.unchecked(data.domain):
@@ -258,6 +264,10 @@ class KCL(Criterion):
             "Anyone who knows less than a visit, such as a district and a part of the day: among the "
             f"{_counted(self)} that match a sensitive value may be more frequent than promised."
         )
+        elsewhere = (
+            "Anyone who knows a visit that no record shows, and that nobody is at two places at one time: records with "
+            f"another place at that time are ruled out, and fewer than {self.k} may be left."
+        )
         return (
             *_limits_of_persons(self, domain),
             *((coarser,) if bounded else ()),
@@ -270,6 +280,7 @@ class KCL(Criterion):
                 for name in unchanged
             ),
             "How the release was made: this is a property of the published data, not of the method.",
+            elsewhere,
             minimality,
         )
 

@@ -200,11 +200,18 @@ _MISSING = (
     "something that neither of their records shows, may conclude that their sensitive values there are equal; one of "
     "the two then knows the value of the other."
 )
+#: with the figures of made-up patients (Synthea), as docs/results/two-releases.json has them; what two releases of the
+#: data at hand say together is for its owner only
+_TWO_RELEASES = (
+    "Another release about the same people, also one by the same command: what two releases say together may fit one "
+    "record. Of 1,461 made-up patients in two releases with l = 2, comparing their diagnoses and intersecting their "
+    "classes left one candidate for 23 %, and it was the right one for 21 %."
+)
 #: what neither promise covers
 _COMMON = (
     _ONE_VALUE,
     _MISSING,
-    "Another release about the same people: what two releases say together may fit one record.",
+    _TWO_RELEASES,
     "A person with several records: every record counts as a person of its own.",
     "How many records there are, and how frequent each sensitive value is in the data as a whole.",
     "How the release was made: this is a property of the published data, not of the method.",

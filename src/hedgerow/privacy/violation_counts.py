@@ -19,7 +19,7 @@ from hedgerow.data import Trajectories
 from hedgerow.data.owners import require_owners
 from hedgerow.errors import ParameterError
 
-__all__ = ["count_sequences", "count_violations"]
+__all__ = ["count_repeats", "count_sequences", "count_violations"]
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -55,6 +55,8 @@ class Limits(Protocol):
 def count_violations(data: Trajectories, promise: Limits, *, persons: bool = False) -> dict[int, tuple[int, int]]:
     """Count, by length, the sequences in too few records, and those with too frequent values.
 
+    The visits of a record are a set: one that stood twice would count its record twice (see `count_repeats`).
+
     With `persons`, the distinct owners of the records are counted, and those of the records with a sensitive value.
     """
     starts, pairs, traits = data.arrays()
@@ -77,6 +79,18 @@ def count_violations(data: Trajectories, promise: Limits, *, persons: bool = Fal
         size: _count(starts, pairs, flags, owners, promise, size, -(-number // _AT_ONCE))
         for size, number in numbers.items()
     }
+
+
+def count_repeats(data: Trajectories) -> int:
+    """Count the records whose visits are not a set in canonical order: by time and then by place, each visit once.
+
+    Only data with several visits at one time has such records. How often a visit stands there, and which of two at one
+    time stands first, says more than the visits do.
+    """
+    starts, pairs, _ = data.arrays()
+    record = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    beyond = (record[1:] == record[:-1]) & (pairs[1:] <= pairs[:-1])
+    return len(np.unique(record[1:][beyond]))
 
 
 def count_sequences(sizes: Integers, most: int) -> int:

@@ -118,15 +118,15 @@ def publish_with(
     if not named:
         msg = f"{method.name} returned no data set"
         raise InternalError(msg)
+    if data.domain.source is Source.INFERRED:
+        # which values occur is private: only those that are in the output may be published, or decide about its order
+        named = {name: output.narrowed() for name, output in named.items()}
     outputs = {
         name: (output if in_slices and output.comes_in_slices else output.canonical()).on(LOCAL)
         for name, output in named.items()
     }
     if guarantee.needs_public_domain:
         _require_domain(method, data, outputs)
-    if data.domain.source is Source.INFERRED:
-        # which values occur is private: only those that are in the output may be published
-        outputs = {name: output.narrowed() for name, output in outputs.items()}
     owners = {name: output.canonical_owners() for name, output in named.items()}
     verdict = guarantee.verify(outputs)
     for checked in (verdict, guarantee.verify_owners(outputs, owners)):
@@ -180,6 +180,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
         if unit not in method.units:
             msg = f"{method.name} protects {', '.join(method.units)}; got unit {unit!r}"
             raise UnsupportedGuarantee(msg)
+        data.require_all(unit)
     require_plain(guarantee.to_plain())  # otherwise a recipient could not read the release
 
 

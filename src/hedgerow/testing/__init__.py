@@ -1,9 +1,10 @@
-"""Checks for methods of your own: the replay law, exact small cases, conformance, mutants.
+"""Checks for methods of your own: the replay law, exact small cases, conformance, mutants, whole commands.
 
 `hedgerow.testing.strategies` has hypothesis strategies and needs the extra `testing`.
 """
 
 from hedgerow.audit import Replay, check_replay, output_distribution, worst_loss
+from hedgerow.audit.command_replay import CommandPair, CommandReplay, check_command_replay
 from hedgerow.testing.conformance import Conformance, check_publisher
 from hedgerow.testing.edge_cases import build_edge_cases
 from hedgerow.testing.mutants import changed, mutant
@@ -12,10 +13,13 @@ from hedgerow.testing.sets import sets_of
 from hedgerow.testing.trajectories import trajectories_of
 
 __all__ = [
+    "CommandPair",
+    "CommandReplay",
     "Conformance",
     "Replay",
     "build_edge_cases",
     "changed",
+    "check_command_replay",
     "check_publisher",
     "check_replay",
     "mutant",

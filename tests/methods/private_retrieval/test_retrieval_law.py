@@ -36,7 +36,7 @@ BITS = {
     "all one": lambda: vector([1] * 7),
     "one keyword": lambda: vector([0] * 30 + [1]),
     "two columns": lambda: Matrix.from_rows(
-        [[0, 1], [1, 1], [0, 0]], domain=Domain.declare(a=NumberAxis.between(0, 1, 1), b=NumberAxis.between(-3, 5, 8))
+        [[0, 5], [1, 5], [0, -3]], domain=Domain.declare(a=NumberAxis.between(0, 1, 1), b=NumberAxis.between(-3, 5, 8))
     ),
 }
 
