@@ -118,7 +118,7 @@ def _data(name: str, data: dict[str, Any]) -> str:
     ]
     head = ["K", "L", "method", "levels", *_FIGURES.values(), "s"]
     what = " ".join(data["what"].split())
-    text = f"{what} {facts}. Places and moves are compared at level {data['compared']}. {role}"
+    text = f"{what} {facts}. Places and moves are compared at level {data['compared']}. {role} {data.get('note', '')}".rstrip()
     return f"## {name}\n\n{text}\n\n{table(head, rows)}"
 
 
