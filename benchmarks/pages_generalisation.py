@@ -118,7 +118,8 @@ def _data(name: str, data: dict[str, Any]) -> str:
     ]
     head = ["K", "L", "method", "levels", *_FIGURES.values(), "s"]
     what = " ".join(data["what"].split())
-    text = f"{what} {facts}. Places and moves are compared at level {data['compared']}. {role} {data.get('note', '')}".rstrip()
+    compared = f"Places and moves are compared at level {data['compared']}."
+    text = " ".join(filter(None, (what, f"{facts}.", compared, role, data.get("note"))))
     return f"## {name}\n\n{text}\n\n{table(head, rows)}"
 
 
