@@ -22,7 +22,8 @@ def figures(visits: FineVisits, labelling: Labelling, compared: int) -> dict[str
     """Visits, moves, records with two labels, precision, and total variation of hours, places and flows.
 
     Labels are spread evenly over the times of their bin and over the places of their region; places and flows are
-    compared on one level of places.
+    compared on one level of places. The direction of a move can be seen if the bins of its labels are disjoint; else it
+    counts as half a move either way.
     """
     levels, slot = visits.levels, labelling.slot
     kept = np.flatnonzero(slot >= 0)
@@ -36,19 +37,21 @@ def figures(visits: FineVisits, labelling: Labelling, compared: int) -> dict[str
     level = np.full(len(visits), -1, np.int64)
     level[kept] = place_level
     seen = _apart(visits, level) & move
+    directed = seen & _one_after_the_other(visits, labelling)
     fine = np.bincount(visits.record, minlength=len(visits.owner))
     labels = np.bincount(visits.record[labelling.label >= 0], minlength=len(visits.owner))
     spread = _spread_places(visits, compared)
     return {
         "visits": len(kept) / len(visits),
         "moves": float(seen.sum() / max(1, move.sum())),
+        "directed": float(directed.sum() / max(1, move.sum())),
         "records with two": float((labels >= 2).sum() / max(1, (fine >= 2).sum())),
         "precision of places": float(place.mean()) if len(kept) else 0.0,
         "precision of times": float(time.mean()) if len(kept) else 0.0,
         "U": measure_utility(visits, labelling, "balanced", 0.25),
         "hour TV": _hours_apart(visits, time_level, number),
         "place TV": _places_apart(visits, spread, place_level, region, compared),
-        "flow TV": _flows_apart(visits, labelling, spread, compared, move, seen),
+        "flow TV": _flows_apart(visits, labelling, spread, compared, move, seen, directed),
     }
 
 
@@ -61,6 +64,13 @@ def _apart(visits: FineVisits, level: Integers) -> NDArray[np.bool_]:
         here = both & (coarser == number)
         apart[here] = column[1:][here] != column[:-1][here]
     return apart
+
+
+def _one_after_the_other(visits: FineVisits, labelling: Labelling) -> NDArray[np.bool_]:
+    """Whether the bins of the labels of consecutive visits are disjoint."""
+    _, _, time_level, number = visits.levels.split(np.maximum(labelling.label[np.maximum(labelling.slot, 0)], 0))
+    widths = np.array(visits.levels.times.widths, np.int64)[time_level]
+    return (number + 1)[:-1] * widths[:-1] <= number[1:] * widths[1:]
 
 
 def _spread_places(visits: FineVisits, compared: int) -> list[Any]:
@@ -108,13 +118,20 @@ def _flows_apart(
     compared: int,
     move: NDArray[np.bool_],
     seen: NDArray[np.bool_],
+    directed: NDArray[np.bool_],
 ) -> float:
     regions, size = visits.regions[compared], len(visits.levels.places[compared].regions)
     ends = np.flatnonzero(move)
     ones = np.ones(len(ends))
     fine = sparse.csr_array((ones, (regions[ends], regions[ends + 1])), shape=(size, size))
-    coarse = sparse.csr_array((size, size))
-    at = np.flatnonzero(seen)
+    either = _flows(visits, labelling, spread, np.flatnonzero(seen & ~directed), size)
+    coarse = _flows(visits, labelling, spread, np.flatnonzero(directed), size) + (either + either.T) / 2
+    return _distance(fine, coarse)
+
+
+def _flows(visits: FineVisits, labelling: Labelling, spread: list[Any], at: Integers, size: int) -> Any:
+    """Moves from the visits at these positions to the next ones, by their labels, on the compared level."""
+    flows = sparse.csr_array((size, size))
     origin, goal = (visits.levels.split(labelling.label[labelling.slot[each]])[:2] for each in (at, at + 1))
     for i, one in enumerate(spread):
         for j, other in enumerate(spread):
@@ -122,5 +139,5 @@ def _flows_apart(
             if here.any():
                 shape = (one.shape[0], other.shape[0])
                 counts = sparse.csr_array((np.ones(int(here.sum())), (origin[1][here], goal[1][here])), shape=shape)
-                coarse = coarse + one.T @ counts @ other
-    return _distance(fine, coarse)
+                flows = flows + one.T @ counts @ other
+    return flows

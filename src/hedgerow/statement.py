@@ -54,7 +54,7 @@ def statement_of(
         guarantee.sentence(),
         _unit(guarantee, domain),
         "## What is not covered",
-        "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain, declared)),
+        "\n".join(f"- {limit}" for limit in limits_of(guarantee, domain, verdict, declared)),
         _questions(evidence, guarantee),
         f"## How to read the data\n\n{reading}" if reading else "",
         f"## How it was made\n\nMethod: {method}.\n\nVerification: {verdict.checked}.",
@@ -62,9 +62,11 @@ def statement_of(
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def limits_of(guarantee: Guarantee, domain: Domain, declared: Collection[str] = ()) -> tuple[str, ...]:
-    """List what is not covered: the limits of the promise, of the domain and of every publication."""
-    return (*guarantee.limits(domain), _describe_domain(domain, declared), _TIME)
+def limits_of(
+    guarantee: Guarantee, domain: Domain, verdict: Verdict, declared: Collection[str] = ()
+) -> tuple[str, ...]:
+    """List what is not covered: the limits of the promise, of its check, of the domain and of every publication."""
+    return (*guarantee.limits(domain), *verdict.assumed, _describe_domain(domain, declared), _TIME)
 
 
 _NOT_FOR_PUBLICATION = (

@@ -64,7 +64,8 @@ def test_what_a_release_rests_on_is_printed_stated_and_stored(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:nothing is kept")
 @pytest.mark.parametrize(
-    "method", ["kcl", "kcl-generalisation --assert-public-domain --set suppress=grow --set levels=0,1"]
+    "method",
+    ["kcl", "kcl-generalisation --assert-public-domain --set suppress=grow --set levels=0,1 --set one_place=yes"],
 )
 def test_records_that_have_nothing_left_are_a_release_of_nothing(tmp_path, method):
     (tmp_path / "t.csv").write_text("unit,time,place\n" + "".join(f"{n},{n},p{n}\n" for n in range(6)))

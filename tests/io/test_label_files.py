@@ -9,12 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 from folders import seal
+from project import TESTS
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, read_release, write_release
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data import Axis
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
+from hedgerow.io import coarse_labels
+from hedgerow.testing import changed
 
 PLACE = Axis(
     ("quay", "pier", "mall", "01"), (("city", "port"), ("city", "port"), ("city", "centre"), ("city", "centre"))
@@ -33,7 +36,7 @@ def release_of(*, axis=PLACE, records=RECORDS, k=2, ill=True, several=True, **pa
 
 
 @pytest.mark.parametrize("like", ["x.csv", "x.parquet", "x.csv.gz"])
-@pytest.mark.parametrize("parameters", [{"levels": "1,24"}, {"levels": "1,4", "order": "no"}, {"mixed": "no"}])
+@pytest.mark.parametrize("parameters", [{"levels": "1,24"}, {"levels": "1,4", "one_place": True}, {"mixed": "no"}])
 def test_a_release_of_labels_is_read_back_and_verified(tmp_path, like, parameters):
     release = release_of(**parameters)
     write_release(release, tmp_path / "R", like=like)
@@ -112,6 +115,39 @@ def test_a_label_that_cannot_be_is_refused(tmp_path, column, value, message):
     assert not all(verify_folder(tmp_path / "R").values())
 
 
+def test_labels_in_any_other_order_are_refused(tmp_path):
+    """Every swap of two labels of a record, with positions that count."""
+    write_release(release_of(levels="1,24"), tmp_path / "R", like="x.csv")
+    table = pl.read_csv(tmp_path / "R" / "data.csv", infer_schema=False)
+    swapped = 0
+    for row in range(table.height - 1):
+        if table["unit"][row] == table["unit"][row + 1]:
+            order = [*range(row), row + 1, row, *range(row + 2, table.height)]
+            (tmp_path / "R" / "data.csv").write_text(table[order].with_columns(table["position"]).write_csv())
+            seal(tmp_path / "R")
+            with pytest.raises(ReadError, match="must stand in the order of time, width, level and place"):
+                read_release(tmp_path / "R")
+            swapped += 1
+    assert swapped > 1
+
+
+def test_a_reader_that_takes_any_order_is_caught(tmp_path):
+    with changed(coarse_labels, "_out_of_order", "= True", "= False"), pytest.raises(pytest.fail.Exception):
+        test_labels_in_any_other_order_are_refused(tmp_path)
+
+
+def test_a_release_in_the_order_of_visits_is_read_and_never_satisfied():
+    """As the version before published it: who knows the quay at 5 is left with the one record with HIV."""
+    folder = TESTS / "earlier" / "labels-in-the-order-of-visits"
+    release = read_release(folder)
+    assert release.data.by_visits
+    assert len(release.data.records()) == 4
+    said = next(check for check in verify_folder(folder) if check.startswith("KCL"))
+    assert verify_folder(folder)[said] is False
+    assert "labels in the order of visits, which tells more than the labels: withdraw it and publish again" in said
+    assert release.verdict.failures == "3 x records in the order of visits, which tells more than their labels"
+
+
 @pytest.mark.parametrize("start", [9, -4, 24])
 def test_a_bin_between_two_or_beyond_the_period_is_refused(tmp_path, start):
     """Its width is declared, but it is not one of the bins of that width."""
@@ -128,7 +164,7 @@ def test_a_folder_whose_labels_overlap_does_not_pass(tmp_path):
     """The same file with a label that covers another of its record."""
     write_release(release_of(levels="1,24", ill=False), tmp_path / "R", like="x.csv")
     table = pl.read_csv(tmp_path / "R" / "data.csv", infer_schema=False)
-    last = table.height - 1
+    last = table.height - 2  # the first label of the last record
     for column, value in (("place_level", "2"), ("place", "city"), ("time", "0"), ("time_to", "24")):
         rewritten(tmp_path / "R", set_cell(last, column, value))
     checks = verify_folder(tmp_path / "R")
@@ -138,7 +174,10 @@ def test_a_folder_whose_labels_overlap_does_not_pass(tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("labels", "grid 0.1 3"), ("bins", "1,5,24"), ("bins", "5,7"), ("label_order", "any"), ("labels", "x")],
+    [
+        *(("labels", "grid 0.1 3"), ("bins", "1,5,24"), ("bins", "5,7"), ("label_order", "any"), ("labels", "x")),
+        ("one_place", "no"),
+    ],
 )
 def test_options_that_do_not_go_with_the_domain_are_refused(tmp_path, option, value):
     write_release(release_of(levels="1,24"), tmp_path / "R", like="x.csv")
@@ -181,7 +220,7 @@ def test_publish_and_verify_on_the_command_line(tmp_path):
 
 def test_an_attribute_cannot_have_the_name_of_a_column_of_labels():
     domain = Domain.declare(place=["a"], time=range(2), position=["x"])
-    data = Trajectories.from_records([[("a", 0)]], domain=domain, sensitive={"position": ["x"]})
+    data = Trajectories.from_records([[("a", 0)]], domain=domain, sensitive={"position": ["x"]}, several=True)
     with pytest.raises(ParameterError, match="cannot be called 'position'; rename it"):
         TrajectoryGeneralisation().publish(data, KCL(k=1, l=1))
 

@@ -47,7 +47,7 @@ def test_scores_say_how_coarse_a_release_is(release):
 
 def test_moves_within_a_region_are_not_seen():
     records = [[("quay", 8), ("pier", 9)]] * 3
-    data = Trajectories.from_records(records, domain=DOMAIN)
+    data = Trajectories.from_records(records, domain=DOMAIN, several=True)
     release = TrajectoryGeneralisation(levels="1,1", mixed="no").publish(data, KCL(k=3, l=2))
     scores = {score.name: score.value for score in evaluate(release, data, seed=1)}
     assert scores["moves between regions per move of the original"] == 0

@@ -28,7 +28,7 @@ def test_every_registered_method_has_a_case():
 @pytest.mark.filterwarnings("ignore:nothing is kept")
 def test_a_registered_syntactic_method_conforms(name, promise):
     """It publishes the same whatever the order of its input, and what it publishes is verified."""
-    check_publisher(find_method(name)(), build([promise], PROMISES[promise].example))
+    check_publisher(small(name), build([promise], PROMISES[promise].example))
 
 
 @pytest.mark.parametrize(("name", "unit"), CASES)

@@ -1,4 +1,4 @@
-"""The checker of labels: overlaps, order, nesting, sequences; on labels made by hand."""
+"""The checker of labels: overlaps, order, nesting, few labels per bin; on labels made by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOMAIN = Domain.declare(place=PLACE, time=range(8), ill=["yes", "no"])
 LEVELS = PlaceTimeLevels.of(DOMAIN)
 
 
-def labels_of(records, *, ill=None, ordered=True, levels=LEVELS, domain=DOMAIN):
+def labels_of(records, *, ill=None, levels=LEVELS, domain=DOMAIN, **more):
     """Published labels, each given as (level, region, from, to)."""
     codes, widths = [], [str(width) for width in levels.times.widths]
     for level, region, start, end in itertools.chain(*records):
@@ -35,7 +35,7 @@ def labels_of(records, *, ill=None, ordered=True, levels=LEVELS, domain=DOMAIN):
         codes.append(int(levels.code(i, np.array([at]), j, np.array([number]))[0]))
     traits = {} if ill is None else {"ill": np.array([0 if each else 1 for each in ill])}
     starts = np.cumsum([0, *map(len, records)])
-    return CoarseTrajectories(domain, levels, starts, np.array(codes, np.int64), traits, ordered)
+    return CoarseTrajectories(domain, levels, starts, np.array(codes, np.int64), traits, **more)
 
 
 R1, R, S = ("0", "r1", 0, 1), ("1", "R", 0, 1), ("1", "S", 0, 1)
@@ -64,12 +64,49 @@ def test_one_label_may_be_finer_in_place_and_the_other_in_time():
     assert count_label_faults(labels_of(overlapping))["pairs of labels that overlap"] == 2
 
 
-def test_a_label_that_ends_before_another_stands_before_it():
-    later, earlier = ("1", "R", 4, 8), ("1", "S", 0, 4)
-    assert count_label_faults(labels_of([[later, earlier]]))["labels that stand before earlier ones"] == 1
-    assert not any(count_label_faults(labels_of([[earlier, later]])).values())
-    within = [[("1", "S", 0, 8), ("1", "R", 0, 4)]]  # neither ends before the other begins
-    assert not any(count_label_faults(labels_of(within)).values())
+def test_labels_stand_in_their_canonical_order():
+    """By start, width, level and region; any other order could be that of visits."""
+    what = "labels that stand after later ones"
+    labels = [("0", "r1", 0, 1), ("0", "r2", 0, 1), ("1", "S", 0, 1), ("1", "R", 2, 3), ("0", "s1", 2, 4)]
+    assert not any(count_label_faults(labels_of([labels])).values())
+    orders = itertools.permutations(labels)
+    assert [count_label_faults(labels_of([order]))[what] == 0 for order in orders] == [True] + [False] * 119
+
+
+def test_labels_in_the_order_of_visits_are_refused_even_where_it_is_the_canonical_one():
+    """An earlier version says of its file that the order is that of visits."""
+    what = "records in the order of visits, which tells more than their labels"
+    data = labels_of([[R1, S], [S]], by_visits=True)
+    assert {name: number for name, number in count_label_faults(data).items() if number} == {what: 1}
+    verdict = KCL(k=1, l=1).verify({"": data})
+    assert not verdict.satisfied
+    assert "an earlier version published its labels in the order of visits" in verdict.checked
+
+
+CROWDED = "bins with more labels than fit with nobody at two places at one time"
+
+
+def test_few_labels_fit_into_a_bin_if_nobody_is_at_two_places():
+    """Two hours, two labels: who knows one place at both of them rules out the other label."""
+    two, other = [("1", "R", 0, 2), ("1", "S", 0, 2)], [("1", "R", 0, 2)]
+    faults = [count_label_faults(labels_of([two, other], one_place=True), longest=longest) for longest in (1, 2, 3)]
+    assert [each[CROWDED] for each in faults] == [0, 1, 1]
+    assert count_label_faults(labels_of([[R1], [R]], one_place=True))[
+        "labels of several levels, though nobody is at two places at one time"
+    ]
+    assert not any(count_label_faults(labels_of([[R1], [R1]], one_place=True), longest=3).values())
+    assert not any(count_label_faults(labels_of([two, other]), longest=2).values())
+
+
+def test_only_declared_times_of_a_bin_count():
+    """Of the bin from 0 to 4 only one hour is declared: nobody can be at two places in it."""
+    late = Domain.declare(place=PLACE, time=[3, 4, 5, 6, 7])
+    levels = PlaceTimeLevels.of(late, widths="4")
+    assert levels.times.widths == (1, 4, 8)
+    both = [("1", "R", 0, 4), ("1", "S", 0, 4)]
+    assert count_label_faults(labels_of([both], levels=levels, domain=late, one_place=True))[CROWDED] == 1
+    both = [("1", "R", 4, 8), ("1", "S", 4, 8)]
+    assert count_label_faults(labels_of([both], levels=levels, domain=late, one_place=True))[CROWDED] == 0
 
 
 def test_cells_west_and_south_of_zero_are_their_own():
@@ -114,6 +151,10 @@ def test_overlap_is_a_fine_visit_in_common(seed):
         ("count_label_faults", "range(1, int(", "range(2, int("),
         ("_region_of", "[-int(level)]", "[0]"),
         ("_count_shared", "if not members", "if members"),
+        ("_count_misplaced", "order != np", "order < 0 * np"),
+        ("_count_misplaced", "end - begin, ", ""),
+        ("_count_crowded", "- known + min(known, 1)", ""),
+        ("_rank", "Decimal(level), ", ""),
     ],
 )
 def test_planted_bugs_of_the_checker_are_caught(function, old, new):
@@ -122,6 +163,8 @@ def test_planted_bugs_of_the_checker_are_caught(function, old, new):
             test_overlaps_break_c_and_are_refused,
             test_labels_of_other_regions_or_times_do_not_overlap,
             test_one_label_may_be_finer_in_place_and_the_other_in_time,
+            test_labels_stand_in_their_canonical_order,
+            test_few_labels_fit_into_a_bin_if_nobody_is_at_two_places,
         ):
             # the mutant replaces the function in its module; this module has its own name for one of them
             test.__globals__["count_label_faults"] = label_criterion.count_label_faults

@@ -67,7 +67,7 @@ def sound(folder: Path) -> list[tuple[str, str]]:
         f"t.csv --kind trajectories --method continued-prefix-tree {epsilon} trajectory --domain t.toml",
         "t.parquet --kind trajectories --method kcl --k 3 --c 60% --l 2 --sensitive ill=flu",
         "t.csv --kind trajectories --method kcl --k 2 --l 3 --carry ill",
-        "t.csv --kind trajectories --method kcl-generalisation --k 3 --l 2 --domain t.toml --set levels=1,2",
+        "t.csv --kind trajectories --method kcl-generalisation --k 3 --l 2 --domain t.toml --set levels=1,2 --read collisions=keep",
         "m.csv --kind matrices --method wavelet --columns id=who",
         "m.npy --kind matrices --method svd --read rows=numbered",
         "m.parquet --kind matrices --method additive-noise --set rotation=random",

@@ -118,7 +118,8 @@ def regional_rides() -> Trajectories:
     """The rides among places that lie in regions."""
     data = rides()
     paths = [("city", f"district {n // 4}", f"block {n // 2}") for n in range(data.domain.size("place"))]
-    return replace(data, domain=data.domain.with_paths("place", paths).with_source(Source.DECLARED))
+    domain = data.domain.with_paths("place", paths).with_source(Source.DECLARED)
+    return replace(data, domain=domain, several=True)
 
 
 @cache
@@ -262,7 +263,8 @@ def _cases() -> dict[str, Case]:
     cases |= {
         "labels": Case("regional rides", regions, promise=promise, formats=TABLES),
         "labels, grown": Case("regional rides", regions, {"suppress": "grow", "levels": "1,1"}, promise=promise),
-        "labels, one level": Case("regional rides", regions, {"mixed": "no", "order": "no"}, promise=promise),
+        "labels, one level": Case("regional rides", regions, {"mixed": "no"}, promise=promise),
+        "labels, one place": Case("regional rides", regions, {"one_place": True}, promise=promise),
         "kcl, frequent sequences": Case("rides", ours, {"metric": "mfs", "k_prime": 20}, promise=promise),
         "kcl, global": Case("rides", "kcl", {"mode": "global"}, promise=promise),
         "kcl, in batches": Case("rides", ours, {"schedule": "batch"}, promise=promise),

@@ -15,6 +15,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "continued-prefix-tree": {"height": 4},
     "private-wavelet": {"bins": 2},  # eight columns have 256 cells
     "pairwise-marginals": {"steps": 20},  # more rounds repeat the same steps
+    "kcl-generalisation": {"one_place": True},  # the edge cases have one place at each time
 }
 
 

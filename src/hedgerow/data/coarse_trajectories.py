@@ -33,10 +33,14 @@ _RESERVED = ("unit", "position", "place_level", "place", "time", "time_to")
 class CoarseTrajectories(VisitRecords):
     """Published records of labels: each stands for visits to its region in its bin of time.
 
-    A kind of trajectories that is only published. Record `r` has the labels `labels[starts[r] : starts[r + 1]]`, in
-    the order of the first visits that they stand for or, unless `ordered`, in an order that says nothing. Labels are
-    numbers of `levels`, which are made of the public domain. `traits` has a code for each sensitive attribute, -1 if
-    its value is unknown. `persons` are the owners; they are never published.
+    A kind of trajectories that is only published. Record `r` has the set of labels `labels[starts[r] : starts[r + 1]]`:
+    their order says nothing, and the canonical one is a function of the set. Labels are numbers of `levels`, which are
+    made of the public domain. `traits` has a code for each sensitive attribute, -1 if its value is unknown. `persons`
+    are the owners; they are never published.
+
+    `one_place` says that the labels are also safe from those who know that nobody is at two places at one time.
+    `by_visits` is true only of releases of earlier versions, which wrote labels in the order of the first visits that
+    they stand for: that order tells more than the labels, and no promise holds for it.
     """
 
     kind: ClassVar[str] = "trajectories"
@@ -46,8 +50,9 @@ class CoarseTrajectories(VisitRecords):
     starts: Integers
     labels: Integers
     traits: Mapping[str, Integers]
-    ordered: bool = True
     persons: Integers | None = None
+    one_place: bool = False
+    by_visits: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +110,7 @@ class CoarseTrajectories(VisitRecords):
         return self
 
     def canonical(self) -> CoarseTrajectories:
-        """Sort records by their labels and sensitive values, and drop owners; labels without order are sorted, too."""
+        """Sort labels within records, and records by their labels and sensitive values; drop owners."""
         return replace(self.sorted(), persons=None)
 
     def canonical_owners(self) -> Integers | None:
@@ -113,11 +118,9 @@ class CoarseTrajectories(VisitRecords):
         return self.sorted().persons
 
     def sorted(self) -> CoarseTrajectories:
-        """Sort records by their labels and sensitive values; owners stay."""
-        labels = self.labels
-        if not self.ordered:
-            row = np.repeat(np.arange(len(self)), np.diff(self.starts))
-            labels = labels[np.lexsort((*self.levels.sort_key(labels), row))]
+        """Sort labels within records, and records by their labels and sensitive values; owners stay."""
+        row = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        labels = self.labels[np.lexsort((*self.levels.sort_key(self.labels), row))]
         sizes = np.diff(self.starts)
         order = [np.zeros(0, np.int64)]
         for size in np.unique(sizes).tolist():
@@ -146,7 +149,8 @@ class CoarseTrajectories(VisitRecords):
         if self.persons is not None:
             columns["person"] = self.persons
         private = [(name, column.tolist()) for name, column in columns.items()]
-        public = [axes, self.domain.source.value, self.levels.regions_by, self.levels.bins, self.ordered]
+        flags = [self.one_place, self.by_visits]
+        public = [axes, self.domain.source.value, self.levels.regions_by, self.levels.bins, *flags]
         return msgspec.json.encode([self.kind, *public, private])
 
     def _only(self, chosen: NDArray[Any], labels: Integers | None = None) -> CoarseTrajectories:

@@ -39,21 +39,23 @@ COLUMNS = ("position", "place_level", "time_to")
 OPTIONS = {
     "labels": "for published labels: what their regions are made of, as release.json says (paths, or a grid)",
     "bins": "for published labels: the widths of time bins, the finest first",
-    "label_order": "for published labels: first visits, or none",
+    "one_place": "for published labels: yes if they are few enough for those who know that nobody is at two places at "
+    "one time",
+    "label_order": "for labels of earlier versions: first visits, which tells more than the labels, or none",
 }
-#: what these options may be
-PATTERNS = {
+_REQUIRED = {
     "labels": r"places|paths|grid [0-9]{0,3}\.?[0-9]{1,9} [0-9]{1,2}",
     "bins": r"[1-9][0-9]{0,17}(,[1-9][0-9]{0,17}){0,99}",
-    "label_order": r"first visits|none",
 }
-_ORDERED = "first visits"
+#: what these options may be
+PATTERNS = {**_REQUIRED, "one_place": r"yes", "label_order": r"first visits|none"}
+_BY_VISITS = "first visits"
 
 
 def label_options(data: CoarseTrajectories) -> dict[str, str]:
     """The reading options of published labels."""
-    order = _ORDERED if data.ordered else "none"
-    return {"labels": data.levels.regions_by, "bins": data.levels.bins, "label_order": order}
+    options = {"labels": data.levels.regions_by, "bins": data.levels.bins}
+    return {**options, "one_place": "yes"} if data.one_place else options
 
 
 def label_remarks(options: Mapping[str, str]) -> tuple[str, ...]:
@@ -66,8 +68,9 @@ def label_remarks(options: Mapping[str, str]) -> tuple[str, ...]:
     }
     size = options["labels"].split(" ")[1:2]
     cells = f"0 is a place itself, any other the size in degrees of a cell, named column:row from {''.join(size)} on"
-    by_first = "in the order of the first visits they stand for"
-    order = by_first if options["label_order"] == _ORDERED else "in an order that says nothing"
+    by_visits = "in the order of the first visits they stand for, which tells more than the labels: do not use it"
+    canonical = "in the order of `time`, width of the bin, level and place, which says nothing"
+    order = by_visits if options.get("label_order") == _BY_VISITS else canonical
     return (
         "`time` and `time_to` are a bin of time: from the one on, and before the other",
         f"`place_level` is the level of the place ({regions.get(options['labels'], cells)})",
@@ -136,8 +139,9 @@ def read_labels(
 ) -> CoarseTrajectories:
     """Read published labels; whatever was not written by us is refused."""
     table = checker.table
-    if not all(re.fullmatch(pattern, options.get(name, "")) for name, pattern in PATTERNS.items()):
-        msg = f"{table.where} holds labels: labels, bins and label_order must be as release.json says"
+    given = {name: options[name] for name in PATTERNS if name in options}
+    if not (_REQUIRED.keys() <= given.keys() and all(re.fullmatch(PATTERNS[name], given[name]) for name in given)):
+        msg = f"{table.where} holds labels: {', '.join(PATTERNS)} must be as release.json says"
         raise ParameterError(msg)
     try:
         levels = PlaceTimeLevels.read(domain, options["labels"], options["bins"])
@@ -156,11 +160,28 @@ def read_labels(
     misplaced = np.zeros(len(labels), np.bool_)
     misplaced[line] = cells.position[line] != number_within_groups(row) + 1
     checker.refuse(misplaced, "the positions of a record must be 1, 2, 3, ...; correct them")
+    by_visits = given.get("label_order") == _BY_VISITS
+    if not by_visits:
+        what = (
+            "the labels of a record must stand in the order of time, width, level and place: another order tells more"
+        )
+        checker.refuse(_out_of_order(levels, labels, line, row), f"{what}; publish them again")
     kept = checker.kept()
     line, row = line[kept[row]], (np.cumsum(kept) - 1)[row[kept[row]]]
     starts = np.searchsorted(row, np.arange(int(kept.sum()) + 1))
     known = {name: codes[kept] for name, codes in traits.items()}
-    return CoarseTrajectories(domain, levels, starts, labels[line], known, options["label_order"] == _ORDERED)
+    one_place = "one_place" in given
+    return CoarseTrajectories(domain, levels, starts, labels[line], known, one_place=one_place, by_visits=by_visits)
+
+
+def _out_of_order(levels: PlaceTimeLevels, labels: Integers, line: Integers, row: Integers) -> Flags:
+    """Which lines hold a label that stands after one of its record that it should stand before."""
+    result = np.zeros(len(labels), np.bool_)
+    known = labels[line] >= 0
+    line, row = line[known], row[known]
+    order = np.lexsort((*levels.sort_key(labels[line]), row))
+    result[line[order != np.arange(len(order))]] = True
+    return result
 
 
 @dataclass(frozen=True, eq=False)

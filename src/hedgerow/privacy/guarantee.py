@@ -37,10 +37,14 @@ Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of verifying an output: how it was checked, and the number of violations of each kind."""
+    """The result of verifying an output: how it was checked, and the number of violations of each kind.
+
+    `assumed` lists what the check had to assume about those who read the output, as limits of the promise.
+    """
 
     checked: str
     violations: Mapping[str, int]
+    assumed: tuple[str, ...] = ()
 
     @property
     def satisfied(self) -> bool:
@@ -313,7 +317,9 @@ class All(Guarantee):
         violations: Counter[str] = Counter()  # two parts may use the same name for what they count
         for name, verdict in verdicts:
             violations.update({f"{name}: {what}": number for what, number in verdict.violations.items()})
-        return Verdict("; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts), dict(violations))
+        checked = "; ".join(f"{name}: {verdict.checked}" for name, verdict in verdicts)
+        assumed = dict.fromkeys(limit for _, verdict in verdicts for limit in verdict.assumed)
+        return Verdict(checked, dict(violations), tuple(assumed))
 
     def sentence(self) -> str:
         """State all promises."""

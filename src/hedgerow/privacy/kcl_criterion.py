@@ -33,6 +33,11 @@ SensitiveValue: TypeAlias = tuple[str, str]
 
 _RECORD, _PERSON = "trajectory", "person"
 _RECORDS_CHECKED = "records checked on the published data, which does not show persons"
+_BY_VISITS = (
+    "; an earlier version published its labels in the order of visits, which tells more than the labels: "
+    "withdraw it and publish again"
+)
+_ONE_PLACE = ", also for those who know that nobody is at two places at one time"
 _ONE_EACH_CHECKED = "checked on the published data, in which each person has one record, as the publisher declares"
 _REPEATS = "records with a visit twice, or with visits at one time that are not in the order of places"
 #: k and l have at most this many digits, so that they fit int64
@@ -183,17 +188,24 @@ class KCL(Criterion):
                     counts[f"{what} with a sensitive value beyond {show(self.c)}"] += frequent
             if isinstance(data, CoarseTrajectories):
                 shared = self.c < 1 and bool(self.unchecked(data.domain))
-                counts.update(count_label_faults(data, shared=shared))
+                counts.update(count_label_faults(data, longest=self.l, shared=shared))
         return counts
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
         """Check the output as published; where persons are counted, as far as that is possible."""
         verdict = super().verify(outputs)
+        checked = verdict.checked
         ownerless = [data for data in _trajectories(outputs) if data.persons is None]
-        if not self.counts_persons or not ownerless:
-            return verdict
-        unchecked = any(self.unchecked(data.domain) for data in ownerless)
-        return Verdict(_RECORDS_CHECKED if unchecked else _ONE_EACH_CHECKED, verdict.violations)
+        if self.counts_persons and ownerless:
+            unchecked = any(self.unchecked(data.domain) for data in ownerless)
+            checked = _RECORDS_CHECKED if unchecked else _ONE_EACH_CHECKED
+        labels = [data for data in outputs.values() if isinstance(data, CoarseTrajectories)]
+        if any(data.by_visits for data in labels):
+            checked += _BY_VISITS
+        elif labels and all(data.one_place for data in labels):
+            checked += _ONE_PLACE
+        assumed = dict.fromkeys(_assumption(data) for data in labels if not data.one_place)
+        return Verdict(checked, verdict.violations, tuple(assumed))
 
     def verify_owners(self, outputs: Mapping[str, Dataset], owners: Owners) -> Verdict | None:
         """Count the persons of every sequence."""
@@ -301,6 +313,14 @@ def _limits_of_persons(promise: KCL, domain: Domain) -> tuple[str, ...]:
         unchecked,
         "Visits of several records of a person: whoever knows some of them may combine what each tells.",
         "How many of the records that match are one person's: it may be most of them.",
+    )
+
+
+def _assumption(data: CoarseTrajectories) -> str:
+    """What labels rest on that do not bear the stricter rule: who knows better can rule out records by the labels."""
+    return (
+        f"Anyone who knows that nobody is at two places within {data.levels.times.widths[0]} of the declared times "
+        "(the finest bin): the publisher assumes that people can be."
     )
 
 

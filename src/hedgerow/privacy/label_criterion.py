@@ -1,11 +1,16 @@
-"""The check of trajectories at coarser places and times: labels of a record do not overlap, and stand in order.
+"""The check of trajectories at coarser places and times: labels of a record do not overlap, their order tells nothing.
 
 The check is independent: it reads labels as a receiver would, by their names and times, makes regions of the public
 domain in its own way, and shares no code with the methods that choose labels.
+
+Why a set of labels that do not overlap is enough: a visit is under one label of a record at most, so the records that
+hold all known visits are a disjoint union of groups that hold the same labels over them, and each of these has K. The
+order of visits would tell more than the labels: under a label there is no visit before the bins of those before it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
@@ -24,38 +29,80 @@ Integers: TypeAlias = NDArray[np.int64]
 _Region: TypeAlias = tuple[str, str]
 
 
-def count_label_faults(data: CoarseTrajectories, *, shared: bool = False) -> Mapping[str, int]:
+def count_label_faults(data: CoarseTrajectories, *, longest: int = 1, shared: bool = False) -> Mapping[str, int]:
     """Count what is wrong with the labels of each record, whatever other records have.
 
     If groups of records may share persons and a share C is promised (`shared`), a union of groups can exceed C although
-    none of them does. Labels must then be such that visits determine one sequence: of one level, and without order.
+    none of them does. Visits must then determine one set of labels: all are of one level. So they must be if attackers
+    know up to `longest` visits, and that nobody is at two places at one time.
     """
     distinct, at = np.unique(data.labels, return_inverse=True)
     names = data.decode(distinct)
-    regions = sorted({(level, region) for level, region, _, _ in names})
+    place = data.domain.axis("place")
+    regions = sorted({(level, region) for level, region, _, _ in names}, key=lambda each: _rank(place, *each))
     numbers = {region: number for number, region in enumerate(regions)}
     columns = [(numbers[level, region], begin, end) for level, region, begin, end in names]
     table = np.array(columns, np.int64).reshape(-1, 3)[at.reshape(-1)]
-    members = _places_of(data.domain.axis("place"), data.levels.regions_by, regions)
+    members = _places_of(place, data.levels.regions_by, regions)
+    sizes = np.diff(data.starts)
+    record = np.repeat(np.arange(len(data)), sizes)
+    several = len({(level, end - begin) for level, _, begin, end in names}) > 1
     faults = Counter(
         {
             "labels of regions without places": sum(not members[region] for region in regions),
             "levels that do not nest": _count_crossing(list(members.values())),
+            "labels that stand after later ones": _count_misplaced(record, table),
+            "records in the order of visits, which tells more than their labels": int(
+                data.by_visits and (sizes > 1).sum()
+            ),
         }
     )
     if shared:
-        several = len({(level, end - begin) for level, _, begin, end in names}) > 1
-        faults["labels of several levels, or in order, though persons may own several records"] = int(
-            several or (data.ordered and bool(len(data.labels)))
-        )
-    record = np.repeat(np.arange(len(data)), np.diff(data.starts))
-    for apart in range(1, int(np.diff(data.starts).max(initial=0))):
+        faults["labels of several levels, though persons may own several records"] = int(several)
+    if data.one_place:
+        times = [int(value) for value in data.domain.values("time")]
+        faults |= {
+            "labels of several levels, though nobody is at two places at one time": int(several),
+            "bins with more labels than fit with nobody at two places at one time": _count_crowded(
+                record, table, times, longest
+            ),
+        }
+    for apart in range(1, int(sizes.max(initial=0))):
         pairs = np.flatnonzero(record[apart:] == record[:-apart])
         first, second = table[pairs], table[pairs + apart]
-        faults["labels that stand before earlier ones"] += int((second[:, 2] <= first[:, 1]).sum())
         meet = (first[:, 1] < second[:, 2]) & (second[:, 1] < first[:, 2])
         faults["pairs of labels that overlap"] += _count_shared(first[meet, 0], second[meet, 0], regions, members)
     return faults
+
+
+def _rank(place: Axis, level: str, region: str) -> tuple[Decimal, int, str]:
+    """The rank of a region in the canonical order: finer levels first, places as the domain lists them."""
+    return Decimal(level), place.by_text.get(region, 0) if level == "0" else 0, region
+
+
+def _count_misplaced(record: Integers, table: Integers) -> int:
+    """Count the labels of a record that are not in their canonical place: by start, width, level and region.
+
+    Regions are numbered level by level, the finest first.
+    """
+    region, begin, end = table.T
+    order = np.lexsort((region, end - begin, begin, record))
+    return int((order != np.arange(len(order))).sum())
+
+
+def _count_crowded(record: Integers, table: Integers, times: Sequence[int], longest: int) -> int:
+    """Count the bins of a record that hold more labels than is safe from those who know that nobody is at two places.
+
+    They know up to `longest` times in the bin, all under one label at worst. Each other label takes one more time.
+    """
+    _, begin, end = table.T
+    counted = Counter(zip(record.tolist(), begin.tolist(), end.tolist(), strict=True))
+    ordered, crowded = sorted(times), 0
+    for (_, low, high), labels in counted.items():
+        inside = bisect_left(ordered, high) - bisect_left(ordered, low)
+        known = min(inside, longest)
+        crowded += labels > inside - known + min(known, 1)
+    return crowded
 
 
 def count_label_steps(data: CoarseTrajectories) -> int:

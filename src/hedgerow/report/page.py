@@ -118,7 +118,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
         "unchecked": _unchecked(release),
         "figures": [("promise", promises), *release.guarantee.figures()],
         "sentence": release.guarantee.sentence(),
-        "limits": limits_of(release.guarantee, release.domain, release.declared_axes),
+        "limits": limits_of(release.guarantee, release.domain, release.verdict, release.declared_axes),
         "budget": _add_chart(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_add_chart(chart, charts) for chart in public],

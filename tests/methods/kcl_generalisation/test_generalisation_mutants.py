@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from coarse_cases import count_breaches, random_case, released
-from test_generalisation_vectors import test_whole_groups_only
+from coarse_cases import attack, count_breaches, fine_records, random_case, released
+from test_generalisation_laws import IN_ORDER
+from test_generalisation_settings import test_one_place_keeps_what_fits_beside_what_is_known
+from test_generalisation_vectors import test_records_are_sets, test_whole_groups_only
 
-from hedgerow.publishers.trajectories.kcl_generalisation import give_back, peeling, refine
+from hedgerow.data.coarse_trajectories import CoarseTrajectories
+from hedgerow.errors import NotSatisfied
+from hedgerow.publishers.trajectories.kcl_generalisation import fine_visits, give_back, peeling, refine
 from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
 from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
 from hedgerow.testing import changed
@@ -21,12 +26,6 @@ MOST = 160
 def _without_sensitive(support):
     other = Support.__new__(Support)
     vars(other).update(vars(support), marked=support.marked[:0])
-    return other
-
-
-def _without_order(support):
-    other = Support.__new__(Support)
-    vars(other).update(vars(support), ordered=False)
     return other
 
 
@@ -45,12 +44,8 @@ MUTANTS = {
     "climb: overlap tested at the finer level": (
         *(give_back, "_overlaps", "np.maximum(place_level, node[0])", "np.minimum(place_level, node[0])"),
     ),
-    "give back: order ignored": (
-        *(give_back, "grow", "give_back(visits, support,", "give_back(visits, unordered(support),"),
-    ),
-    "give back: order among the others ignored": (
-        *(Support, "sequences_with", "label[column] for column in at.T", "np.sort(2 * label[at] + before[at]).T"),
-    ),
+    "written in the order of visits": (CoarseTrajectories, "sorted", IN_ORDER, "self.labels"),
+    "one place: bins not limited": (FineVisits, "recode", "if not self.most_labels:", "if True:"),
     "give back: K in records": (Support, "count", "if self.visits.one_record_each:", "if True:"),
     "suppression stops at pairs": (
         *(peeling, "peel", "range(1, support.longest + 1)", "range(1, min(2, support.longest) + 1)"),
@@ -66,6 +61,8 @@ SHOWS = {
     "climb: overlap allowed": "overlaps",
     "climb: overlap tested at the finer level": "overlaps",
     "recoding: repeats stay": "overlaps",
+    "written in the order of visits": "attack",
+    "one place: bins not limited": "attack",
 }
 PEELING = {"suppression stops at pairs", "suppression: one round per length"}
 
@@ -76,10 +73,14 @@ def breaches_of(name, number=MOST):
     suppress = "peel" if name in PEELING else "grow"
     for seed in range(number):
         case = random_case(seed)
+        if name.startswith("one place"):
+            case = replace(random_case(seed, apart=True), one_place=True)
         *_, (_, visits, labelling) = case.steps(suppress=suppress, seed=seed)
-        found = count_breaches(case, visits, labelling, 2)
+        found = count_breaches(case, visits, labelling, None if case.one_place else 2)
+        if name == "written in the order of visits":
+            found["attack"] = attack(case, released(case, visits, labelling), fine_records(visits), 2, by_visits=True)
         broken.update(what for what, times in found.items() if times)
-        if found["labels"] + found["overlaps"]:  # the checker sees it, too
+        if found["labels"] + found["overlaps"] or (case.one_place and found["attack"]):  # the checker sees it, too
             promise = case.promise.about(case.data)
             assert any(promise.violations({"": released(case, visits, labelling)}).values())
         if broken[SHOWS.get(name, "labels")]:
@@ -90,7 +91,7 @@ def breaches_of(name, number=MOST):
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_planted_bug_is_caught(name):
     owner, function, old, new = MUTANTS[name]
-    names = {"without": _without_sensitive, "unordered": _without_order, "np": np}
+    names = {"without": _without_sensitive, "np": np}
     with changed(owner, function, old, new, **names):
         assert breaches_of(name)[SHOWS.get(name, "labels")]
 
@@ -109,3 +110,22 @@ def test_equality_with_c_as_a_violation_is_caught_by_a_vector():
         pytest.raises(AssertionError),
     ):
         test_whole_groups_only()
+
+
+@pytest.mark.parametrize(
+    ("owner", "function", "old", "new", "test"),
+    [
+        (
+            Support,
+            "sequences_with",
+            "np.sort(holder * len(distinct) + label) - holder * len(distinct)",
+            "label",
+            "sets",
+        ),
+        (fine_visits, "_most_labels", " - np.minimum(times, longest) + 1", "", "one place"),
+    ],
+)
+def test_a_planted_bug_is_caught_by_a_vector(owner, function, old, new, test):
+    run = {"sets": test_records_are_sets, "one place": test_one_place_keeps_what_fits_beside_what_is_known}[test]
+    with changed(owner, function, old, new), pytest.raises((AssertionError, NotSatisfied, pytest.fail.Exception)):
+        run()

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from coarse_cases import random_case
+from coarse_cases import explain_line, lines_of, random_case, visits_under
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
@@ -26,7 +26,7 @@ def data_of(*, per_person=1, persons=None, records=60, source=PLACE):
         for _ in range(records)
     ]
     ill = ["flu" if draw.random() < 0.2 else "well" for _ in visits]
-    return Trajectories.from_records(visits, domain=domain, sensitive={"ill": ill}, persons=persons)
+    return Trajectories.from_records(visits, domain=domain, sensitive={"ill": ill}, persons=persons, several=True)
 
 
 def levels_of(release):
@@ -34,24 +34,79 @@ def levels_of(release):
     return set(zip(place_level.tolist(), time_level.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("setting", [{"mixed": "yes"}, {"order": "yes"}])
-def test_several_records_per_person_and_a_c_allow_one_level_without_order_only(setting):
+def test_several_records_per_person_and_a_c_allow_one_level_only():
     data = data_of(per_person=2, persons=range(60))
-    with pytest.raises(ParameterError, match="labels must be of one level and without order"):
-        TrajectoryGeneralisation(levels="1,8", **setting).publish(data, PROMISE)
-    with pytest.warns(UserWarning, match="labels of one level, without order"):
+    with pytest.raises(
+        ParameterError, match="with several records per person and a c below 1, labels must be of one lev"
+    ):
+        TrajectoryGeneralisation(levels="1,8", mixed="yes").publish(data, PROMISE)
+    with pytest.warns(UserWarning, match="labels of one level, because of several records per person"):
         release = TrajectoryGeneralisation(levels="2,8").publish(data, PROMISE)
     assert levels_of(release) == {(2, 3)}
-    assert not release.data.ordered
 
 
 def test_the_declaration_decides_not_whether_somebody_owns_two_records():
     """The same owners, declared to own one record each."""
     release = TrajectoryGeneralisation(levels="2,8").publish(data_of(per_person=1, persons=range(60)), PROMISE)
-    assert release.data.ordered
     assert len(levels_of(release)) > 1
-    without_c = TrajectoryGeneralisation(levels="2,8").publish(data_of(per_person=2, persons=range(60)), KCL(k=3, l=2))
-    assert without_c.data.ordered
+
+
+#: at hours 8 and 9: three were at both places, the fourth was at the quay all the time
+TWO_HOURS = [[("p0", 8), ("p1", 9)]] * 3 + [[("p1", 8), ("p1", 9)]]
+
+
+def commuting(*, several=True):
+    return Trajectories.from_records(TWO_HOURS, domain=Domain.declare(place=PLACE, time=range(24)), several=several)
+
+
+def test_one_place_at_a_time_must_be_answered_for():
+    """Data with one place at each time does not bear labels whose safety rests on several."""
+    with pytest.raises(ParameterError, match=r"read them with collisions=keep; if not, set one_place=yes"):
+        TrajectoryGeneralisation().publish(commuting(several=False), KCL(k=3, l=2))
+    with pytest.raises(ParameterError, match="collisions=keep"):
+        TrajectoryGeneralisation().menu(commuting(several=False), KCL(k=3, l=2))
+    with pytest.raises(ParameterError, match="with one_place, labels must be of one level: leave mixed out"):
+        TrajectoryGeneralisation(one_place=True, mixed="yes").publish(commuting(), KCL(k=3, l=2))
+    released = TrajectoryGeneralisation(one_place=True).publish(commuting(several=False), KCL(k=3, l=2))
+    assert released.data.one_place
+    assert released.verdict.satisfied
+
+
+def test_one_place_keeps_what_fits_beside_what_is_known():
+    """Who knows (p1, 8) and (p1, 9), and that nobody is at two places, rules out the three that were at p0, too."""
+    promise, known = KCL(k=3, l=2), ((8, 1), (9, 1))
+    left = {}
+    for one_place in (False, True):
+        method = TrajectoryGeneralisation(levels="0,2", mixed="no", one_place=one_place)
+        data = method.publish(commuting(), promise).data
+        under = visits_under(data)
+        left[one_place] = [line for line in lines_of(data) if explain_line(line, known, under, one_place=True)]
+    assert left == {False: [(("0", "p1", 8, 10),)], True: [(("0", "p1", 8, 10),)] * 4}
+
+
+def test_who_may_be_at_two_places_is_in_the_statement():
+    limit = "Anyone who knows that nobody is at two places within 1 of the declared times"
+    assumed, kept = (
+        TrajectoryGeneralisation(levels="0,2", one_place=one_place).publish(commuting(), KCL(k=3, l=2))
+        for one_place in (False, True)
+    )
+    assert limit in assumed.statement()
+    assert limit not in kept.statement()
+    assert "also for those who know that nobody is at two places at one time" in kept.statement()
+
+
+def test_the_order_of_visits_is_not_published():
+    """Whoever knows (p1, 5) would be left with the one record with HIV: in the others p1 stood after p0 at 8."""
+    domain = Domain.declare(place=PLACE, time=range(24), ill=["flu", "well"])
+    visits = [[("p0", 8), ("p1", hour)] for hour in (12, 15, 17)] + [[("p1", 5)]]
+    data = Trajectories.from_records(visits, domain=domain, sensitive={"ill": ["well"] * 3 + ["flu"]}, several=True)
+    promise = KCL(k=3, l=1, c="50%", sensitive=["ill=flu"])
+    release = TrajectoryGeneralisation().publish(data, promise)
+    lines, under = lines_of(release.data), visits_under(release.data)
+    for by_visits, left in ((False, 4), (True, 4)):
+        assert sum(explain_line(line, ((5, 1),), under, by_visits=by_visits) is not None for line in lines) == left
+    in_old_order = [tuple(sorted(line, key=lambda label: label[1])) for line in lines]
+    assert sum(explain_line(line, ((5, 1),), under, by_visits=True) is not None for line in in_old_order) == 1
 
 
 def test_a_domain_from_the_data_is_refused():
@@ -97,7 +152,9 @@ def test_coarsest_bounds_the_search_and_strict_the_labels():
 def commuters(ill):
     """Ten people on each of four ways: the finest levels keep everything, unless C forbids it."""
     visits = [[(f"p{way}", 8), (f"p{way + 4}", 17)] for way in range(4) for _ in range(10)]
-    return Trajectories.from_records(visits, domain=data_of().domain, sensitive={"ill": [ill] * len(visits)})
+    return Trajectories.from_records(
+        visits, domain=data_of().domain, sensitive={"ill": [ill] * len(visits)}, several=True
+    )
 
 
 def test_the_search_does_not_look_at_sensitive_values(monkeypatch):
@@ -125,7 +182,7 @@ def test_the_menu_uses_as_many_records_per_person_as_the_release():
     """Each of three persons has a second record of their own, which would be lost; only the first is used."""
     visits = [[("p0", 8)]] * 3 + [[("p5", 1)], [("p9", 7)], [("p13", 22)]]
     domain = Domain.declare(place=PLACE, time=range(24), records_per_person=1)
-    data = Trajectories.from_records(visits, domain=domain, persons=[0, 1, 2] * 2)
+    data = Trajectories.from_records(visits, domain=domain, persons=[0, 1, 2] * 2, several=True)
     assert TrajectoryGeneralisation().menu(data, KCL(k=3, l=1))[0] == ("0", 1, (1.0, 0.0, 0.0, 1.0, 1.0))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import group_equal
+from hedgerow.arrays import group_equal, number_within_groups
 from hedgerow.data import Trajectories
 from hedgerow.data.place_time_levels import PlaceTimeLevels
 from hedgerow.data.sorting import distinct_rows
@@ -21,9 +21,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Items(NamedTuple):
-    """Visits that share a label of one pair of levels, per record: each has a first visit.
+    """Visits that share a label of one pair of levels, per record; the first of them is where the label is kept.
 
-    `label` and `first` are those of each item; `item` is that of each visit in `visit`.
+    `label` and `first` are those of each item, by record and label; `item` is that of each visit in `visit`.
     """
 
     label: Integers
@@ -49,9 +49,11 @@ class FineVisits:
     owner: Integers
     marked: Flags
     one_record_each: bool
+    #: per level of times, how many labels of a record each bin may hold; nothing if that is not limited
+    most_labels: list[Integers]
 
     @classmethod
-    def of(cls, data: Trajectories, levels: PlaceTimeLevels, promise: KCL) -> FineVisits:
+    def of(cls, data: Trajectories, levels: PlaceTimeLevels, promise: KCL, *, one_place: bool = False) -> FineVisits:
         """Take the visits of data; those at one time are ordered by their place, not by their line."""
         starts, pairs, traits = data.arrays()
         record = np.repeat(np.arange(len(data)), np.diff(starts))
@@ -72,6 +74,7 @@ class FineVisits:
             persons.astype(np.int64),
             np.stack(flags) if flags else np.zeros((0, len(data)), np.bool_),
             one_record_each=int(persons.max(initial=-1)) + 1 == len(data),
+            most_labels=[_most_labels(each, promise.l) for each in bins] if one_place else [],
         )
 
     def __len__(self) -> int:
@@ -91,12 +94,36 @@ class FineVisits:
         # the first visit of each group: the last one that is written is the first in order
         first = np.empty(int(at.max(initial=-1)) + 1, np.int64)
         first[at[::-1]] = visits[::-1]
-        order = np.argsort(first, kind="stable")
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        label = np.empty(len(order), np.int64)
+        label = np.empty(len(first), np.int64)
         label[at] = labels
-        return Items(label[order], first[order], visits, rank[at])
+        return Items(label, first, visits, at)
+
+    def recode(self, place_level: int, time_level: int) -> Items:
+        """Recode all visits to one pair of levels.
+
+        Where attackers know that nobody is at two places at one time, only as many labels stay in a bin as fit beside
+        the visits they know: those of most records, ties by number. No visit of the others is represented.
+        """
+        items = self.items(place_level, time_level, np.arange(len(self)))
+        if not self.most_labels:
+            return items
+        _, kind = group_equal(items.label)
+        _, _, _, number = self.levels.split(items.label)
+        record = self.record[items.first]
+        order = np.lexsort((items.label, -np.bincount(kind)[kind], number, record))
+        _, crowd = group_equal((record * (int(number.max(initial=0)) + 1) + number)[order])
+        fits = np.empty(len(order), np.bool_)
+        fits[order] = number_within_groups(crowd) < self.most_labels[time_level][number[order]]
+        return self.items(place_level, time_level, np.flatnonzero(fits[items.item]))
+
+
+def _most_labels(bins: Integers, longest: int) -> Integers:
+    """How many labels each bin may hold if nobody is at two places at one time, and up to `longest` times are known.
+
+    The known ones may all be under one label; every other label needs a time of its own among the rest.
+    """
+    times = np.bincount(bins)
+    return times - np.minimum(times, longest) + 1
 
 
 class Labelling:

@@ -21,7 +21,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 def grow(visits: FineVisits, support: Support, node: tuple[int, int]) -> Labelling:
     """Recode all visits to one pair of levels, and start from nothing: give each item back to those it is safe for."""
     labelling = Labelling(len(visits))
-    items = visits.items(*node, np.arange(len(visits)))
+    items = visits.recode(*node)
     give_back(visits, support, labelling, items)
     labelling.represent(items)
     return labelling

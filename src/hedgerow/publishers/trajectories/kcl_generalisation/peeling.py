@@ -31,7 +31,7 @@ def peel(visits: FineVisits, support: Support, node: tuple[int, int], coins: np.
     Labels are first given back to records that have one left, which makes pairs, then to all.
     """
     labelling = Labelling(len(visits))
-    items = visits.items(*node, np.arange(len(visits)))
+    items = visits.recode(*node)
     labelling.label[items.first] = items.label
     ties = _draw_ties(visits, items, coins)
     listed: list[_Listed] = []

@@ -41,16 +41,20 @@ _CHOICE = ("auto", "yes", "no")
 class TrajectoryGeneralisation(Publisher[Trajectories]):
     r"""Publish trajectories at coarser places and times: labels of regions and bins that enough persons share.
 
-    Each visit is recoded to a region and a bin of declared hierarchies, at one pair of levels; all visits of a bin
-    stay, in the order of the first. Items are then suppressed, in each record those in the most violating sequences
-    (`peel`), and given back to whole groups: all records that can have a label get it, or none. What is lost gets
-    coarser labels (`climb`), and groups that are larger than needed are split into finer ones (`refine`), so that a
-    release has labels of several levels. No two labels of a record overlap.
+    Each visit is recoded to a region and a bin of declared hierarchies, at one pair of levels; a record is the set of
+    its labels. Items are then suppressed, in each record those in the most violating sets (`peel`), and given back to
+    whole groups: all records that can have a label get it, or none. What is lost gets coarser labels (`climb`), and
+    groups that are larger than needed are split into finer ones (`refine`), so that a release has labels of several
+    levels. No two labels of a record overlap. Labels stand in an order that is a function of the set: the order of
+    visits would tell more than the labels.
 
-    Who knows up to $L$ visits of a record, at their exact places and times, in whatever order, finds records of at
-    least $K$ persons, or none; where each person owns one record, sensitive values are at most as frequent as $C$ among
-    them. With several records per person and a $C$ below 1 that holds for labels of one level without order only, and
-    anything else is refused.
+    Who knows up to $L$ visits of a record, at their exact places and times, finds records of at least $K$ persons, or
+    none; where each person owns one record, sensitive values are at most as frequent as $C$ among them. With several
+    records per person and a $C$ below 1 that holds for labels of one level only, and anything else is refused.
+
+    Who knows that nobody is at two places at one time could rule out records by the labels beside a known visit. So
+    the data must be able to hold several places at one time, and the statement names this; or `one_place` keeps labels
+    of one level, so few per bin that all of them fit beside what is known.
 
     Privacy
     -------
@@ -65,7 +69,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     >>> place = Axis(("quay", "pier", "mall"), (("port",), ("port",), ("centre",)))
     >>> domain = Domain.declare(place=place, time=range(24))
     >>> visits = [[("quay", 8), ("mall", 9)], [("pier", 8), ("mall", 9)]] * 2 + [[("pier", 11)]]
-    >>> data = Trajectories.from_records(visits, domain=domain)
+    >>> data = Trajectories.from_records(visits, domain=domain, several=True)
     >>> release = TrajectoryGeneralisation(levels="1,24").publish(data, KCL(k=4, l=2))
     >>> release.data.records()[-1]
     ((('1', 'port', 8, 12), ('0', 'mall', 9, 10)), ())
@@ -91,7 +95,9 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     )
     strict: bool = param(False, "whether lost visits get no labels beyond coarsest either")
     mixed: str = param("auto", "labels of several levels; auto is yes where the promise allows it", choices=_CHOICE)
-    order: str = param("auto", "publish the order of first visits; auto is yes where possible", choices=_CHOICE)
+    one_place: bool = param(
+        False, "also for those who know that nobody is at two places at one time: labels of one level, few per bin"
+    )
     suppress: str = param(
         "peel",
         "delete what violates and give back (peel), or start from nothing (grow): more moves, busy places favoured",
@@ -112,11 +118,12 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
         declared = None if self.levels == _SEARCH else self._declared(levels, bound)
-        mixed, ordered = self._shape(data, promise)
+        self._require_several_places(data)
+        mixed = self._is_mixed(data, promise)
         promise.warn_about(data)
-        visits = FineVisits.of(data, levels, promise)
-        support = Support(visits, promise, ordered=ordered)
-        node = self.search(visits, promise, bound, ordered) if declared is None else declared
+        visits = FineVisits.of(data, levels, promise, one_place=self.one_place)
+        support = Support(visits, promise)
+        node = self.search(visits, promise, bound) if declared is None else declared
         labelling = (
             peel(visits, support, node, ledger.coins()) if self.suppress == "peel" else grow(visits, support, node)
         )
@@ -124,7 +131,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
             climb(visits, support, labelling, node, bound if self.strict else levels.coarsest)
             refine(visits, support, labelling)
         _tell_holder(visits, labelling, node, warn=self.levels == _SEARCH and self.coarsest == _ANY)
-        return publishable(data, visits, labelling, ordered=ordered)
+        return publishable(data, visits, labelling, one_place=self.one_place)
 
     def hierarchies(self, domain: Domain) -> PlaceTimeLevels:
         """The levels of places and times that the parameters ask for, of the public domain."""
@@ -140,9 +147,9 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
             raise ParameterError(msg)
         return node
 
-    def search(self, visits: FineVisits, promise: KCL, bound: Node, ordered: bool) -> Node:  # noqa: FBT001
+    def search(self, visits: FineVisits, promise: KCL, bound: Node) -> Node:
         """Find levels by estimates that do not count sensitive values: the levels then tell nothing about them."""
-        support = Support(visits, promise, sensitive=False, ordered=ordered)
+        support = Support(visits, promise, sensitive=False)
 
         def estimate(node: Node) -> float:
             return measure_utility(visits, grow(visits, support, node), self.objective, self.time_weight)
@@ -155,11 +162,13 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         The figures are those of the search: labels of one level, without sensitive values. They are private, for the
         holder of the data alone.
         """
+        self._require_several_places(data)
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
         counted = promise.about(data)
-        visits = FineVisits.of(cast("Trajectories", counted.bound(data)), levels, counted)
-        support = Support(visits, counted, sensitive=False, ordered=self._shape(data, promise)[1])
+        bounded = cast("Trajectories", counted.bound(data))
+        visits = FineVisits.of(bounded, levels, counted, one_place=self.one_place)
+        support = Support(visits, counted, sensitive=False)
         rows: list[tuple[str, int, Kept]] = []
         for place in range(bound[0] + 1):
             grown = [grow(visits, support, (place, time)) for time in range(bound[1] + 1)]
@@ -168,26 +177,32 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
             rows.append((levels.places[place].name, levels.times.widths[best], measure_kept(visits, grown[best])))
         return rows
 
-    def _shape(self, data: Trajectories, promise: KCL) -> tuple[bool, bool]:
-        """Whether labels are of several levels, and whether their order is published.
-
-        With several records per person, groups of records that are disjoint may share persons, and the share of a
-        value in their union is not bounded by the shares in the groups. The declaration decides, not the data.
-        """
-        limited = data.persons is not None and (data.domain.records_per_person or 2) > 1
-        if not limited or promise.c == 1:
-            return self.mixed != "no", self.order != "no"
-        if "yes" in (self.mixed, self.order):
+    def _require_several_places(self, data: Trajectories) -> None:
+        """Refuse data with one place at each time, unless labels are made for those who know that."""
+        if not (data.several or self.one_place):
             msg = (
-                "with several records per person and a c below 1, labels must be of one level and without order; "
-                "leave mixed and order out, declare one record per person, or promise no c"
+                "records have one place at each time: if people can be at several within the finest bin, read them "
+                "with collisions=keep; if not, set one_place=yes"
             )
             raise ParameterError(msg)
-        if "auto" in (self.mixed, self.order):
-            warnings.warn(
-                "labels of one level, without order: a person may own several records, and c is below 1", stacklevel=2
-            )
-        return False, False
+
+    def _is_mixed(self, data: Trajectories, promise: KCL) -> bool:
+        """Whether labels are of several levels; refuse what would not be safe.
+
+        With several records per person, groups of records that are disjoint may share persons, and the share of a
+        value in their union is not bounded by the shares in the groups. The declarations decide, not the data.
+        """
+        shared = data.persons is not None and (data.domain.records_per_person or 2) > 1 and promise.c < 1
+        if not (shared or self.one_place):
+            return self.mixed != "no"
+        why = "several records per person and a c below 1" if shared else "one_place"
+        if self.mixed == "yes":
+            remedy = "declare one record per person, or promise no c" if shared else "leave it out"
+            msg = f"with {why}, labels must be of one level: leave mixed out; or {remedy}"
+            raise ParameterError(msg)
+        if self.mixed == "auto" and shared:
+            warnings.warn(f"labels of one level, because of {why}", stacklevel=2)
+        return False
 
 
 def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: bool) -> None:
@@ -213,8 +228,10 @@ def _tell_holder(visits: FineVisits, labelling: Labelling, node: Node, *, warn: 
         )
 
 
-def publishable(data: Trajectories, visits: FineVisits, labelling: Labelling, *, ordered: bool) -> CoarseTrajectories:
-    """The labels of all records, in the order of their first visits; owners stay until the promise was verified."""
+def publishable(
+    data: Trajectories, visits: FineVisits, labelling: Labelling, *, one_place: bool = False
+) -> CoarseTrajectories:
+    """The labels of all records; owners stay until the promise was verified."""
     given = np.flatnonzero(labelling.label >= 0)
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(labelling.label >= 0, dtype=np.int64)))
     return CoarseTrajectories(
@@ -223,6 +240,6 @@ def publishable(data: Trajectories, visits: FineVisits, labelling: Labelling, *,
         before[visits.starts],
         labelling.label[given],
         {name: codes.copy() for name, codes in data.traits.items()},
-        ordered,
         data.persons,
+        one_place=one_place,
     )

@@ -1,4 +1,7 @@
-"""Who supports a sequence of labels: counted in persons, and by sensitive value, over the records that hold it."""
+"""Who supports a set of labels: counted in persons, and by sensitive value, over the records that hold it.
+
+A set is counted as the sequence of its labels by number, so that equal sets are equal sequences.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,8 @@ class Support:
     Without `sensitive`, only the number of persons counts.
     """
 
-    def __init__(self, visits: FineVisits, promise: KCL, *, sensitive: bool = True, ordered: bool = True) -> None:
-        self.visits, self.k, self.longest, self.ordered = visits, promise.k, promise.l, ordered
+    def __init__(self, visits: FineVisits, promise: KCL, *, sensitive: bool = True) -> None:
+        self.visits, self.k, self.longest = visits, promise.k, promise.l
         self.marked = visits.marked if sensitive else visits.marked[:0]
         self._owners = int(visits.owner.max(initial=-1)) + 1
         self._most = floor_multiples(promise.c, len(visits.owner))
@@ -57,7 +60,7 @@ class Support:
     def sequences_with(self, labelling: Labelling, slots: Integers, others: int) -> Occurrences:
         """The sequences of a label at these slots, one per record, with so many other labels of the record.
 
-        A sequence is known by the other labels in their order, and by how many of them come before the label.
+        A sequence is known by the other labels.
         """
         visits = self.visits
         if others == 0:
@@ -65,25 +68,19 @@ class Support:
         record = visits.record[slots]
         where, holder = concatenate_ranges(visits.starts[record], visits.starts[record + 1])
         present = (labelling.label[where] >= 0) & (where != slots[holder])
-        where, holder = where[present], holder[present]
-        label = labelling.label[where]
-        if not self.ordered:
-            order = np.lexsort((label, holder))
-            label, holder, where = label[order], holder[order], where[order]
-        before = (where < slots[holder]) if self.ordered else np.zeros(len(where), np.bool_)
+        holder = holder[present]
+        distinct, label = group_equal(labelling.label[where[present]])
+        label = np.sort(holder * len(distinct) + label) - holder * len(distinct)
         of, at = choose_from_lists(np.bincount(holder, minlength=len(slots)), others)
-        _, label = group_equal(label)
-        sequence, sequences = number_tuples([before[at].sum(axis=1), *(label[column] for column in at.T)])
+        sequence, sequences = number_tuples([label[column] for column in at.T])
         return Occurrences(sequence, of, sequences)
 
     def sequences_of(self, labelling: Labelling, length: int) -> tuple[Occurrences, Integers]:
         """All sequences of so many labels that occur, with the slots of each occurrence; the holder is the record."""
         slots = np.flatnonzero(labelling.label >= 0)
         record = self.visits.record[slots]
+        slots = slots[np.lexsort((labelling.label[slots], record))]
         _, label = group_equal(labelling.label[slots])
-        if not self.ordered:
-            order = np.lexsort((label, record))
-            slots, label = slots[order], label[order]
         of, at = choose_from_lists(np.bincount(record, minlength=len(self.visits.owner)), length)
         sequence, sequences = number_tuples([label[column] for column in at.T])
         return Occurrences(sequence, of, sequences), slots[at]
