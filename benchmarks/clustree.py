@@ -20,15 +20,19 @@ from plans import Plans, means, run_plans
 from recon import Recon, recon
 
 from hedgerow import KAnonymity, LDiversity, find_method
-from hedgerow.data.records import Records
-from hedgerow.measures.record_loss import SUPPRESSION, add_losses, find_label_losses, measure_divergence
-from hedgerow.measures.record_queries import ACCURACY, measure_queries
-from hedgerow.measures.records import keep_roots
-from hedgerow.publishers.records.clustree.class_search import ClassSearch, class_size
-from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes, multipliers
-from hedgerow.publishers.records.clustree.forest import Forest
-from hedgerow.publishers.records.clustree.label_losses import losses_of
-from hedgerow.publishers.records.clustree_packing.greedy_packing import expected_share, pack_greedily
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.loss import SUPPRESSION, add_losses, find_label_losses, measure_divergence
+from hedgerow.kinds.records.measures import keep_roots
+from hedgerow.kinds.records.methods.clustree.classes import (
+    ClassSearch,
+    Clustering,
+    build_classes,
+    class_size,
+    multipliers,
+)
+from hedgerow.kinds.records.methods.clustree.forest import Forest, losses_of
+from hedgerow.kinds.records.methods.clustree_packing import expected_share, pack_greedily
+from hedgerow.kinds.records.queries import ACCURACY, measure_queries
 
 SEEDS = (1, 2, 3, 4, 5)
 VALUES = (2, 3, 4, 5)

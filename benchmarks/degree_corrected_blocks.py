@@ -18,9 +18,9 @@ from graph_workloads import METHODS, NETWORKS, large_graph, path_of, promise_of,
 from plans import run_plans
 
 from hedgerow import find_method
-from hedgerow.data import Graph
+from hedgerow.kinds.graphs.data import Graph
+from hedgerow.kinds.graphs.measures import DEGREES, DENSITIES, measure
 from hedgerow.measures.comparison import Comparison
-from hedgerow.measures.graphs import DEGREES, DENSITIES, measure
 
 RUNS = 10
 TIMED = ("ca-grqc", "ca-hepth", "wiki-vote", "email-enron", "soc-epinions1-undirected")

@@ -14,12 +14,10 @@ from floor import data_folder
 from graph_workloads import METHODS, Way, full_cuts, path_of, read_graph
 from plans import means, run_plans
 
-from hedgerow.data import Graph
-from hedgerow.measures.cut_queries import Cuts, count_cuts, cut_errors
-from hedgerow.measures.cut_workloads import community_cuts, contiguous_cuts, random_cuts
-from hedgerow.measures.degree_distributions import degree_counts, jensen_shannon
-from hedgerow.measures.edge_agreement import compare_edges
-from hedgerow.measures.graph_communities import find_communities
+from hedgerow.kinds.graphs.cuts import Cuts, community_cuts, contiguous_cuts, count_cuts, cut_errors, random_cuts
+from hedgerow.kinds.graphs.data import Graph
+from hedgerow.kinds.graphs.measures import compare_edges, degree_counts, jensen_shannon
+from hedgerow.kinds.graphs.structure import find_communities
 from hedgerow.measures.scoring import relative_errors
 
 RUNS, SWEEP_RUNS = 10, 5

@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data.hierarchy import Hierarchy
-from hedgerow.data.records import Records, VertexTable
-from hedgerow.measures.records import keep_roots
-from hedgerow.privacy.tree_orbits import bucket_numbers
+from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.measures import keep_roots
+from hedgerow.kinds.records.orbits import bucket_numbers
 
 Integers: TypeAlias = NDArray[np.int64]
 

@@ -13,9 +13,8 @@ from floor import data_folder
 from graph_workloads import CHOOSING, GENERATED, Way, read_graph
 from plans import means, run_plans
 
-from hedgerow.data import Graph
-from hedgerow.measures.cut_queries import cut_errors
-from hedgerow.measures.cut_workloads import ego_cuts
+from hedgerow.kinds.graphs.cuts import cut_errors, ego_cuts
+from hedgerow.kinds.graphs.data import Graph
 
 EPSILONS = ("0.2", "1", "3")
 RUNS, QUERIES = 3, 300

@@ -1,7 +1,7 @@
 """(K,C)_L-privacy on synthetic walks: times of mining, suppression and verification, and the utility loss.
 
 Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are
-synthetic (`hedgerow.samples.walks`), since the data of the paper is not public. Each experiment runs in a separate
+synthetic (`hedgerow.kinds.trajectories.walks`), since the data of the paper is not public. Each experiment runs in a separate
 process, so that its peak memory can be measured. Times are processor times, summed over all threads.
 """
 
@@ -16,16 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from plans import run_plans
 
-from hedgerow.data.subsequences import MinedSequences, VisitArrays
-from hedgerow.privacy.kcl_criterion import KCL, count_violations
-from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import suppress_greedily
-from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations
-from hedgerow.publishers.trajectories.kcl.utility_loss import Instances
-from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import suppress_in_batches
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
-from hedgerow.publishers.trajectories.kcl_reinsertion.reinsertion import insertion_orders, reinsert
-from hedgerow.samples.walks import CITY, TRANSIT, Walks, walks
+from hedgerow.kinds.trajectories.criterion import KCL, count_violations
+from hedgerow.kinds.trajectories.methods.kcl import (
+    Instances,
+    SuppressionInput,
+    mine_violations,
+    suppress_globally,
+    suppress_greedily,
+)
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import (
+    SuppressionWithReinsertion,
+    insertion_orders,
+    reinsert,
+    suppress_in_batches,
+)
+from hedgerow.kinds.trajectories.subsequences import MinedSequences, VisitArrays
+from hedgerow.kinds.trajectories.walks import CITY, TRANSIT, Walks, walks
 
 Flags = NDArray[np.bool_]
 

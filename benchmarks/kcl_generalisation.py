@@ -26,15 +26,18 @@ from label_figures import figures
 from transit import BUS, trajectories
 
 from hedgerow import KCL, Domain, Trajectories, find_method
-from hedgerow.data.place_time_levels import PlaceTimeLevels
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
-from hedgerow.publishers.trajectories.kcl_generalisation.give_back import climb, grow
-from hedgerow.publishers.trajectories.kcl_generalisation.objective import measure_utility
-from hedgerow.publishers.trajectories.kcl_generalisation.peeling import peel
-from hedgerow.publishers.trajectories.kcl_generalisation.publisher import publishable
-from hedgerow.publishers.trajectories.kcl_generalisation.refine import refine
-from hedgerow.publishers.trajectories.kcl_generalisation.search import Node, find_best_node
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.publisher import publishable
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
+    Node,
+    climb,
+    find_best_node,
+    grow,
+    measure_utility,
+    peel,
+    refine,
+)
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Labelling, Support
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-generalisation.json"
 #: the default was chosen on these

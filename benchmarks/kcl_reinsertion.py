@@ -17,11 +17,9 @@ from floor import data_folder
 
 from hedgerow import KCL, Trajectories, find_method, read
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.record_linkage import truly_beyond
-from hedgerow.measures.visits import Visits
-from hedgerow.publishers.trajectories.kcl.suppression_input import SuppressionInput, mine_violations
-from hedgerow.publishers.trajectories.kcl.utility_loss import Instances
-from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import suppress_in_batches
+from hedgerow.kinds.trajectories.methods.kcl import Instances, SuppressionInput, mine_violations
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import suppress_in_batches
+from hedgerow.kinds.trajectories.record_linkage import Visits, truly_beyond
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-reinsertion.json"
 WEEK, HOUR = 7 * 24 * 60, 60

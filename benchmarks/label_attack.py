@@ -14,10 +14,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import concatenate_ranges, group_equal, sort_distinct
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
-from hedgerow.publishers.trajectories.kcl_generalisation.combinations import choose_from_lists, number_tuples
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, choose_from_lists, number_tuples
+from hedgerow.numerics.arrays import concatenate_ranges, group_equal, sort_distinct
 
 Integers: TypeAlias = NDArray[np.int64]
 

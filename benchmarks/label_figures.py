@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits, Labelling
-from hedgerow.publishers.trajectories.kcl_generalisation.objective import measure_utility
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import measure_utility
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Labelling
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]

@@ -20,17 +20,19 @@ from numpy.typing import NDArray
 from plans import run_plans
 
 from hedgerow import Matrix, find_method
-from hedgerow.attacks.angle_neighbour import guess_neighbours
-from hedgerow.attacks.cell_posteriors import Bounds
-from hedgerow.attacks.knowledge import Knowledge
-from hedgerow.attacks.known_rows import solve_inner_products, undo_rotation
-from hedgerow.attacks.matrices import attack_arrays
-from hedgerow.attacks.success import judge
-from hedgerow.attacks.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
-from hedgerow.measures.matrix_classification import classify
-from hedgerow.measures.matrix_rows import value_difference
-from hedgerow.measures.rank_changes import compare_ranks, expect_of_shuffled
-from hedgerow.measures.row_angles import compare_angles, scores_of_rank
+from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds
+from hedgerow.kinds.matrices.attackers.knowledge import Knowledge, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.linkage import guess_neighbours
+from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
+from hedgerow.kinds.matrices.attacks import attack_arrays, judge
+from hedgerow.kinds.matrices.rows import (
+    classify,
+    compare_angles,
+    compare_ranks,
+    expect_of_shuffled,
+    scores_of_rank,
+    value_difference,
+)
 from hedgerow.privacy.distortion import Distortion
 
 Floats = NDArray[np.float64]

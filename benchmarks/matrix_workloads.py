@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow import Domain
 from hedgerow.data import NumberAxis
-from hedgerow.data.matrices import Matrix
+from hedgerow.kinds.matrices.data import Matrix
 
 ROWS = 200_000
 Numbers = NDArray[Any]

@@ -23,10 +23,10 @@ from full_domain import publish_roots
 from plans import run_plans
 
 from hedgerow import LDiversity, read
-from hedgerow.data.records import Records
-from hedgerow.measures import records as measures
+from hedgerow.kinds.records import measures
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.shapes import count_children
 from hedgerow.measures.comparison import Comparison
-from hedgerow.measures.record_shapes import count_children
 
 SCHEMAS = Path(__file__).parent / "schemas"
 VALUES = (2, 3, 4)

@@ -20,16 +20,14 @@ from plans import growth_plans, means, run_plans
 from hedgerow import Domain, PureDP, Sequences, find_method, read
 from hedgerow.jobs.publish import run_job
 from hedgerow.jobs.recipe import Job
-from hedgerow.measures.ngram_index import SequenceIndex
+from hedgerow.kinds.sequences.measures import drawn_queries, uniform_queries
+from hedgerow.kinds.sequences.methods.ngram.model import ExplorationTree
+from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration, join_grams
+from hedgerow.kinds.sequences.methods.ngram_markov.publisher import NGramMarkov
+from hedgerow.kinds.sequences.patterns import SequenceIndex, top_sequential_patterns
 from hedgerow.measures.scoring import relative_errors
-from hedgerow.measures.sequences import drawn_queries, uniform_queries
-from hedgerow.measures.sequential_patterns import top_sequential_patterns
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.questions import NoisyAnswers
-from hedgerow.publishers.sequences.ngram.exploration import Exploration
-from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
-from hedgerow.publishers.sequences.ngram.publisher import join_grams
-from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 
 RUNS = 10
 TOPS = (20, 40, 60, 80, 100)

@@ -22,13 +22,12 @@ from floor import best, data_folder, floor
 from plans import growth_plans, means, run_plans
 
 from hedgerow import PureDP, Sequences, find_method, read
-from hedgerow.measures.containment import itemset_index_of
-from hedgerow.measures.journeys import measure_journeys
-from hedgerow.measures.ngram_index import SequenceIndex
+from hedgerow.kinds.sequences.containment import itemset_index_of
+from hedgerow.kinds.sequences.measures import drawn_queries
+from hedgerow.kinds.sequences.patterns import SequenceIndex, top_sequential_patterns
+from hedgerow.kinds.sets.measures import set_errors
+from hedgerow.kinds.trajectories.measures import measure_journeys
 from hedgerow.measures.scoring import relative_errors
-from hedgerow.measures.sequences import drawn_queries
-from hedgerow.measures.sequential_patterns import top_sequential_patterns
-from hedgerow.measures.sets import set_errors
 
 TOPS = (100, 150, 200, 250, 300)
 LONGEST_QUERY = (3, 6, 9, 12)

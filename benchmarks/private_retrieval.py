@@ -17,13 +17,12 @@ from plans import RESULTS
 
 from hedgerow import Domain, PureDP
 from hedgerow.data import NumberAxis
-from hedgerow.data.matrices import Matrix
-from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
-from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-from hedgerow.retrieval.answers import answer
-from hedgerow.retrieval.variance import centred_variance, local_variance, naive_variance
-from hedgerow.retrieval.vectors import NoisyVector, vectors_of
-from hedgerow.steps.haar import orthonormal
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
+from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
+from hedgerow.kinds.matrices.retrieval.answers import answer, centred_variance, local_variance, naive_variance
+from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
+from hedgerow.numerics.haar import orthonormal
 
 RUNS, SEED, HIGH = 1000, 2015, 1_000_000
 RESPONSE = "randomised-response"

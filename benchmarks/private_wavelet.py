@@ -16,17 +16,18 @@ from plans import RESULTS
 
 from hedgerow import Domain, PureDP
 from hedgerow.data import NumberAxis
-from hedgerow.data.matrices import Matrix
-from hedgerow.publishers.matrices.private_wavelet.bins import choose_bins
-from hedgerow.publishers.matrices.private_wavelet.combination import padded
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_wavelet.model import (
+    UNLIMITED,
+    choose_bins,
     choose_grids,
+    padded,
     query_weights,
+    round_counts,
     variance_ratio,
 )
-from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts
-from hedgerow.steps.haar import pad, transform, undo
+from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
+from hedgerow.numerics.haar import pad, transform, undo
 
 RUNS, FIRST_SEED, SHARE = 10, 100, 0.125
 EPSILONS = ("0.1", "1")

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hedgerow.data import Domain
-from hedgerow.data.domain import Axis, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records, Tree
+from hedgerow.data.axis import Axis
+from hedgerow.data.domain import Source
+from hedgerow.kinds.records.data import Records, Tree
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 _LETTERS = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D+", "D")
 _POINTS = np.array([4, 3.7, 3.3, 3, 2.7, 2.3, 2, 1.7, 1.3, 1.0])

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import PureDP, Sequences
+from hedgerow.numerics.sampling import WeightedLabels
 from hedgerow.privacy import Laplace
 from hedgerow.privacy.questions import NoisyAnswers
-from hedgerow.steps.systematic_sampling import WeightedLabels
 
 Integers: TypeAlias = NDArray[np.int64]
 

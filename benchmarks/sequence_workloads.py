@@ -13,10 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hedgerow import Domain, Sequences, read
-from hedgerow.data.ragged_arrays import take_lists
-from hedgerow.measures.ngram_index import SequenceIndex
+from hedgerow.kinds.sequences.measures import drawn_queries
+from hedgerow.kinds.sequences.patterns import SequenceIndex
 from hedgerow.measures.scoring import relative_errors
-from hedgerow.measures.sequences import drawn_queries
+from hedgerow.numerics.arrays import take_lists
 
 Integers: TypeAlias = NDArray[np.int64]
 

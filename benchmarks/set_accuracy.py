@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import Sets
-from hedgerow.arrays import weigh_co_occurrences
+from hedgerow.kinds.sets.measures import set_errors, top_utility
 from hedgerow.measures.itemset_index import Itemset, ItemsetIndex
-from hedgerow.measures.sets import set_errors, top_utility
+from hedgerow.numerics.arrays import weigh_co_occurrences
 
 #: the queries are the same for all methods
 SEED, QUERIES = 12_345, 2_000

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow import Laplace, Ledger, Publisher, PureDP, Sets, param
-from hedgerow.vertex_pairs import rank_pairs, unrank_pairs
+from hedgerow.numerics.vertex_pairs import rank_pairs, unrank_pairs
 
 
 @dataclass(frozen=True, kw_only=True)

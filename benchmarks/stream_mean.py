@@ -18,13 +18,13 @@ from plans import RESULTS
 
 import hedgerow
 from hedgerow import Laplace, PureDP, StreamMean
-from hedgerow.data.event_sources import BATCH
-from hedgerow.data.streams import Stream
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.events import BATCH
+from hedgerow.kinds.streams.methods.stream_mean.model import Reservoir, expected_reads
+from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, SampleMean
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.questions import NoisyAnswers
 from hedgerow.privacy.samplers import bits, coins
-from hedgerow.publishers.streams.stream_mean.reservoir import Reservoir, expected_reads
-from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues, SampleMean
 
 EPSILONS = ("0.1", "0.5", "1", "2")
 MEANS: dict[str, type[SampleMean]] = {

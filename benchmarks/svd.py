@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from matrix_floor import compare
 
-from hedgerow.publishers.matrices.svd import truncate
+from hedgerow.kinds.matrices.methods.svd import truncate
 
 ROWS, COLUMNS = 10_000, 50
 #: ratios of the largest to the smallest singular value

@@ -21,11 +21,10 @@ from plans import run_plans
 from trip_data import SOURCES, Source, made_up_walks
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories, TripSynthesis, find_method
-from hedgerow.arrays import number_within_groups
-from hedgerow.measures.labelled_visits import LabelledVisits
-from hedgerow.measures.mobility import Frame
-from hedgerow.measures.mobility_scores import mobility_scores
-from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.kinds.trajectories.mobility import Frame, LabelledVisits
+from hedgerow.kinds.trajectories.mobility_scores import mobility_scores
+from hedgerow.numerics.arrays import number_within_groups
+from hedgerow.numerics.projections import project_to_simplex
 
 Integers: TypeAlias = NDArray[np.int64]
 Release: TypeAlias = Callable[[str, int], Trajectories]

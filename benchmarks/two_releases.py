@@ -23,9 +23,9 @@ from plans import run_plans
 
 from hedgerow import ClusTreePacking, KAnonymity, LDiversity
 from hedgerow.data import Axis
-from hedgerow.data.records import Records, VertexTable
+from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.orbits import find_look_alikes
 from hedgerow.privacy import Guarantee
-from hedgerow.privacy.tree_orbits import find_look_alikes
 
 NAME = "fhir-synthea"
 #: how many patients are published, the first of the file; and how many pairs of releases are attacked

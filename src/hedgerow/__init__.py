@@ -9,47 +9,55 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgerow.data import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories
-    from hedgerow.data.records import Records
-    from hedgerow.data.streams import Stream
+    from hedgerow.data import Domain, NumberAxis
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
-    from hedgerow.io import read, read_domain, read_release, write_release
+    from hedgerow.formats.domains import read_domain
+    from hedgerow.formats.read import read
+    from hedgerow.kinds.graphs.data import Graph
+    from hedgerow.kinds.graphs.methods.degree_corrected_blocks import DegreeCorrectedBlocks
+    from hedgerow.kinds.graphs.methods.der import DER
+    from hedgerow.kinds.graphs.methods.laplace_graph import LaplaceGraph
+    from hedgerow.kinds.graphs.methods.noisy_degrees import NoisyDegrees
+    from hedgerow.kinds.graphs.methods.random_graph import RandomGraph
+    from hedgerow.kinds.graphs.methods.tmf import TopMFilter
+    from hedgerow.kinds.matrices.data import Matrix
+    from hedgerow.kinds.matrices.methods.additive_noise import AdditiveNoise
+    from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
+    from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
+    from hedgerow.kinds.matrices.methods.svd import SVD
+    from hedgerow.kinds.matrices.methods.wavelet import Wavelet
+    from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+    from hedgerow.kinds.records.data import Records
+    from hedgerow.kinds.records.methods.clustree.publisher import ClusTree
+    from hedgerow.kinds.records.methods.clustree_packing import ClusTreePacking
+    from hedgerow.kinds.sequences.data import Sequences
+    from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
+    from hedgerow.kinds.sequences.methods.ngram.publisher import NGram
+    from hedgerow.kinds.sequences.methods.ngram_markov.publisher import NGramMarkov
+    from hedgerow.kinds.sequences.methods.prefix_tree.publisher import PrefixTree
+    from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import VariableOrderMarkov
+    from hedgerow.kinds.sets.data import Sets
+    from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart
+    from hedgerow.kinds.sets.methods.flat_laplace import FlatLaplace
+    from hedgerow.kinds.sets.methods.noisy_singletons import NoisySingletons
+    from hedgerow.kinds.sets.methods.pairwise_marginals.publisher import PairwiseMarginals
+    from hedgerow.kinds.sets.methods.raked_histogram.publisher import RakedHistogram
+    from hedgerow.kinds.streams.data import Stream
+    from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+    from hedgerow.kinds.streams.methods.stream_count import StreamCount
+    from hedgerow.kinds.streams.methods.stream_mean.publisher import StreamMean
+    from hedgerow.kinds.trajectories.criterion import KCL
+    from hedgerow.kinds.trajectories.data import Trajectories
+    from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression
+    from hedgerow.kinds.trajectories.methods.kcl_generalisation.publisher import TrajectoryGeneralisation
+    from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
+    from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import TripSynthesis
+    from hedgerow.methods import METHODS, find_method
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.distortion import Distortion
-    from hedgerow.privacy.kcl_criterion import KCL
-    from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
-    from hedgerow.publishers import METHODS, Publisher, find_method, param
-    from hedgerow.publishers.graphs.degree_corrected_blocks import DegreeCorrectedBlocks
-    from hedgerow.publishers.graphs.der.publisher import DER
-    from hedgerow.publishers.graphs.laplace_graph import LaplaceGraph
-    from hedgerow.publishers.graphs.noisy_degrees import NoisyDegrees
-    from hedgerow.publishers.graphs.random_graph import RandomGraph
-    from hedgerow.publishers.graphs.tmf import TopMFilter
-    from hedgerow.publishers.matrices.additive_noise import AdditiveNoise
-    from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
-    from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-    from hedgerow.publishers.matrices.svd import SVD
-    from hedgerow.publishers.matrices.wavelet.publisher import Wavelet
-    from hedgerow.publishers.records.clustree.publisher import ClusTree
-    from hedgerow.publishers.records.clustree_packing.publisher import ClusTreePacking
-    from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-    from hedgerow.publishers.sequences.ngram.publisher import NGram
-    from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
-    from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
-    from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
-    from hedgerow.publishers.sets.diffpart.publisher import DiffPart
-    from hedgerow.publishers.sets.flat_laplace import FlatLaplace
-    from hedgerow.publishers.sets.noisy_singletons import NoisySingletons
-    from hedgerow.publishers.sets.pairwise_marginals.publisher import PairwiseMarginals
-    from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
-    from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
-    from hedgerow.publishers.streams.stream_count import StreamCount
-    from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
-    from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-    from hedgerow.publishers.trajectories.kcl_generalisation.publisher import TrajectoryGeneralisation
-    from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
-    from hedgerow.publishers.trajectories.trip_synthesis.publisher import TripSynthesis
+    from hedgerow.publisher import Publisher, param
     from hedgerow.release import Release
+    from hedgerow.releases.writer import read_release, write_release
     from hedgerow.score import Score
 
 __version__: str
@@ -130,8 +138,8 @@ _HOMES = {
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),
     "hedgerow.privacy.distortion": ("Distortion",),
-    "hedgerow.privacy.kcl_criterion": ("KCL",),
-    "hedgerow.privacy.tree_criteria": ("KAnonymity", "LDiversity"),
+    "hedgerow.kinds.trajectories.criterion": ("KCL",),
+    "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
     "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),
@@ -139,7 +147,7 @@ _HOMES = {
 
 
 def __dir__() -> list[str]:
-    registry = import_module("hedgerow.publishers.registry")
+    registry = import_module("hedgerow.methods")
     return sorted({*__all__, *(place.partition(":")[2] for place in registry.METHODS.values())})
 
 
@@ -150,10 +158,10 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(home), name)
     # kinds and methods are looked up by class name in the registries, the only lists of them
-    for kind in import_module("hedgerow.kinds").KINDS.values():
+    for kind in import_module("hedgerow.kind_registry").KINDS.values():
         if kind.type_name == name:
             return kind.type
-    registry = import_module("hedgerow.publishers.registry")
+    registry = import_module("hedgerow.methods")
     for method, place in registry.METHODS.items():
         if place.endswith(f":{name}"):
             return registry.find_method(method)

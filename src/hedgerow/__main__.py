@@ -1,5 +1,7 @@
 """The entry point of the command line: `python -m hedgerow`, and the command `hedgerow`."""
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
@@ -8,8 +10,6 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from hedgerow.errors import INTERRUPTED
-
-__all__ = ["main"]
 
 _STDERR = 2
 #: the signals that are treated like Ctrl-C

@@ -10,7 +10,7 @@ import polars as pl
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.io.files import compress, write_file
+from hedgerow.formats.files import compress, write_file
 from hedgerow.jobs.evaluate import run_evaluation
 from hedgerow.jobs.publish import run_job
 from hedgerow.jobs.recipe import Job, Reading
@@ -20,8 +20,6 @@ from hedgerow.samples import messages, shopping_baskets
 from hedgerow.samples.messages import staff
 from hedgerow.samples.shopping import SHELVES
 from hedgerow.score import Score
-
-__all__ = ["DemoResult", "run_demo"]
 
 _BASKETS = 150_000
 _MARK = "ABOUT.txt"

@@ -4,29 +4,7 @@ A message says what is wrong, with which value, and what to do. It quotes what t
 the data: an error is read by people who may not see the data.
 """
 
-__all__ = [
-    "INTERRUPTED",
-    "BudgetExceeded",
-    "DomainError",
-    "EngineError",
-    "GuaranteeError",
-    "HedgerowError",
-    "InputError",
-    "InternalError",
-    "LimitExceeded",
-    "MissingExtra",
-    "NotSatisfied",
-    "ParameterError",
-    "PromiseBroken",
-    "ReadError",
-    "UndeclaredDomain",
-    "UnknownMethod",
-    "UnsupportedGuarantee",
-    "UnsupportedVersion",
-    "UselessRelease",
-    "WriteError",
-]
-
+from __future__ import annotations
 
 #: the exit code of the command line when it is interrupted
 INTERRUPTED = 130

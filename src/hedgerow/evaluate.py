@@ -9,15 +9,13 @@ import numpy as np
 
 from hedgerow.data import Dataset
 from hedgerow.errors import HedgerowError, ParameterError
-from hedgerow.kinds import find_kind
+from hedgerow.kind_registry import find_kind
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.publishers import Publisher, find_method
-from hedgerow.publishers.base import recipe_of
-from hedgerow.publishers.settings import configure
+from hedgerow.methods import find_method
+from hedgerow.publisher import Publisher, recipe_of
 from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
-
-__all__ = ["attack", "evaluate"]
+from hedgerow.settings import configure
 
 
 def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = None) -> list[Score]:

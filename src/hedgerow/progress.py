@@ -7,20 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 
-__all__ = [
-    "Listener",
-    "Outcome",
-    "count",
-    "counting",
-    "listening",
-    "outcome",
-    "register_outcome",
-    "tell",
-]
-
 #: is called with the stage, how much of it is done, and the total (0 if unknown)
 Listener: TypeAlias = Callable[[str, int, int], None]
-
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _counts: ContextVar[dict[str, int] | None] = ContextVar("counts", default=None)
 

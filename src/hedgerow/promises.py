@@ -10,8 +10,6 @@ from importlib import import_module
 from itertools import combinations
 from typing import Any, NamedTuple
 
-__all__ = ["PROMISES", "Option", "Promise", "find_promise", "interpret_options", "list_options"]
-
 
 class Option(NamedTuple):
     """A field of a promise, as it is typed on the command line and in recipes."""
@@ -41,7 +39,6 @@ class Promise(NamedTuple):
 
 
 _UNIT = Option("who or what is protected, such as record or person; `hedgerow methods NAME` lists them")
-
 #: classes are imported on demand, so that listing imports nothing; several promises may share an option
 PROMISES: dict[str, Promise] = {
     "PureDP": Promise(
@@ -63,7 +60,7 @@ PROMISES: dict[str, Promise] = {
         kinds=("graphs",),
     ),
     "KCL": Promise(
-        "hedgerow.privacy.kcl_criterion:KCL",
+        "hedgerow.kinds.trajectories.criterion:KCL",
         {
             "k": Option("how many records must match what an attacker knows, if any match"),
             "c": Option(
@@ -77,13 +74,13 @@ PROMISES: dict[str, Promise] = {
         kinds=("trajectories",),
     ),
     "KAnonymity": Promise(
-        "hedgerow.privacy.tree_criteria:KAnonymity",
+        "hedgerow.kinds.records.criterion:KAnonymity",
         {"k": Option("how many published records must look alike")},
         example={"k": "3"},
         kinds=("records",),
     ),
     "LDiversity": Promise(
-        "hedgerow.privacy.tree_criteria:LDiversity",
+        "hedgerow.kinds.records.criterion:LDiversity",
         {"l": Option("of how many values at a position a sensitive value may be one, at most")},
         example={"l": "2"},
         kinds=("records",),

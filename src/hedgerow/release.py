@@ -18,21 +18,17 @@ import msgspec
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import LimitExceeded, ParameterError
 from hedgerow.privacy import Entry, Evidence, Guarantee, Verdict
+from hedgerow.privacy.evidence import Support, describe_support
 from hedgerow.privacy.guarantee import Owners
 from hedgerow.privacy.numbers import read_number
 from hedgerow.privacy.parsing import from_plain
-from hedgerow.privacy.support import Support, describe_support
 from hedgerow.statement import File, statement_of
-
-__all__ = ["OLDEST_SCHEMA", "SCHEMA", "Manifest", "Recipe", "Release", "version"]
 
 #: the version of the fields of `release.json`, independent of the version of the package
 SCHEMA = 4
 #: the oldest version that is read: a field that is added later has a default, and one that is changed is read as it was
 OLDEST_SCHEMA = 3
-
 Kind = TypeVar("Kind", bound=Dataset)
-
 _LONGEST_LABEL = 400
 _LARGEST_SHARE = 10**12
 #: below this share of counts above their noise, a release rests on noise

@@ -9,10 +9,7 @@ from typing import Literal, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["ATTACK", "Better", "Score", "exact_score"]
-
 Better: TypeAlias = Literal["higher", "lower", "neither"]
-
 #: the names of scores of attacks begin so
 ATTACK = "attack, "
 #: whole numbers below this are written in full

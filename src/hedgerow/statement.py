@@ -8,10 +8,8 @@ import msgspec
 
 from hedgerow.data import Domain, Source
 from hedgerow.privacy import Evidence, Guarantee, Verdict
+from hedgerow.privacy.evidence import describe_support
 from hedgerow.privacy.numbers import show
-from hedgerow.privacy.support import describe_support
-
-__all__ = ["File", "limits_of", "statement_of"]
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +71,6 @@ _NOT_FOR_PUBLICATION = (
     "**Not for publication.** The noise of this run is repeatable: anyone who knows the seed can remove it, "
     "so none of the promises below holds."
 )
-
 _DOMAIN = "The domain, that is, which values can occur, and their order:"
 _DECLARED = "declared from public knowledge"
 #: where a domain comes from that was not declared as a whole
@@ -81,7 +78,6 @@ _TAKEN = {
     Source.ASSERTED: "taken from the data, and the publisher asserts that {} public knowledge",
     Source.INFERRED: "taken from the data",
 }
-
 _TIME = (
     "How long the publication took and how much memory it used. Both depend on the data, and on the noise if any "
     "was drawn: anyone who could measure them may know more than the release shows."

@@ -7,12 +7,12 @@ import pytest
 from matrix_data import read_uci
 
 from hedgerow import AdditiveNoise, Distortion, Domain, Matrix, NumberAxis
-from hedgerow.attacks import weighed_cells
-from hedgerow.attacks.cell_posteriors import Bounds, estimate_cells, guess_bounds
-from hedgerow.attacks.knowledge import Knowledge
-from hedgerow.attacks.matrices import attack_arrays
-from hedgerow.attacks.spectral_filtering import shrink_noise
 from hedgerow.evaluate import attack
+from hedgerow.kinds.matrices.attackers import weighed_cells
+from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds, estimate_cells, guess_bounds
+from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
+from hedgerow.kinds.matrices.attackers.spectral_filtering import shrink_noise
+from hedgerow.kinds.matrices.attacks import attack_arrays
 
 POSTERIOR = "attack, posterior of cells: cells within 1 %"
 ROUNDED = "attack, rounding to known decimals: cells within 1 %"

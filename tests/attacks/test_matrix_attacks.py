@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from hedgerow import Domain, FlatLaplace, Matrix, PureDP, Sets, find_method
-from hedgerow.attacks.angle_neighbour import guess_neighbours
-from hedgerow.attacks.known_rows import fit_rotation, solve_inner_products, undo_rotation
-from hedgerow.attacks.label_leakage import guess_by_position, guess_commonest
-from hedgerow.attacks.lattice_reduction import nearest_points, reduce_lattice
-from hedgerow.attacks.secret_order import recover_order
-from hedgerow.attacks.spectral_filtering import (
+from hedgerow.errors import ParameterError
+from hedgerow.evaluate import attack
+from hedgerow.kinds.matrices.attackers.knowledge import fit_rotation, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.lattice_reduction import nearest_points, reduce_lattice
+from hedgerow.kinds.matrices.attackers.linkage import guess_by_position, guess_commonest, guess_neighbours
+from hedgerow.kinds.matrices.attackers.reconstructions import recover_order
+from hedgerow.kinds.matrices.attackers.spectral_filtering import (
     choose_rank,
     estimate_noise,
     filter_noise,
@@ -19,11 +20,9 @@ from hedgerow.attacks.spectral_filtering import (
     shrink_noise,
     thesis_edge,
 )
-from hedgerow.attacks.success import judge
-from hedgerow.attacks.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
-from hedgerow.attacks.wavelet_inversion import add_threshold, block_means, invert
-from hedgerow.errors import ParameterError
-from hedgerow.evaluate import attack
+from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
+from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, block_means, invert
+from hedgerow.kinds.matrices.attacks import judge
 from hedgerow.privacy.distortion import Distortion
 
 BUPA = np.array([2385.46, 687.56, 318.46, 263.62, 112.80, 57.23, 8.88])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hedgerow import SVD, Distortion, Matrix
-from hedgerow.attacks.knowledge import Knowledge
-from hedgerow.attacks.linkage import link_rows
-from hedgerow.attacks.success import Success, fails, judge
 from hedgerow.evaluate import attack
+from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
+from hedgerow.kinds.matrices.attackers.linkage import link_rows
+from hedgerow.kinds.matrices.attacks import Success, fails, judge
 
 READ = "release as it is"
 

@@ -7,10 +7,9 @@ import pytest
 from matrix_data import read_uci
 
 from hedgerow import Distortion, Matrix, find_method
-from hedgerow.attacks.svd_reconstruction import learn_equations, solve_on_grid
-from hedgerow.attacks.wavelet_inversion import add_threshold, invert
-from hedgerow.measures.matrix_rows import value_difference
-from hedgerow.measures.rank_changes import compare_ranks
+from hedgerow.kinds.matrices.attackers.svd_reconstruction import learn_equations, solve_on_grid
+from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, invert
+from hedgerow.kinds.matrices.rows import compare_ranks, value_difference
 
 pytestmark = pytest.mark.slow
 

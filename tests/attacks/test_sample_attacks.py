@@ -7,12 +7,17 @@ import pytest
 from matrix_data import read_uci
 
 from hedgerow import AdditiveNoise, Distortion, Matrix
-from hedgerow.attacks.knowledge import Knowledge
-from hedgerow.attacks.other_people import align_axes, match_clouds
-from hedgerow.attacks.rotated_lattice import find_axes, name_columns
-from hedgerow.attacks.sample_attacks import meet_strangers, reconstruct_strangers
-from hedgerow.attacks.success import judge
 from hedgerow.evaluate import attack
+from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
+from hedgerow.kinds.matrices.attackers.strangers import (
+    align_axes,
+    find_axes,
+    match_clouds,
+    meet_strangers,
+    name_columns,
+    reconstruct_strangers,
+)
+from hedgerow.kinds.matrices.attacks import judge
 
 MEANS = "guess of column means"
 

@@ -18,13 +18,13 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
 )
 from hedgerow.frontiers import ENGINES
-from hedgerow.io.scores import read_scores
 from hedgerow.jobs.evaluate import run_evaluation
 from hedgerow.jobs.publish import plan_job, run_job
 from hedgerow.jobs.recipe import Reading, load_job, save_job
 from hedgerow.jobs.report import run_report
-from hedgerow.publishers.settings import configure, parameters_of, promise
+from hedgerow.releases.owner_files import read_scores
 from hedgerow.score import ATTACK
+from hedgerow.settings import configure, parameters_of, promise
 
 
 def content(folder):

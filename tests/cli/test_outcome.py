@@ -15,7 +15,7 @@ from faults import System, faulty
 from terminal import hear_interrupts, run
 
 from hedgerow.audit.folder import verify_folder
-from hedgerow.io.epsilon_account import FAILED, OUT, Account
+from hedgerow.releases.account import FAILED, OUT, Account
 
 PUBLISH = (
     "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R "

@@ -23,12 +23,12 @@ from accounts import entries
 from terminal import hear_interrupts, run
 
 from hedgerow import PureDP
-from hedgerow.data.streams import Rows, Stream
 from hedgerow.errors import HedgerowError, InternalError
-from hedgerow.io.release_writer import Layout
 from hedgerow.jobs.pipes import Pipe, PipePlacement, write_to_pipe
+from hedgerow.kinds.streams.data import Rows, Stream
 from hedgerow.privacy import Flip
-from hedgerow.publishers.base import Publisher
+from hedgerow.publisher import Publisher
+from hedgerow.releases.writer import Layout
 
 COUNT = "--kind streams --method stream-count --epsilon 1 --unit event --set every=100"
 MEAN = "--kind streams --method stream-mean --epsilon 1 --unit event --set every=100"

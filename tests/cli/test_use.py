@@ -5,8 +5,8 @@ import json
 import pytest
 from terminal import run
 
-from hedgerow.io import read_release
-from hedgerow.io.epsilon_account import FAILED, Account
+from hedgerow.releases.account import FAILED, Account
+from hedgerow.releases.writer import read_release
 
 PUBLISH = "publish a.dat --kind sets --method noisy-singletons --unit record --assert-public-domain --out R"
 

@@ -18,7 +18,7 @@ PUBLISH = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit re
 #: what only evaluations, reports and other methods need
 OTHERS = (
     *("scipy", "rich", "jinja2", "hedgerow.evaluate", "hedgerow.measures", "hedgerow.report", "hedgerow.testing"),
-    *("hedgerow.audit", "hedgerow.demo", "hedgerow.samples", "hedgerow.privacy.kcl_criterion", "hedgerow.steps"),
+    *("hedgerow.audit", "hedgerow.demo", "hedgerow.samples", "hedgerow.kinds.trajectories.criterion", "hedgerow.steps"),
     *("hedgerow.publishers.sequences", "hedgerow.publishers.trajectories", "hedgerow.publishers.sets.diffpart"),
 )
 #: what each command does without

@@ -6,8 +6,8 @@ import os
 
 from project import ROOT
 
-from hedgerow.kinds import KINDS
-from hedgerow.publishers.method_facts import list_methods
+from hedgerow.kind_registry import KINDS
+from hedgerow.methods import list_methods
 
 PAGE = ROOT / "docs" / "methods.md"
 HEAD = """# Methods

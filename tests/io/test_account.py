@@ -26,12 +26,11 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
     WriteError,
 )
-from hedgerow.io.epsilon_account import FAILED, OUT, Account
 from hedgerow.jobs.publish import run_job
 from hedgerow.privacy import ExactAnswers, Laplace
 from hedgerow.privacy.questions import FirstQuestionHook
-from hedgerow.publishers import Publisher
-from hedgerow.publishers.base import publish_with
+from hedgerow.publisher import Publisher, publish_with
+from hedgerow.releases.account import FAILED, OUT, Account
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 from terminal import run
 
-from hedgerow.io import epsilon_account, toml
-from hedgerow.io.account_charge import settle_account
-from hedgerow.io.epsilon_account import Account, with_fields
+from hedgerow.formats import toml
+from hedgerow.releases import account as epsilon_account
+from hedgerow.releases.account import Account, settle_account, with_fields
 from hedgerow.testing.mutants import changed
 
 HEAD = 'total = "9000"\nunit = "record"\n'

@@ -14,8 +14,7 @@ from accounts import EMPTY, charge, states
 from project import TESTS
 from terminal import run
 
-from hedgerow.io.account_charge import settle_account
-from hedgerow.io.epsilon_account import FAILED, OUT, PENDING
+from hedgerow.releases.account import FAILED, OUT, PENDING, settle_account
 
 
 @pytest.mark.parametrize("moment", ["asked", "ready", "out", "changed"])

@@ -19,9 +19,9 @@ from terminal import run
 from hedgerow.errors import (
     BudgetExceeded,
 )
-from hedgerow.io import locks
-from hedgerow.io.epsilon_account import FAILED, OUT
 from hedgerow.jobs.publish import run_job
+from hedgerow.releases import locks
+from hedgerow.releases.account import FAILED, OUT
 
 
 def test_waiting_for_an_account_is_said_and_has_a_limit(tmp_path, account, monkeypatch):

@@ -12,8 +12,8 @@ from terminal import run
 
 from hedgerow import Domain, read
 from hedgerow.errors import DomainError, ReadError, UndeclaredDomain
-from hedgerow.io.domains import draft_domain, read_domain
-from hedgerow.io.record_hierarchies import read_hierarchy
+from hedgerow.formats.domains import draft_domain, read_domain
+from hedgerow.kinds.records.schema_file import read_hierarchy
 
 
 def test_domain_files(tmp_path):

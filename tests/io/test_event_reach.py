@@ -13,8 +13,8 @@ import pytest
 
 import hedgerow
 from hedgerow import PureDP, StreamMean
-from hedgerow.data.streams import Stream
 from hedgerow.errors import ReadError
+from hedgerow.kinds.streams.data import Stream
 
 BITS = "0110" * 25
 

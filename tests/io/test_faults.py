@@ -11,7 +11,7 @@ from faults import System, faulty
 from terminal import run
 
 from hedgerow.audit.folder import verify_folder
-from hedgerow.io.epsilon_account import FAILED, OUT, PENDING, Account
+from hedgerow.releases.account import FAILED, OUT, PENDING, Account
 
 LINE = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R --domain d.toml"
 MODES = {

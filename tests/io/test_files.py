@@ -10,10 +10,10 @@ import pytest
 from test_folder import LAYOUT, release
 
 from hedgerow.errors import WriteError
-from hedgerow.io import atomic_folder as atomic_folder_module
-from hedgerow.io.files import write_file
-from hedgerow.io.locks import make_locked
-from hedgerow.io.release_writer import write_folder
+from hedgerow.formats.files import write_file
+from hedgerow.releases import atomic_folder as atomic_folder_module
+from hedgerow.releases.locks import make_locked
+from hedgerow.releases.writer import write_folder
 
 
 def test_who_is_there_before_us_reads_nothing(tmp_path):

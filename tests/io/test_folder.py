@@ -26,16 +26,16 @@ from hedgerow.errors import (
     UnsupportedGuarantee,
     WriteError,
 )
-from hedgerow.io import atomic_folder as atomic_folder_module
-from hedgerow.io import packing as packing_module
-from hedgerow.io import release_writer as writer_module
-from hedgerow.io.atomic_folder import temporary_folder
-from hedgerow.io.atomic_swap import swap_folders
-from hedgerow.io.codec import explain
-from hedgerow.io.files import Ending
-from hedgerow.io.release_writer import Layout, open_folder, write_folder
-from hedgerow.io.scores import check_owners_file, read_scores
+from hedgerow.formats import packing as packing_module
+from hedgerow.formats.codec import explain
+from hedgerow.formats.files import Ending
 from hedgerow.release import OLDEST_SCHEMA, SCHEMA
+from hedgerow.releases import atomic_folder as atomic_folder_module
+from hedgerow.releases import writer as writer_module
+from hedgerow.releases.atomic_folder import swap_folders, temporary_folder
+from hedgerow.releases.owner_files import check_owners_file, read_scores
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import Layout, write_folder
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"], records_per_person=4)
 DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)
@@ -165,7 +165,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
         from pathlib import Path
         sys.path[:0] = sys.argv[2].split(":")
         from test_folder import LAYOUT, release
-        from hedgerow.io.release_writer import write_folder
+        from hedgerow.releases.writer import write_folder
         held = release()
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))

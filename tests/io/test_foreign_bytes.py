@@ -15,11 +15,12 @@ from folders import seal
 from record_files import write_students
 from terminal import run
 
-from hedgerow.audit import data_files
-from hedgerow.io import parquet_pages, release_reader
-from hedgerow.io.files import zstd
-from hedgerow.io.parquet import read_table, write_table
-from hedgerow.io.parquet_pages import describe_foreign
+from hedgerow.audit import folder as data_files
+from hedgerow.formats import parquet_pages
+from hedgerow.formats.files import zstd
+from hedgerow.formats.parquet import read_table, write_table
+from hedgerow.formats.parquet_pages import describe_foreign
+from hedgerow.releases import reader as release_reader
 from hedgerow.testing.mutants import changed
 
 NAMES = b"unit 1 is Alice Smith, unit 2 is Bob Jones"

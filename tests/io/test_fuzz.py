@@ -17,13 +17,14 @@ from hedgerow import Domain, FlatLaplace, PureDP
 from hedgerow.audit.folder import verify_folder
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import evaluate
-from hedgerow.io import read
-from hedgerow.io.domains import read_domain
-from hedgerow.io.epsilon_account import Account
-from hedgerow.io.files import Ending, compress
-from hedgerow.io.release_writer import Layout, open_folder, write_folder
-from hedgerow.io.scores import read_scores, write_scores
+from hedgerow.formats.domains import read_domain
+from hedgerow.formats.files import Ending, compress
+from hedgerow.formats.read import read
 from hedgerow.jobs.recipe import load_job
+from hedgerow.releases.account import Account
+from hedgerow.releases.owner_files import read_scores, write_scores
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import Layout, write_folder
 from hedgerow.report import report
 from hedgerow.testing import sets_of
 

@@ -12,8 +12,8 @@ from terminal import run
 
 from hedgerow import Domain, Graph, read
 from hedgerow.errors import HedgerowError, ReadError
-from hedgerow.io.codec import codec_of
-from hedgerow.io.files import ending_of
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.files import ending_of
 
 DOMAIN = Domain.declare(vertex=["a", "b", "c"])
 HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -155,8 +155,8 @@ def test_a_single_directed_edge_is_read_where_directions_do_not_matter(tmp_path)
 
 
 def test_many_edges_are_packed_as_they_come(tmp_path, monkeypatch):
-    monkeypatch.setattr("hedgerow.io.graphml._PACK", 3)
-    monkeypatch.setattr("hedgerow.io.xml_parser._PIECE", 7)
+    monkeypatch.setattr("hedgerow.formats.graphml._PACK", 3)
+    monkeypatch.setattr("hedgerow.formats.xml_parser._PIECE", 7)
     content = document((EDGE + "\n") * 7 + '<edge source="c" target="b"/>')
     assert load(content, tmp_path).edges() == [("a", "b"), ("b", "c")]
     with pytest.raises(ReadError, match=r"a\.graphml:9: a vertex is not in the domain"):

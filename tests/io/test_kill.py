@@ -14,8 +14,7 @@ import pytest
 from terminal import hear_interrupts
 
 from hedgerow.audit.folder import verify_folder
-from hedgerow.io.account_charge import settle_account
-from hedgerow.io.epsilon_account import FAILED, OUT, PENDING, Account
+from hedgerow.releases.account import FAILED, OUT, PENDING, Account, settle_account
 from hedgerow.samples import shopping_baskets
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, read_r
 from hedgerow.audit.folder import verify_folder
 from hedgerow.data import Axis
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.io import coarse_labels
+from hedgerow.kinds.trajectories import label_files as coarse_labels
 from hedgerow.testing import changed
 
 PLACE = Axis(

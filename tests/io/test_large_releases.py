@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences, find_method, read_release, write_release
-from hedgerow.data.sorting import order_of_lists
+from hedgerow.numerics.sorting import order_of_lists
 
 
 @pytest.mark.slow

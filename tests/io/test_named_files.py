@@ -9,8 +9,8 @@ from record_files import JOINED, write_students
 from terminal import run
 
 from hedgerow.errors import EngineError, InputError
-from hedgerow.io import domains, named_files
-from hedgerow.io.named_files import read_named
+from hedgerow.formats import domains, named_files
+from hedgerow.formats.named_files import read_named
 from hedgerow.testing.mutants import changed
 
 SETS = "publish a.dat --kind sets --method noisy-singletons --epsilon 1 --unit record --domain desk/d.toml --out R"

@@ -13,12 +13,12 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis, PureDP, find_method, read
 from hedgerow.audit import check_replay
-from hedgerow.data.event_sources import BITS
 from hedgerow.data.lattice import Lattice, LatticeCells, Placed, exact_number
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import DomainError, ParameterError, PromiseBroken, ReadError, UnsupportedGuarantee
-from hedgerow.io import number_table
-from hedgerow.kinds import KINDS
+from hedgerow.formats import number_table
+from hedgerow.kind_registry import KINDS
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.streams.events import BITS
 
 TENTHS = Domain.declare(x=NumberAxis.between(0, 10, "0.1"), y=NumberAxis.between(-5, 5, "0.1"))
 COLUMN = Domain.declare(x=NumberAxis.between(0, 100, 1))

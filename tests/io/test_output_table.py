@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io import jsonl, lines, output_table, spmf
-from hedgerow.io.output_table import OutputRecords
-from hedgerow.io.read import read
+from hedgerow.formats import jsonl, lines, output_table, spmf
+from hedgerow.formats.output_table import OutputRecords
+from hedgerow.formats.read import read
 
 VALUES = [7, 12, 345]
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain
 from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadError
-from hedgerow.io import read
-from hedgerow.io.codec import codec_of
-from hedgerow.io.files import compress, ending_of, write_file
-from hedgerow.io.long_table import number_groups, number_values
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.files import compress, ending_of, write_file
+from hedgerow.formats.long_table import number_groups, number_values
+from hedgerow.formats.read import read
 from hedgerow.testing import sets_of
 
 RECORDS = [["tea", "milk"], ["bread"], ["milk", "tea"], ["bread", "milk", "tea"]]

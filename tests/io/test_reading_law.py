@@ -15,9 +15,10 @@ from reading_law import check_pair, check_persons
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.io import delimited, jsonl, lines, read, text_lines
-from hedgerow.io import times as reading_times
-from hedgerow.io.lines import read_words
+from hedgerow.formats import delimited, jsonl, lines, text_lines
+from hedgerow.formats.lines import read_words
+from hedgerow.formats.read import read
+from hedgerow.kinds.trajectories import files as reading_times
 
 PAIRS = 30
 DROP = {"on_bad": "drop"}
@@ -96,24 +97,28 @@ def all_numbers_or_texts(where, name, column):
 
 
 PLANTED = {
-    "one cell makes a column a text": ("CSV of numbers", "hedgerow.io.matrices.number_cells", all_numbers_or_texts),
-    "one edge directs all": ("sparse matrix", "hedgerow.io.graphs._refuse_directions", all_or_none),
-    "the first vertex decides what all are": ("edge list", "hedgerow.io.edge_list.read_words", first_vertex_wins),
+    "one cell makes a column a text": (
+        "CSV of numbers",
+        "hedgerow.formats.number_table.number_cells",
+        all_numbers_or_texts,
+    ),
+    "one edge directs all": ("sparse matrix", "hedgerow.kinds.graphs.files._refuse_directions", all_or_none),
+    "the first vertex decides what all are": ("edge list", "hedgerow.formats.lines.read_words", first_vertex_wins),
     "dates are guessed": (
         "visits by hour of the day",
-        "hedgerow.io.trajectories.read_times",
+        "hedgerow.kinds.trajectories.files.read_times",
         guessing_dates,
     ),
-    "the first type wins": ("plain lists of sets", "hedgerow.io.long_table_codec.to_list_series", first_type_wins),
+    "the first type wins": ("plain lists of sets", "hedgerow.formats.python_cells.to_list_series", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
-        "hedgerow.io.delimited.split_lines",
+        "hedgerow.formats.text_lines.split_lines",
         lambda where, content, *rest: text_lines.split_lines(where, content.rstrip(), *rest),
     ),
-    "quotes go over lines": ("CSV of sets", "hedgerow.io.delimited._misplaced", no_quote),
+    "quotes go over lines": ("CSV of sets", "hedgerow.formats.delimited._misplaced", no_quote),
     "one bad line is the end": (
         "lines of sets",
-        "hedgerow.io.lines.split_lines",
+        "hedgerow.formats.text_lines.split_lines",
         lambda where, content, request: text_lines.split_lines(where, content.partition(b"\xff")[0], request),
     ),
 }

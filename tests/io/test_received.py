@@ -21,14 +21,15 @@ from terminal import run
 
 from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sets, Trajectories
 from hedgerow.audit.folder import verify_folder
-from hedgerow.data.domain import MOST_VALUES
+from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import DomainError, HedgerowError, LimitExceeded, ReadError
-from hedgerow.io.codec import explain
-from hedgerow.io.files import Ending
-from hedgerow.io.parquet_pages import unpacked_bytes
-from hedgerow.io.release_writer import Layout, open_folder, read_release, write_folder, write_release
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
+from hedgerow.formats.codec import explain
+from hedgerow.formats.files import Ending
+from hedgerow.formats.parquet_pages import unpacked_bytes
+from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression
 from hedgerow.release import Recipe
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import Layout, read_release, write_folder, write_release
 
 DOMAIN = Domain.declare(item=["bread", "milk", "tea"])
 DATA = Sets.from_records([["tea"]] * 83 + [["bread", "milk"]] * 64, domain=DOMAIN)

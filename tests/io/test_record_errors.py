@@ -12,8 +12,8 @@ from record_files import JSON_LINES, write_students
 from terminal import run
 
 from hedgerow.errors import DomainError, ParameterError, ReadError
-from hedgerow.io import read
-from hedgerow.io.codec import codec_of
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.read import read
 
 GOOD = JSON_LINES[0]
 HIDDEN = "hush"

@@ -15,11 +15,12 @@ from terminal import run
 
 from hedgerow import find_method
 from hedgerow.errors import NotSatisfied
-from hedgerow.io import read, read_release, write_release
-from hedgerow.io.codec import codec_of
-from hedgerow.kinds import find_kind
-from hedgerow.privacy.tree_criteria import LDiversity
-from hedgerow.testing.records import EDGE_CASES, random_data
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.read import read
+from hedgerow.kind_registry import find_kind
+from hedgerow.kinds.records.cases import EDGE_CASES, random_data
+from hedgerow.kinds.records.criterion import LDiversity
+from hedgerow.releases.writer import read_release, write_release
 
 CODEC = codec_of("records")
 TREES = [

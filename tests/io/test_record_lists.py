@@ -10,9 +10,10 @@ import pytest
 from terminal import run
 
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io import read, read_release
-from hedgerow.io.record_draft import draft_record_schema
-from hedgerow.io.record_steps import split_place
+from hedgerow.formats.read import read
+from hedgerow.kinds.records.draft import draft_record_schema
+from hedgerow.kinds.records.layout import split_place
+from hedgerow.releases.writer import read_release
 
 BUNDLES = """
 [types.patient]

@@ -14,7 +14,9 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis, read
 from hedgerow.errors import EngineError, ParameterError, ReadError
-from hedgerow.io import event_files, event_text, files
+from hedgerow.formats import files
+from hedgerow.kinds.streams import event_files
+from hedgerow.kinds.streams import event_files as event_text
 
 NUMBERS = Domain.declare(value=NumberAxis.between(0, 9, 1))
 PUBLISH = "publish {} --kind streams --method stream-count --epsilon 1 --unit event --set horizon=9 --out R {}"

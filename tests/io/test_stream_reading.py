@@ -12,7 +12,8 @@ from reading_streams import STREAM_CASES, check_events
 
 from hedgerow.data.lattice import LatticeCells
 from hedgerow.errors import ReadError
-from hedgerow.io import event_text, files
+from hedgerow.formats import files
+from hedgerow.kinds.streams import event_files as event_text
 
 STREAMS = 60
 
@@ -67,9 +68,17 @@ def one_array(values):
 
 
 PLANTED = {
-    "one cell makes a column a text": ("lines of numbers", "hedgerow.io.event_text.lattice_cells", all_numbers_or_none),
-    "empty lines are skipped": ("lines of bits", "hedgerow.io.event_text._whole_lines", without_blank_lines),
-    "one value decides the type of all": ("a list", "hedgerow.data.event_sources._number_array", one_array),
+    "one cell makes a column a text": (
+        "lines of numbers",
+        "hedgerow.formats.number_table.lattice_cells",
+        all_numbers_or_none,
+    ),
+    "empty lines are skipped": (
+        "lines of bits",
+        "hedgerow.kinds.streams.event_files._whole_lines",
+        without_blank_lines,
+    ),
+    "one value decides the type of all": ("a list", "hedgerow.kinds.streams.events._number_array", one_array),
 }
 
 

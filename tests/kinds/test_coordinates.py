@@ -14,8 +14,8 @@ from terminal import run
 from hedgerow import KCL, Domain, PureDP, Trajectories, find_method, read, read_domain, read_release, write_release
 from hedgerow.data import Axis, Source
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.io.domains import draft_domain
-from hedgerow.io.grid_cells import name_cells
+from hedgerow.formats.domains import draft_domain
+from hedgerow.kinds.trajectories.files import name_cells
 
 PLACES = ["a", "b", "c"]
 POINTS = ((103.8, 1.25), (103.9, 1.5), (-0.125, -90.0))

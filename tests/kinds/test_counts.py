@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow import METHODS, Domain, NumberAxis, PureDP, find_method
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import UnsupportedGuarantee
-from hedgerow.io.release_reader import open_folder
-from hedgerow.io.release_writer import write_release
-from hedgerow.kinds import KINDS, differs_by_change, differs_by_step
-from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
-from hedgerow.testing.matrices import matrix_of
+from hedgerow.kind_registry import KINDS, differs_by_change, differs_by_step
+from hedgerow.kinds.matrices.cases import matrix_of
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import write_release
 
 COUNT = PureDP(epsilon=1, unit="count")
 

@@ -18,12 +18,12 @@ from scipy import sparse
 
 from hedgerow import Domain, Graph, PureDP, progress, read, read_release, write_release
 from hedgerow.errors import DomainError, HedgerowError, MissingExtra, ParameterError, ReadError
-from hedgerow.io import edge_list
-from hedgerow.io.codec import codec_of, explain
-from hedgerow.io.domains import draft_domain, read_domain
-from hedgerow.io.files import Ending, compress
+from hedgerow.formats import edge_list
+from hedgerow.formats.codec import codec_of, explain
+from hedgerow.formats.domains import draft_domain, read_domain
+from hedgerow.formats.files import Ending, compress
 from hedgerow.privacy import Laplace
-from hedgerow.publishers import Publisher
+from hedgerow.publisher import Publisher
 from hedgerow.statement import File
 from hedgerow.testing import build_edge_cases, strategies
 

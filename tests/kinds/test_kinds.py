@@ -8,14 +8,15 @@ import pytest
 from project import ROOT
 
 from hedgerow import METHODS, PureDP, find_method
-from hedgerow.data import Dataset, Lists, NGrams
+from hedgerow.data import Dataset, Lists
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.io.codec import codec_of
-from hedgerow.kinds import KINDS, OUTPUT_ONLY_KINDS, differs_by_change, find_kind, find_output_kind
+from hedgerow.formats.codec import codec_of
+from hedgerow.kind_registry import KINDS, OUTPUT_ONLY_KINDS, differs_by_change, find_kind, find_output_kind
+from hedgerow.kinds.sequences.ngrams.data import NGrams
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.publishers.settings import configure
 from hedgerow.release import Recipe
+from hedgerow.settings import configure
 from hedgerow.testing import build_edge_cases, sequences_of
 
 LAYERS = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hedgerow import Domain, Sequences, Trajectories
-from hedgerow.data import Labels
 from hedgerow.frontiers import NextSymbol
+from hedgerow.kinds.sequences.labels import Labels
 
 CITY = Domain.declare(place=["home", "work", "shop"], time=range(8))
 

@@ -12,17 +12,18 @@ import pytest
 from terminal import run
 
 from hedgerow import Domain, Matrix, PureDP, find_method, read, read_release, write_release
-from hedgerow.data import NumberAxis, row_order
-from hedgerow.data.row_order import order_rows
+from hedgerow.data import NumberAxis
 from hedgerow.errors import DomainError, GuaranteeError, ParameterError, ReadError, UndeclaredDomain
-from hedgerow.io.codec import codec_of, explain
-from hedgerow.io.domains import draft_domain, read_domain
+from hedgerow.formats.codec import codec_of, explain
+from hedgerow.formats.domains import draft_domain, read_domain
+from hedgerow.kinds.matrices import data as row_order
+from hedgerow.kinds.matrices.cases import matrix_of
+from hedgerow.kinds.matrices.data import order_rows
 from hedgerow.privacy import Laplace
 from hedgerow.privacy.distortion import Distortion
-from hedgerow.publishers import Publisher
+from hedgerow.publisher import Publisher
 from hedgerow.statement import File
 from hedgerow.testing import build_edge_cases, check_publisher, mutant
-from hedgerow.testing.matrices import matrix_of
 
 CODEC = codec_of("matrices")
 COLUMNS = {role: role for role in CODEC.written}

@@ -9,7 +9,7 @@ from terminal import run
 from hedgerow import Matrix, find_method, read, read_release, write_release
 from hedgerow.errors import DomainError, NotSatisfied, ParameterError, ReadError
 from hedgerow.evaluate import attack
-from hedgerow.io.codec import codec_of
+from hedgerow.formats.codec import codec_of
 from hedgerow.privacy.distortion import Distortion
 
 ROWS = [[i, i * i % 7, i * 3 % 5] for i in range(1, 13)]

@@ -15,15 +15,14 @@ from terminal import run
 
 from hedgerow import find_method
 from hedgerow.data import Domain
-from hedgerow.data.hierarchy import Hierarchy
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
 from hedgerow.errors import DomainError
-from hedgerow.io.record_hierarchies import read_hierarchy
-from hedgerow.io.record_schema_file import read_record_schema
-from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
+from hedgerow.kinds.records.cases import EDGE_CASES, from_vector, to_vector
+from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
+from hedgerow.kinds.records.schema_file import read_hierarchy, read_record_schema
 from hedgerow.testing import check_publisher
-from hedgerow.testing.records import EDGE_CASES, from_vector, to_vector
 
 
 def test_the_vector_of_two_students():

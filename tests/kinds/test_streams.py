@@ -14,11 +14,11 @@ from folders import seal
 from terminal import run
 
 from hedgerow import Domain, NumberAxis, PureDP, Stream, find_method, read, read_release, write_release
-from hedgerow.data.event_sources import BITS, Events
 from hedgerow.data.lattice import CellRule
-from hedgerow.data.streams import Estimates, Rows, value_domain
 from hedgerow.errors import DomainError, ParameterError, ReadError, UnsupportedGuarantee
-from hedgerow.testing.streams import stream_of
+from hedgerow.kinds.streams.cases import stream_of
+from hedgerow.kinds.streams.data import Estimates, Rows, value_domain
+from hedgerow.kinds.streams.events import BITS, Events
 
 BITS_TEXT = "".join(random.Random(3).choices("0001", k=3_000))
 PUBLISH = "publish {} --kind streams --method stream-count --epsilon 1 --unit event --set every=100 --out {}"
@@ -232,7 +232,7 @@ class Blocks(Events):
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 20])
 def test_sums_of_gaps_are_those_of_the_events(block, monkeypatch):
-    monkeypatch.setattr("hedgerow.data.event_sources.BLOCK", block)
+    monkeypatch.setattr("hedgerow.kinds.streams.events.BLOCK", block)
     draw = random.Random(block)
     for _ in range(60):
         codes = draw.choices(range(9), k=draw.randrange(0, 25))

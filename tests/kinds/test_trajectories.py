@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from terminal import run
 
 from hedgerow import Domain, Sets, find_method
-from hedgerow.data import Trajectories
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.evaluate import evaluate
-from hedgerow.io import read
-from hedgerow.io.codec import codec_of
-from hedgerow.io.files import Ending, compress
-from hedgerow.io.release_writer import Layout, open_folder, write_folder
-from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.files import Ending, compress
+from hedgerow.formats.read import read
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import Layout, write_folder
 from hedgerow.report import report
-from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import build_edge_cases
 
 CSV = b"unit,time,place,diagnosis\n1,8,home,flu\n1,9,work,flu\n2,8,home,\n3,,,fever\n"

@@ -11,9 +11,9 @@ from terminal import run
 
 from hedgerow import FlatLaplace, PureDP, RandomGraph
 from hedgerow.evaluate import evaluate
-from hedgerow.io import read
+from hedgerow.formats.read import read
+from hedgerow.kinds.graphs.cases import graph_of
 from hedgerow.report import report
-from hedgerow.testing.graphs import graph_of
 
 pytestmark = pytest.mark.slow
 

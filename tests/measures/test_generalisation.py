@@ -10,8 +10,8 @@ from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, write_
 from hedgerow.data import Axis
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.generalisation import count_levels, labelled_visits
-from hedgerow.report.trajectories import charts
+from hedgerow.kinds.trajectories.charts import charts
+from hedgerow.kinds.trajectories.measures import count_levels, labelled_visits
 
 PLACE = Axis(("quay", "pier", "mall", "park"), (("port",), ("port",), ("centre",), ("centre",)))
 DOMAIN = Domain.declare(place=PLACE, time=range(24))

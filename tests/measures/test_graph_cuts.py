@@ -9,17 +9,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow import Domain, Graph
-from hedgerow.measures import cut_queries, cut_workloads
-from hedgerow.measures.cut_queries import Cuts, count_cuts, cut_errors
-from hedgerow.measures.cut_workloads import (
+from hedgerow.kinds.graphs import cuts as cut_queries
+from hedgerow.kinds.graphs import cuts as cut_workloads
+from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
+from hedgerow.kinds.graphs.cuts import (
+    Cuts,
     community_cuts,
     community_pair_cuts,
     contiguous_cuts,
+    count_cuts,
+    cut_errors,
     ego_cuts,
     random_cuts,
 )
 from hedgerow.testing import strategies
-from hedgerow.testing.graphs import EDGE_CASES, graph_of
 
 FIGURE = EDGE_CASES["figure 7.2"]()
 

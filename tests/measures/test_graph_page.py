@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from hedgerow import Domain, Graph, PureDP
+from hedgerow.charts import score_charts
 from hedgerow.evaluate import evaluate
-from hedgerow.publishers import find_method
+from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
+from hedgerow.kinds.graphs.charts import charts, lay_out
+from hedgerow.methods import find_method
 from hedgerow.report import report
-from hedgerow.report.charts import score_charts
-from hedgerow.report.graph_layout import lay_out
-from hedgerow.report.graphs import charts
-from hedgerow.testing.graphs import EDGE_CASES, graph_of
 
 RINGS = graph_of(
     [(i, (i + step) % 100) for step in (1, 2, 5) for i in range(100)] + [(0, i) for i in range(20, 60)], 100

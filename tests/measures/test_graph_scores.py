@@ -13,9 +13,8 @@ from scipy import stats
 from hedgerow import Domain, Graph, PureDP
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.io.scores import read_scores, write_scores
-from hedgerow.measures.comparison import Comparison
-from hedgerow.measures.edge_inference import (
+from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
+from hedgerow.kinds.graphs.edge_inference import (
     Targets,
     area_under_curve,
     draw_targets,
@@ -23,10 +22,11 @@ from hedgerow.measures.edge_inference import (
     score_pairs,
     without_targets,
 )
-from hedgerow.measures.graphs import describe, measure
-from hedgerow.publishers import find_method
+from hedgerow.kinds.graphs.measures import describe, measure
+from hedgerow.measures.comparison import Comparison
+from hedgerow.methods import find_method
+from hedgerow.releases.owner_files import read_scores, write_scores
 from hedgerow.testing import strategies
-from hedgerow.testing.graphs import EDGE_CASES, graph_of
 
 PROMISE = PureDP(epsilon=1, unit="edge")
 LARGE = {"random graph", "noisy degrees", "empty release"}
@@ -198,7 +198,7 @@ def test_the_attack_wins_on_the_original_and_guesses_on_a_random_graph():
 def test_the_advantage_is_the_difference_of_two_shares():
     data = graph_of([(0, 1), (2, 3), (4, 5), (6, 7)], 8)
     released = graph_of([(0, 1), (2, 3), (0, 2)], 8)
-    from hedgerow.measures.edge_inference import _advantage
+    from hedgerow.kinds.graphs.edge_inference import _advantage
 
     targets = Targets(data.ranks(), np.array([1, 2, 3, 4]))  # (0, 2), (0, 3), (0, 4), (0, 5)
     assert _advantage(released, targets).value == 0.5 - 0.25

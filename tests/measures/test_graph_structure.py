@@ -12,9 +12,15 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from hedgerow import Domain, Graph
-from hedgerow.measures import graph_communities, graphs, triangles
-from hedgerow.measures.degree_distributions import (
+from hedgerow.kinds.graphs import measures as graphs
+from hedgerow.kinds.graphs import structure as graph_communities
+from hedgerow.kinds.graphs import structure as triangles
+from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
+from hedgerow.kinds.graphs.measures import (
     bin_means,
+    block_densities,
+    block_starts,
+    compare_edges,
     degree_bins,
     degree_counts,
     jensen_shannon,
@@ -22,19 +28,20 @@ from hedgerow.measures.degree_distributions import (
     smoothed_kullback_leibler,
     total_variation,
 )
-from hedgerow.measures.edge_agreement import block_densities, block_starts, compare_edges
-from hedgerow.measures.graph_communities import find_communities, modularity
-from hedgerow.measures.graph_distances import (
+from hedgerow.kinds.graphs.structure import (
+    NeighbourLists,
     PathLengths,
+    average_clustering,
+    count_triangles,
+    find_communities,
     label_components,
     largest_component,
     measure_paths,
+    modularity,
     sample_vertices,
+    transitivity,
 )
-from hedgerow.measures.neighbour_lists import NeighbourLists
-from hedgerow.measures.triangles import average_clustering, count_triangles, transitivity
 from hedgerow.testing import strategies
-from hedgerow.testing.graphs import EDGE_CASES, graph_of
 
 FIGURE = EDGE_CASES["figure 7.2"]()
 WITHOUT = graph_of([edge for edge in FIGURE.edges() if edge != (3, 4)], 8)

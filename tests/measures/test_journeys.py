@@ -10,11 +10,12 @@ from terminal import run
 from hedgerow import Domain, PureDP, Sequences, Trajectories, find_method, read
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
-from hedgerow.io.files import Ending
-from hedgerow.io.release_writer import Layout, open_folder, write_folder
-from hedgerow.measures.containment import containment_scores, itemset_index_of
-from hedgerow.measures.journeys import as_sequences, measure_journeys
-from hedgerow.privacy.kcl_criterion import KCL
+from hedgerow.formats.files import Ending
+from hedgerow.kinds.sequences.containment import containment_scores, itemset_index_of
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.measures import as_sequences, measure_journeys
+from hedgerow.releases.reader import open_folder
+from hedgerow.releases.writer import Layout, write_folder
 
 DOMAIN = Domain.declare(place=["a", "b", "c"], time=range(4))
 

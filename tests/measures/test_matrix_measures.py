@@ -9,11 +9,18 @@ import pytest
 
 from hedgerow import Matrix, find_method
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.matrix_classification import classify, has_classifier
-from hedgerow.measures.matrix_ranges import measure_ranges
-from hedgerow.measures.matrix_rows import value_difference
-from hedgerow.measures.rank_changes import compare_ranks, expect_of_shuffled
-from hedgerow.measures.row_angles import angle_bounds, compare_angles, compare_distances, scores_of_rank
+from hedgerow.kinds.matrices.measures import measure_ranges
+from hedgerow.kinds.matrices.rows import (
+    angle_bounds,
+    classify,
+    compare_angles,
+    compare_distances,
+    compare_ranks,
+    expect_of_shuffled,
+    has_classifier,
+    scores_of_rank,
+    value_difference,
+)
 from hedgerow.privacy.distortion import Distortion
 
 

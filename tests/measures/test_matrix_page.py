@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow import Matrix, find_method
+from hedgerow.charts import score_charts
 from hedgerow.evaluate import attack, evaluate
+from hedgerow.kinds.matrices.charts import charts
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.report import report
-from hedgerow.report.charts import score_charts
-from hedgerow.report.matrices import charts
 
 
 def titled(drawn):

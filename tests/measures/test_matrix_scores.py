@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hedgerow import SVD, AdditiveNoise, Distortion, Matrix
-from hedgerow.data.row_pairs import pair_rows
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
+from hedgerow.kinds.matrices.rows import pair_rows
 
 ROWS = np.array([[1.0, 9, 4], [5, 2, 6], [3, 7, 8], [2, 8, 1]])
 VD = "relative difference of the numbers (VD)"

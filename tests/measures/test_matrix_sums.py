@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hedgerow import Domain, NumberAxis, PrivateRetrieval, PrivateWavelet, PureDP
-from hedgerow.data.matrices import Matrix
 from hedgerow.evaluate import evaluate
-from hedgerow.measures import matrices
-from hedgerow.measures.matrices import unbiased
-from hedgerow.measures.matrix_sums import SUMS
+from hedgerow.kinds.matrices import measures as matrices
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.measures import SUMS
+from hedgerow.kinds.matrices.retrieval.vectors import unbiased
 from hedgerow.testing import changed
 
 DRAW = np.random.default_rng(3)

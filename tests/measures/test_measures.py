@@ -13,8 +13,7 @@ from project import VECTORS
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.itemset_index import ItemsetIndex
-from hedgerow.measures.sets import (
+from hedgerow.kinds.sets.measures import (
     drawn_queries,
     set_errors,
     size_distance,
@@ -22,6 +21,7 @@ from hedgerow.measures.sets import (
     top_utility,
     uniform_queries,
 )
+from hedgerow.measures.itemset_index import ItemsetIndex
 from hedgerow.testing import sets_of, strategies
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())

@@ -11,10 +11,15 @@ from hedgerow import KCL, Domain, PureDP, Trajectories, find_method
 from hedgerow.data import Axis
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.evaluation_regions import evaluation_regions
-from hedgerow.measures.labelled_visits import LabelledVisits, Spread, total_variation
-from hedgerow.measures.mobility import Frame, Mobility
-from hedgerow.measures.mobility_comparison import compare_labels, compare_mobility
+from hedgerow.kinds.trajectories.mobility import (
+    Frame,
+    LabelledVisits,
+    Mobility,
+    Spread,
+    evaluation_regions,
+    total_variation,
+)
+from hedgerow.kinds.trajectories.mobility_scores import compare_labels, compare_mobility
 from hedgerow.report import report
 
 DOMAIN = Domain.declare(place=["a", "b", "c"], time=range(6))

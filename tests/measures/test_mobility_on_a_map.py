@@ -9,8 +9,8 @@ import pytest
 
 from hedgerow import Domain, Trajectories
 from hedgerow.data import Axis
-from hedgerow.measures.labelled_visits import LabelledVisits, Spread
-from hedgerow.measures.mobility_on_a_map import Map, Traces, divergence, kendall_tau, map_scores
+from hedgerow.kinds.trajectories.map_measures import Map, Traces, divergence, kendall_tau, map_scores
+from hedgerow.kinds.trajectories.mobility import LabelledVisits, Spread
 
 #: corners of a square of 6 degrees on the equator, and its middle; the cosine of the mean latitude is 1
 POINTS = ((0, -3), (6, -3), (0, 3), (6, 3), (3.1, 0.1))

@@ -11,10 +11,10 @@ from importlib import resources
 import pytest
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
+from hedgerow.charts import score_charts
 from hedgerow.errors import EngineError
 from hedgerow.report import page as page_module
 from hedgerow.report import report
-from hedgerow.report.charts import score_charts
 from hedgerow.score import Score
 
 VENDOR = resources.files("hedgerow.report").joinpath("vendor")

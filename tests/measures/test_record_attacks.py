@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from record_cases import course, draw_records, records, student, teacher, two_anonymous, two_diverse, two_students
 
-from hedgerow.measures.record_attacks import measure_attacks, shuffle_values
-from hedgerow.measures.record_origins import trace_records
-from hedgerow.measures.records import keep_roots
+from hedgerow.kinds.records.measures import keep_roots
+from hedgerow.kinds.records.tree_attacks import measure_attacks, shuffle_values, trace_records
 
 
 def trace(original, released, most=1000):

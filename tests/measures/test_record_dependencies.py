@@ -8,10 +8,9 @@ from collections import Counter
 import pytest
 
 from hedgerow import Domain
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
-from hedgerow.measures.record_dependencies import find_dependencies
-from hedgerow.measures.records import describe
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.measures import describe, find_dependencies
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 SCHEMA = RecordSchema((VertexType("book", None, ("title", "shop"), "price"),))
 DOMAIN = Domain.declare(**{"book.title": list("abcd"), "book.shop": ["x", "y"], "book.price": [1, 2, 3]})

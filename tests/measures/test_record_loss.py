@@ -19,14 +19,13 @@ from record_cases import (
 )
 
 from hedgerow.data import Axis, Domain
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.records.criterion import LDiversity
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.loss import add_losses, find_label_losses, kullback_leibler, measure_divergence
+from hedgerow.kinds.records.measures import controls, describe, keep_roots, measure, recode_records
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.measures.comparison import Comparison
-from hedgerow.measures.record_loss import add_losses, find_label_losses, kullback_leibler, measure_divergence
-from hedgerow.measures.record_recoding import recode_records
-from hedgerow.measures.records import controls, describe, keep_roots, measure
-from hedgerow.privacy.tree_criteria import LDiversity
 
 
 def compare(original, released):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from record_cases import course, draw_records, records, student, two_diverse, two_students
 
-from hedgerow.kinds import KINDS, Kind
+from hedgerow.charts import score_charts
+from hedgerow.kind_registry import KINDS, Kind
+from hedgerow.kinds.records.charts import charts
+from hedgerow.kinds.records.criterion import LDiversity
+from hedgerow.kinds.records.measures import controls, measure
 from hedgerow.measures.comparison import Comparison
-from hedgerow.measures.records import controls, measure
-from hedgerow.privacy.tree_criteria import LDiversity
-from hedgerow.report.charts import score_charts
-from hedgerow.report.records import charts
 
 
 def titled(drawn):

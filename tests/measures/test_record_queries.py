@@ -9,11 +9,11 @@ import pytest
 from record_cases import DOMAIN, SCHEMA, course, draw_records, records, student, teacher, two_diverse, two_students
 
 from hedgerow.data import Domain
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
-from hedgerow.measures.record_queries import Condition, Workload, find_accuracies, find_label_chances, measure_queries
-from hedgerow.measures.record_shapes import bin_counts, count_levels, measure_classes, measure_levels, measure_shapes
-from hedgerow.measures.records import keep_roots
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.measures import keep_roots
+from hedgerow.kinds.records.queries import Condition, Workload, find_accuracies, find_label_chances, measure_queries
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
+from hedgerow.kinds.records.shapes import bin_counts, count_levels, measure_classes, measure_levels, measure_shapes
 
 STUDENT, COURSE, TEACHER = 0, 1, 2
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from hedgerow import PureDP, find_method
-from hedgerow.data.streams import Estimates, Rows, value_domain
+from hedgerow.charts import score_charts
 from hedgerow.evaluate import evaluate
+from hedgerow.kinds.streams.cases import stream_of
+from hedgerow.kinds.streams.charts import charts, thin
+from hedgerow.kinds.streams.data import Estimates, Rows, value_domain
 from hedgerow.report import report
-from hedgerow.report.charts import score_charts
-from hedgerow.report.streams import charts, thin
-from hedgerow.testing.streams import stream_of
 
 ALONE = "Estimates of the release, with their half-width"
 ERRORS = "Error over time, beside the half-width (RMSE, lower is better)"

@@ -9,15 +9,24 @@ import numpy as np
 import pytest
 
 from hedgerow import Domain, NumberAxis, PureDP, Stream, find_method, read
-from hedgerow.data.streams import Estimates, Rows, RowsToCome, value_domain
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.measures import stream_errors
+from hedgerow.kinds.streams import measures as stream_errors
+from hedgerow.kinds.streams.cases import stream_of
+from hedgerow.kinds.streams.data import Estimates, Rows, RowsToCome, value_domain
+from hedgerow.kinds.streams.measures import (
+    ERRORS_OVER_TIME,
+    ESTIMATES_OVER_TIME,
+    HALF_WIDTH,
+    ErrorTally,
+    RowsInStep,
+    RunningTruth,
+    controls,
+    describe,
+    measure,
+)
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.measures.stream_errors import ErrorTally, RowsInStep, RunningTruth
-from hedgerow.measures.streams import ERRORS_OVER_TIME, ESTIMATES_OVER_TIME, HALF_WIDTH, controls, describe, measure
 from hedgerow.release import Recipe
-from hedgerow.testing.streams import stream_of
 
 PROMISE = PureDP(epsilon=1, unit="event")
 RMSE, LARGEST, BIAS = "root mean squared error (RMSE)", "largest error", "mean error (bias)"

@@ -13,14 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
-from hedgerow.measures import sequential_patterns
-from hedgerow.measures.ngram_index import SequenceIndex
-from hedgerow.measures.sequences import measure_sequences
-from hedgerow.measures.sequential_patterns import top_sequential_patterns
-from hedgerow.measures.top_patterns import top_scores
+from hedgerow.kinds.sequences import patterns as sequential_patterns
+from hedgerow.kinds.sequences.measures import measure_sequences
+from hedgerow.kinds.sequences.methods.ngram_markov.publisher import NGramMarkov
+from hedgerow.kinds.sequences.patterns import SequenceIndex, top_scores, top_sequential_patterns
 from hedgerow.privacy import ExactAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
+from hedgerow.publisher import publish_with
 
 
 def paths(records, size):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tree_audit_cases import classes, draw_from, draw_tree, fill, forest, orbits, vertices
 
 from hedgerow.data import Axis, Domain, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
-from hedgerow.measures.tree_attacks import (
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
+from hedgerow.kinds.records.tree_attacks import (
     attack_homogeneity,
     attack_known_value,
     attack_missing_vertices,

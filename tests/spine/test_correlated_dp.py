@@ -14,12 +14,12 @@ from graph_toys import FIGURE, TwoRegions, graph_on
 
 import hedgerow
 from hedgerow import All, CorrelatedDP, Laplace, PureDP
+from hedgerow.charts import budget_chart
 from hedgerow.errors import BudgetExceeded, ParameterError, UnsupportedGuarantee
-from hedgerow.io.epsilon_account import Account, create_account
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.privacy.parsing import build, from_options, from_plain
-from hedgerow.publishers.settings import promise
-from hedgerow.report.charts import budget_chart
+from hedgerow.releases.account import Account, create_account
+from hedgerow.settings import promise
 from hedgerow.testing import check_replay, mutant, output_distribution, sets_of, worst_loss
 
 TEN = CorrelatedDP(epsilon=1, k=10, unit="edge")

@@ -11,8 +11,8 @@ import pytest
 from project import TESTS
 
 from hedgerow.errors import ParameterError
+from hedgerow.methods import METHODS, find_method
 from hedgerow.privacy import PureDP
-from hedgerow.publishers import METHODS, find_method
 from hedgerow.testing import build_edge_cases
 
 PRIVATE = [name for name in METHODS if PureDP in find_method(name).keeps]

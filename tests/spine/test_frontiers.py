@@ -33,12 +33,12 @@ from hedgerow.frontiers import (
 from hedgerow.frontiers import local as local_module
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
+from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.walks import Walks, walks
 from hedgerow.privacy import NoisyAnswers
-from hedgerow.privacy.kcl_criterion import KCL
 from hedgerow.privacy.questions import ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.graphs.der.split_points import IMPOSSIBLE
-from hedgerow.samples.walks import Walks, walks
+from hedgerow.publisher import publish_with
 from hedgerow.testing import changed, check_replay
 
 SIZE = 6

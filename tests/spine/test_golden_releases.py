@@ -9,7 +9,7 @@ import pytest
 from project import GOLDEN
 from releases import CASES, digest
 
-from hedgerow.publishers import METHODS
+from hedgerow.methods import METHODS
 
 KEPT = GOLDEN / "releases.json"
 

@@ -13,11 +13,12 @@ from coarse_cases import paths
 
 from hedgerow import KCL, Domain
 from hedgerow.data import Axis
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
-from hedgerow.data.place_time_levels import PlaceTimeLevels, TimeBins
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.privacy import kcl_criterion, label_criterion
-from hedgerow.privacy.label_criterion import count_label_faults
+from hedgerow.kinds.trajectories import criterion as kcl_criterion
+from hedgerow.kinds.trajectories import label_criterion
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.label_criterion import count_label_faults
+from hedgerow.kinds.trajectories.levels import PlaceTimeLevels, TimeBins
 from hedgerow.testing import changed
 
 PLACE = Axis(("r1", "r2", "s1"), (("all", "R"), ("all", "R"), ("all", "S")))

@@ -10,9 +10,9 @@ import pytest
 import releases
 from releases import CASES
 
-from hedgerow.publishers.sets.pairwise_marginals import item_estimates
-from hedgerow.steps import rounding
-from hedgerow.steps.coarse_grid import on_count_grid, on_grid
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
+from hedgerow.numerics import rounding
+from hedgerow.numerics.rounding import on_count_grid, on_grid
 
 #: relative: what sums on another processor are off by, and ten times that
 OFF = 1e-13

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from toys import MinimumSupport
 
-from hedgerow.data import Domain, Sets
+from hedgerow.data import Domain
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError
+from hedgerow.kinds.sets.data import Sets
 from hedgerow.privacy import All, Choose, ExactAnswers, Flip, Laplace, Ledger, NoisyAnswers, PureDP, Shares
 from hedgerow.testing import sets_of
 

@@ -13,10 +13,11 @@ import pytest
 from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import FlatLaplace, PureDP
-from hedgerow.data import Lists, Sets
+from hedgerow import publisher as base
+from hedgerow.data import Lists
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.kinds.sets.data import Sets
 from hedgerow.privacy import Choose, Flip, Guarantee, Laplace, ledger, path_budget, survivors
-from hedgerow.publishers import base
 from hedgerow.testing import changed, check_publisher, mutant
 
 RECORD = PureDP(epsilon=1, unit="record")

@@ -18,9 +18,9 @@ from scipy import stats
 from test_samplers import Scripted
 
 import hedgerow.privacy.noncentral_hypergeometric  # noqa: F401 - the module, which a function of the package hides
+from hedgerow.privacy.arrangement import uniform_below, uniform_subsets
 from hedgerow.privacy.interval_refinement import BITS
 from hedgerow.privacy.samplers import bits
-from hedgerow.privacy.uniform_subsets import uniform_below, uniform_subsets
 from hedgerow.testing import changed
 
 module = sys.modules["hedgerow.privacy.noncentral_hypergeometric"]
@@ -325,7 +325,7 @@ def test_subsets_have_their_sizes_and_lie_in_their_sets(sets, seed):
 
 def test_drawing_with_replacement_is_caught():
     """The check for elements that were drawn before, left out: subsets come out too small or not uniform."""
-    uniform = sys.modules["hedgerow.privacy.uniform_subsets"]
+    uniform = sys.modules["hedgerow.privacy.arrangement"]
     with changed(uniform, "_distinct", "new[1:] = elements[1:] != elements[:-1]", "pass"):
         drawn = uniform.uniform_subsets(np.full(1_000, 5), np.full(1_000, 2), bits(seed=54))
     assert not np.all(np.diff(drawn) > 0)

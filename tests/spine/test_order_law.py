@@ -18,13 +18,13 @@ from terminal import run
 from hedgerow import KCL, PureDP, Sets, Trajectories, find_method, write_release
 from hedgerow.audit.replay import release_bytes
 from hedgerow.data.lists import Lists
-from hedgerow.data.matrices import Matrix
-from hedgerow.io.codec import codec_of
-from hedgerow.io.release_reader import open_folder
-from hedgerow.kinds import KINDS
+from hedgerow.formats.codec import codec_of
+from hedgerow.kind_registry import KINDS
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.methods import METHODS
 from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
-from hedgerow.publishers import METHODS
+from hedgerow.releases.reader import open_folder
 from hedgerow.testing import build_edge_cases, changed
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -30,11 +30,11 @@ from hedgerow import (
 from hedgerow.audit.folder import verify_data, verify_folder
 from hedgerow.data import Dataset
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
-from hedgerow.io.codec import codec_of
-from hedgerow.io.owners import write_owners
+from hedgerow.formats.codec import codec_of
 from hedgerow.privacy.parsing import build, from_options, from_plain, require_plain
 from hedgerow.promises import PROMISES, find_promise, interpret_options, list_options
-from hedgerow.publishers.settings import promise
+from hedgerow.releases.owner_files import write_owners
+from hedgerow.settings import promise
 from hedgerow.testing import build_edge_cases, check_publisher, sets_of
 
 PRIVATE = PureDP(epsilon=50, unit="record")

@@ -6,8 +6,9 @@ import pytest
 from terminal import run
 
 from hedgerow import Domain, PureDP, find_method, read
-from hedgerow.data import Sets, Trajectories
 from hedgerow.errors import ReadError
+from hedgerow.kinds.sets.data import Sets
+from hedgerow.kinds.trajectories.data import Trajectories
 
 NAMES = ["Ada", "Bob", "Cyd"]
 

@@ -9,7 +9,7 @@ import pytest
 from hedgerow import PureDP, Sets, find_method
 from hedgerow.data import Domain
 from hedgerow.privacy import Choose, ExactAnswers, Laplace, Ledger, NoisyAnswers
-from hedgerow.privacy.support import Support, share_above
+from hedgerow.privacy.evidence import Support, share_above
 
 
 def support_of(ledger):

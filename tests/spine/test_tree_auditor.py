@@ -23,10 +23,11 @@ from tree_audit_cases import (
 
 from hedgerow import All, PureDP
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
-from hedgerow.privacy import tree_criteria, tree_orbits
+from hedgerow.kinds.records import criterion as tree_criteria
+from hedgerow.kinds.records import orbits as tree_orbits
+from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+from hedgerow.kinds.records.orbits import find_look_alikes
 from hedgerow.privacy.parsing import build, from_options, from_plain
-from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
-from hedgerow.privacy.tree_orbits import find_look_alikes
 from hedgerow.promises import PROMISES, interpret_options
 from hedgerow.testing import changed, sets_of
 

@@ -21,8 +21,8 @@ from tree_audit_cases import (
     vertices,
 )
 
-from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
-from hedgerow.privacy.tree_orbits import find_look_alikes
+from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+from hedgerow.kinds.records.orbits import find_look_alikes
 
 SEEDS = st.integers(0, 2**32)
 

@@ -8,9 +8,9 @@ import pytest
 from project import VECTORS
 
 from hedgerow import METHODS, PureDP, find_method
-from hedgerow.kinds import find_kind
+from hedgerow.kind_registry import find_kind
 from hedgerow.privacy import ExactAnswers
-from hedgerow.publishers.base import publish_with
+from hedgerow.publisher import publish_with
 
 
 @pytest.mark.parametrize("name", METHODS)

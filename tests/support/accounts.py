@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from hedgerow import PureDP
-from hedgerow.io.account_charge import Charge
-from hedgerow.io.atomic_folder import Placement
-from hedgerow.io.epsilon_account import Account
 from hedgerow.privacy import Guarantee
+from hedgerow.releases.account import Account, Charge
+from hedgerow.releases.atomic_folder import Placement
 
 __all__ = ["EMPTY", "ONE", "charge", "entries", "states"]
 

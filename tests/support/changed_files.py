@@ -18,7 +18,7 @@ from reading_units import Pool
 
 from hedgerow import Domain, NumberAxis
 from hedgerow.errors import ParameterError
-from hedgerow.io.codec import codec_of
+from hedgerow.formats.codec import codec_of
 
 __all__ = ["changed_file", "declared_rules"]
 

@@ -15,13 +15,15 @@ from fractions import Fraction
 import numpy as np
 from whole_lines import count_exposed
 
-from hedgerow.data import Axis, Domain, Trajectories
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
-from hedgerow.data.place_time_levels import PlaceTimeLevels
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl_generalisation import give_back, peeling, refine
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.data import Axis, Domain
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as give_back
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as peeling
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as refine
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 
 SIZE = 8
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from hedgerow import publisher as base
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.io import delimited, lines, number_csv, text_lines
+from hedgerow.formats import delimited, lines, number_csv, text_lines
 from hedgerow.jobs import publish as jobs
-from hedgerow.publishers import base
 from hedgerow.release import Release
 from hedgerow.testing import changed
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from hedgerow.data import Trajectories
-from hedgerow.data.subsequences import VisitArrays, mine_sequences
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import OperationQueue, SuppressionState
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.methods.kcl import OperationQueue, SuppressionState
+from hedgerow.kinds.trajectories.subsequences import VisitArrays, mine_sequences
 
 
 def arrays_of(sets, flags=(), size=None):

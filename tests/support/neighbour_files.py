@@ -22,9 +22,9 @@ from reading_law import Case, owned
 
 from hedgerow import METHODS, Domain, NumberAxis, find_method
 from hedgerow.errors import HedgerowError
-from hedgerow.io import read
-from hedgerow.io.domains import draft_domain
-from hedgerow.kinds import KINDS
+from hedgerow.formats.domains import draft_domain
+from hedgerow.formats.read import read
+from hedgerow.kind_registry import KINDS
 from hedgerow.testing import CommandPair
 
 __all__ = ["COMBINATIONS", "Combination", "pairs_of"]

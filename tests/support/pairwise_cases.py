@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from hedgerow import PairwiseMarginals
-from hedgerow.publishers.sets.pairwise_marginals import pair_selection, size_bands
-from hedgerow.publishers.sets.pairwise_marginals.item_bound import _CANDIDATES
-from hedgerow.publishers.sets.pairwise_marginals.pair_selection import _BOUNDS
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as pair_selection
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import _CANDIDATES
+from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import _BOUNDS
 
 __all__ = ["BRANCHES", "UNIT", "banded", "forced", "labels", "require_item_sensitivity", "require_pair_sensitivity"]
 

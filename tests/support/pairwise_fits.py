@@ -8,8 +8,9 @@ import numpy as np
 from pairwise_cases import forced
 
 from hedgerow import Domain, PureDP, Sets
-from hedgerow.publishers.sets.pairwise_marginals import model_fit, publisher
-from hedgerow.publishers.sets.pairwise_marginals.population import Population
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as model_fit
+from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import Population
 
 __all__ = ["arrives", "fitted", "keeps_its_total", "long_records", "planted", "population_of"]
 

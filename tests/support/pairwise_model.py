@@ -7,9 +7,8 @@ import math
 
 import numpy as np
 
-from hedgerow.publishers.sets.pairwise_marginals import metropolis_moves as moves
-from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
-from hedgerow.publishers.sets.pairwise_marginals.population import SizeClass
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as moves
+from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import PairModel, SizeClass
 
 __all__ = ["head_parts", "law", "records_of", "some_model", "transitions"]
 

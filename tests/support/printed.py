@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.data import Taxonomy
+from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart, KeptPartitions
 from hedgerow.privacy import Laplace
-from hedgerow.publishers.sets.diffpart.kept_partitions import KeptPartitions
-from hedgerow.publishers.sets.diffpart.publisher import DiffPart
 
 __all__ = ["BreedingDiffPart", "TwoStageDiffPart", "pushed_down", "rounded_each"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hedgerow.data import Axis, Domain, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 SCHEMA = RecordSchema(
     (

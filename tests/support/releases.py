@@ -21,17 +21,18 @@ from printed import TwoStageDiffPart
 
 from hedgerow import Domain, Graph, Matrix, NumberAxis, Sequences, Sets, Trajectories, write_release
 from hedgerow.data import Dataset, Source
-from hedgerow.io.codec import codec_of
-from hedgerow.io.files import read_bytes
-from hedgerow.io.parquet import read_table
-from hedgerow.kinds import KINDS, find_kind
+from hedgerow.formats.codec import codec_of
+from hedgerow.formats.files import read_bytes
+from hedgerow.formats.parquet import read_table
+from hedgerow.kind_registry import KINDS, find_kind
+from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.methods import METHODS, find_method
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.parsing import build
 from hedgerow.promises import PROMISES
-from hedgerow.publishers import METHODS, Publisher, find_method
+from hedgerow.publisher import Publisher
 from hedgerow.samples import messages, shopping_baskets
 from hedgerow.samples.messages import staff
-from hedgerow.samples.walks import Walks, walks
 from hedgerow.testing import build_edge_cases
 
 __all__ = ["CASES", "Case", "digest"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hedgerow import find_method
-from hedgerow.publishers import Publisher
+from hedgerow.publisher import Publisher
 
 __all__ = ["small"]
 

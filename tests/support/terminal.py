@@ -12,8 +12,6 @@ import warnings
 from typing import NamedTuple
 
 # imported before any test registers a toy: the options of a command are those of the promises at its first import
-from hedgerow.cli import publish as _publish  # noqa: F401
-from hedgerow.cli import verify as _verify  # noqa: F401
 from hedgerow.cli.app import main
 
 

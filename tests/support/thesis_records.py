@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hedgerow.data import Domain
-from hedgerow.data.domain import Axis, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records, Tree
+from hedgerow.data.axis import Axis
+from hedgerow.data.domain import Source
+from hedgerow.kinds.records.data import Records, Tree
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 
 def axis_of(groups: Mapping[str, Sequence[str]]) -> Axis:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hedgerow.data import Dataset, Sets
+from hedgerow.data import Dataset
+from hedgerow.kinds.sets.data import Sets
 from hedgerow.privacy import Choose, Criterion, Flip, Laplace, Ledger, PureDP
 from hedgerow.promises import Option, Promise
-from hedgerow.publishers import Publisher, param
+from hedgerow.publisher import Publisher, param
 
 
 @dataclass(frozen=True, kw_only=True)

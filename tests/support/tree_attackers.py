@@ -29,8 +29,8 @@ from typing import NamedTuple, TypeAlias
 from record_cases import DOMAIN, SCHEMA, assistant, course, records, student, teacher
 
 from hedgerow import KAnonymity, LDiversity
-from hedgerow.data.records import Records, Tree
-from hedgerow.io.codec import codec_of
+from hedgerow.formats.codec import codec_of
+from hedgerow.kinds.records.data import Records, Tree
 
 __all__ = ["attack", "draw_students"]
 

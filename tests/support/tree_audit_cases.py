@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from hedgerow.data import Domain
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 
 def forest(*trees, buckets=None):

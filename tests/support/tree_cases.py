@@ -8,16 +8,12 @@ from numpy.typing import NDArray
 from tree_oracle import Vertex
 
 from hedgerow.data import Domain
-from hedgerow.data.domain import Axis, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records, Tree
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.forest import Forest
-from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
-from hedgerow.publishers.records.clustree.label_losses import losses_of
-from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.pair_savings import PairSavings
-from hedgerow.publishers.records.clustree.representative import Representative
+from hedgerow.data.axis import Axis
+from hedgerow.data.domain import Source
+from hedgerow.kinds.records.data import Records, Tree
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, HistogramBound, PairSavings
+from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Forest, Representative, losses_of
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 
 @st.composite

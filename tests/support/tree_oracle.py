@@ -10,8 +10,8 @@ from itertools import permutations
 from typing import TypeAlias
 
 from hedgerow.data import Domain
-from hedgerow.data.record_schema import RecordSchema
-from hedgerow.data.records import Tree
+from hedgerow.kinds.records.data import Tree
+from hedgerow.kinds.records.schema import RecordSchema
 
 #: every vertex counts a little, so that it is kept even if its labels are all hidden
 KEEP = Fraction(1, 2**23)

@@ -11,7 +11,7 @@ from hedgerow.audit import Recorder
 from hedgerow.data import Axis
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.privacy.questions import CellQuestion
-from hedgerow.publishers.base import publish_with
+from hedgerow.publisher import publish_with
 
 __all__ = [
     "PEAKS",

@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from hedgerow import KCL, Domain, Trajectories
-from hedgerow.io.codec import codec_of
+from hedgerow.formats.codec import codec_of
 
 __all__ = ["ATTACKED", "Database", "attack", "draw_database", "read_lines"]
 

@@ -31,17 +31,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from hedgerow import publisher as base
 from hedgerow.audit.replay import Recorder, Replayer
 from hedgerow.errors import InternalError, PromiseBroken
-from hedgerow.kinds import KINDS
+from hedgerow.kind_registry import KINDS
+from hedgerow.methods import METHODS
 from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.questions import Question
-from hedgerow.publishers import METHODS, base
-
-__all__ = ["CommandPair", "CommandReplay", "check_command_replay"]
 
 Transcript: TypeAlias = list[tuple[Question, Any]]
-
 _READ_WRONGLY, _OURS = 2, 70
 _SECONDS = 120
 #: what an entry of an account has of its own: a random id, and the day

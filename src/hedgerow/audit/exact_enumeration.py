@@ -1,4 +1,4 @@
-r"""Exact enumeration: the whole output distribution of a method on a small case.
+"""Exact enumeration: the whole output distribution of a method on a small case.
 
 On a tiny universe every question has few possible answers once both tails are merged, so the method can be run for
 every transcript, with its exact probability. The worst log-ratio between neighbours is then computed, not bounded.
@@ -25,9 +25,7 @@ from hedgerow.privacy import Choose, Flip, Guarantee, Laplace
 from hedgerow.privacy.arrangement import PlacedOnes
 from hedgerow.privacy.questions import ArrangementQuestion, CellQuestion, CoinQuestion, Question, ThresholdQuestion
 from hedgerow.privacy.survivors import Survivors
-from hedgerow.publishers.base import Publisher, publish_with
-
-__all__ = ["output_distribution", "worst_loss"]
+from hedgerow.publisher import Publisher, publish_with
 
 #: one possible answer and its probability
 Outcome = tuple[Any, float]

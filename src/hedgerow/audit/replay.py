@@ -23,10 +23,8 @@ from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError, PromiseBroken
 from hedgerow.privacy import Guarantee, NoisyAnswers
 from hedgerow.privacy.questions import Answers, Question
-from hedgerow.publishers.base import Publisher, publish_with
+from hedgerow.publisher import Publisher, publish_with
 from hedgerow.release import Release
-
-__all__ = ["Recorder", "Replay", "Replayer", "check_replay", "release_bytes"]
 
 
 @dataclass(frozen=True)

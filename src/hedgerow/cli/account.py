@@ -10,8 +10,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option
 
-__all__ = ["command"]
-
 _COLUMNS = ("epsilon", "state", "made", "method", "out")
 
 
@@ -26,8 +24,7 @@ def command(file: str, total: str | None, unit: str | None, *, as_json: bool) ->
     Entries of publications that were killed are settled: if the release folder is in its place, the entry is "out",
     otherwise "failed: charged". Both count, because the data was queried.
     """
-    from hedgerow.io.account_charge import settle_account  # noqa: PLC0415
-    from hedgerow.io.epsilon_account import create_account  # noqa: PLC0415
+    from hedgerow.releases.account import create_account, settle_account
 
     path = Path(file)
     if total is not None and unit is not None:

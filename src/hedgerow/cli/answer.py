@@ -10,8 +10,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option, parse_pairs, show_progress, trusted_option
 
-__all__ = ["command"]
-
 _FOR_WHO_ASKS = "For whoever asks only: the exact query was used here, and was not sent."
 
 
@@ -53,7 +51,7 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     import msgspec  # noqa: PLC0415
 
     from hedgerow.jobs.answer import run_answer  # noqa: PLC0415
-    from hedgerow.retrieval.answers import CONFIDENCE  # noqa: PLC0415
+    from hedgerow.kinds.matrices.retrieval.answers import CONFIDENCE
 
     places = {name: Path(arguments[name]) if arguments[name] else None for name in ("query", "exact")}
     with show_progress():

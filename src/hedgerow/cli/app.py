@@ -24,8 +24,6 @@ from hedgerow.cli.printing import for_terminal, printable, say
 from hedgerow.errors import INTERRUPTED, HedgerowError, WriteError
 from hedgerow.progress import Outcome, outcome, register_outcome
 
-__all__ = ["app", "emit", "main"]
-
 #: the commands in order of use, with a short help for each
 COMMANDS = {
     "methods": "List the methods: kind of data, guarantee, unit, parameters, paper.",
@@ -40,7 +38,6 @@ COMMANDS = {
     "account": "List the epsilon spent on a data set, or create an account; for the owner only.",
     "demo": "Publish, evaluate and report on built-in data, in under a minute.",
 }
-
 _USAGE, _ENGINE, _OURS = 2, 4, 70
 #: set by a shell to ask for completions
 _COMPLETE = "_HEDGEROW_COMPLETE"

@@ -17,8 +17,6 @@ from hedgerow.cli.options import (
     trusted_option,
 )
 
-__all__ = ["command"]
-
 
 @click.command("attack", cls=ReadingCommand)
 @click.argument("folder", type=click.Path())

@@ -13,8 +13,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option, show_progress
 
-__all__ = ["command"]
-
 
 @click.command("demo")
 @click.option("--out", default="hedgerow-demo", type=click.Path(), show_default=True, help="The folder to write to.")

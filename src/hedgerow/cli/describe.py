@@ -9,9 +9,7 @@ import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import ReadingCommand, json_option, parse_columns, parse_pairs, reading_options, show_progress
-from hedgerow.kinds import KINDS
-
-__all__ = ["command"]
+from hedgerow.kind_registry import KINDS
 
 
 @click.command("describe", cls=ReadingCommand)
@@ -60,8 +58,8 @@ def _format(value: Any) -> str:
 
 
 def _draft(path: Path, data: Any) -> None:
-    from hedgerow.io.domains import draft_domain  # noqa: PLC0415
-    from hedgerow.io.files import write_file  # noqa: PLC0415
+    from hedgerow.formats.domains import draft_domain
+    from hedgerow.formats.files import write_file
 
     if path.exists():
         msg = f"{path} exists already; a draft does not replace it"

@@ -9,8 +9,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option
 
-__all__ = ["command"]
-
 
 @click.command("methods")
 @click.argument("name", required=False)
@@ -18,9 +16,8 @@ __all__ = ["command"]
 @json_option
 def command(name: str | None, kind: str | None, *, as_json: bool) -> None:
     """List the methods, or show the details of the method NAME."""
-    from hedgerow.kinds import KINDS  # noqa: PLC0415
-    from hedgerow.publishers.method_facts import facts_of, list_methods  # noqa: PLC0415
-    from hedgerow.publishers.registry import find_method  # noqa: PLC0415
+    from hedgerow.kind_registry import KINDS
+    from hedgerow.methods import facts_of, find_method, list_methods
 
     if name is not None:
         facts = facts_of(find_method(name))

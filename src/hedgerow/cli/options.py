@@ -9,24 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from hedgerow.kinds import KINDS, find_kind
+from hedgerow.kind_registry import KINDS, find_kind
 from hedgerow.promises import list_options
 
-__all__ = [
-    "ReadingCommand",
-    "json_option",
-    "parse_pairs",
-    "promise_options",
-    "read_against",
-    "reading_options",
-    "select_promise",
-    "show_progress",
-    "trusted_option",
-    "typed_after",
-]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
-
 trusted_option = click.option("--trusted", is_flag=True, help="Allow any size: the maker of the folder is trusted.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 
@@ -60,7 +46,7 @@ class ReadingCommand(click.Command):
             with formatter.section("Kinds of data (--kind KIND --help lists the columns and reading options of one)"):
                 formatter.write_dl([(row.name, row.summary) for row in KINDS.values()])
             return
-        from hedgerow.io.options import COMMON_OPTIONS  # noqa: PLC0415 - general help needs no reader
+        from hedgerow.formats.options import COMMON_OPTIONS
 
         codec = find_kind(kind).module("io").CODEC
         if codec.columns:

@@ -8,8 +8,6 @@ from typing import Any, cast
 
 import click
 
-__all__ = ["as_json", "for_terminal", "printable", "say"]
-
 #: the most characters of a printed line
 _LONGEST = 2_000
 

@@ -22,8 +22,6 @@ from hedgerow.cli.options import (
 )
 from hedgerow.cli.printing import say
 
-__all__ = ["command"]
-
 #: options that have the same name in a recipe
 _SAME = (
     "kind",
@@ -50,8 +48,8 @@ class _Publish(ReadingCommand):
             formatter.write_paragraph()
             formatter.write_text("With --method NAME, --help also lists the parameters of the method.")
             return
-        from hedgerow.publishers import find_method  # noqa: PLC0415
-        from hedgerow.publishers.settings import parameters_of  # noqa: PLC0415
+        from hedgerow.methods import find_method
+        from hedgerow.settings import parameters_of
 
         parameters = parameters_of(find_method(method))
         with formatter.section(f"Parameters of {method} (--set name=value)"):

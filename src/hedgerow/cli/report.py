@@ -9,8 +9,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option, show_progress, trusted_option
 
-__all__ = ["command"]
-
 
 @click.command("report")
 @click.argument("folders", nargs=-1, required=True, type=click.Path())

@@ -9,8 +9,6 @@ import click
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option, show_progress
 
-__all__ = ["command"]
-
 
 @click.command("schema")
 @click.argument("data", type=click.Path())
@@ -36,8 +34,8 @@ def command(
 
     Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
     """
-    from hedgerow.io.files import write_file  # noqa: PLC0415
-    from hedgerow.io.record_draft import draft_record_schema  # noqa: PLC0415
+    from hedgerow.formats.files import write_file
+    from hedgerow.kinds.records.draft import draft_record_schema
 
     path = Path(out)
     lists = {name: field for name, _, field in (each.partition("=") for each in split)}

@@ -22,8 +22,6 @@ from hedgerow.cli.options import (
     trusted_option,
 )
 
-__all__ = ["command"]
-
 _NOT_SATISFIED = 3
 _MARKS = {True: "yes", False: "NO", None: "?"}
 
@@ -56,7 +54,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     """
     from hedgerow.audit.folder import verify_data  # noqa: PLC0415
     from hedgerow.errors import ReadError  # noqa: PLC0415
-    from hedgerow.io.read import read  # noqa: PLC0415
+    from hedgerow.formats.read import read
     from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
     from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
     from hedgerow.progress import counting  # noqa: PLC0415
@@ -118,7 +116,7 @@ def _check_folder(folder: Path, expected: Any, key: Any, arguments: dict[str, An
 
 def _read_key(arguments: dict[str, Any]) -> Any:
     """Read the public key, if one was given."""
-    from hedgerow.io.signing import read_public_key  # noqa: PLC0415
+    from hedgerow.releases.signing import read_public_key
 
     if arguments["key"] and arguments["no_signature"]:
         msg = "--key checks a signature and --no-signature leaves it out; give one of them"
@@ -133,7 +131,7 @@ def _is_signed(place: str) -> bool:
 def _find_kind(place: Path) -> str | None:
     """The kind of data in a release folder, as it states itself; None if that cannot be read, which is said later."""
     from hedgerow.errors import HedgerowError  # noqa: PLC0415
-    from hedgerow.io.release_reader import read_manifest  # noqa: PLC0415
+    from hedgerow.releases.reader import read_manifest
 
     try:
         return read_manifest(place).kind if place.is_dir() else None

@@ -1,17 +1,18 @@
 """Data sets, and what is public about them."""
 
+from hedgerow.data.axis import Axis, Value
 from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Axis, Domain, Source, Value
-from hedgerow.data.graphs import Graph
-from hedgerow.data.labels import Labels
+from hedgerow.data.domain import Domain, Source
 from hedgerow.data.lists import Lists
-from hedgerow.data.matrices import Matrix
-from hedgerow.data.ngrams import NGrams
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.sequences import Sequences
-from hedgerow.data.sets import Sets
 from hedgerow.data.taxonomy import Taxonomy
-from hedgerow.data.trajectories import Trajectories
+from hedgerow.kinds.graphs.data import Graph
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.sequences.data import Sequences
+from hedgerow.kinds.sequences.labels import Labels
+from hedgerow.kinds.sequences.ngrams.data import NGrams
+from hedgerow.kinds.sets.data import Sets
+from hedgerow.kinds.trajectories.data import Trajectories
 
 __all__ = [
     "Axis",

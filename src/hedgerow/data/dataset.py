@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data.domain import Domain
 from hedgerow.errors import DomainError, UnsupportedGuarantee
 from hedgerow.frontiers import LOCAL, Engine
-from hedgerow.kinds import differs_by_change
-
-__all__ = ["Dataset"]
+from hedgerow.kind_registry import differs_by_change
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from hedgerow.data.axis import MOST_VALUES, Axis, Value, is_text, plain_values
+from hedgerow.data.axis import MOST_VALUES, Axis, Value, plain_values
 from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import DomainError, UndeclaredDomain
-
-__all__ = ["MOST_VALUES", "Axis", "Domain", "Source", "Value", "is_text"]
 
 #: the placeholder value of an axis without values
 _PLACEHOLDER: dict[type, tuple[Value, ...]] = {str: ("none",), int: (0,)}

@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.data.domain import Axis, is_text
+from hedgerow.data.axis import Axis, is_text
 from hedgerow.errors import DomainError
-
-__all__ = ["EXACT", "codes_over", "infer_axis", "narrow_axis", "text_of", "texts_of"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
 
 #: floats represent whole numbers below this exactly
 EXACT = 2**53

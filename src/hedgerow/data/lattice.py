@@ -13,16 +13,12 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CellRule", "Lattice", "LatticeCells", "Placed", "exact_number", "shortest_decimals"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 #: up to here floating-point numbers are told apart: whole numbers, and halves, quarters, ... in all; and multiples of
 #: another unit with the middles between them

@@ -12,20 +12,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.axis import Value
 from hedgerow.data.dataset import Dataset
-from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.domain import Domain, Source
 from hedgerow.data.encoding import narrow_axis
 from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
-from hedgerow.data.ragged_arrays import cut_lists, take_lists
 from hedgerow.data.record_encoding import encode_records, infer_domain, require_record
-from hedgerow.data.sorting import order_of_lists
 from hedgerow.errors import DomainError, InternalError, ParameterError
 from hedgerow.frontiers import SymbolLists
-
-__all__ = ["Lists", "OnBad"]
+from hedgerow.numerics.arrays import Integers, cut_lists, take_lists
+from hedgerow.numerics.sorting import order_of_lists
 
 OnBad: TypeAlias = Literal["error", "drop"]
-Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,8 +13,6 @@ from hedgerow.data.axis import Axis, Value
 from hedgerow.data.lattice import Lattice
 from hedgerow.errors import DomainError
 
-__all__ = ["NumberAxis", "axis_from_plain", "read_exact", "to_number_axis"]
-
 #: floating-point numbers represent the numbers of so many steps exactly
 _MOST_STEPS = 2**53
 #: decimal places that are looked for

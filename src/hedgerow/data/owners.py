@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import DomainError, ParameterError
-
-__all__ = ["count_earlier_records", "number_owners", "renumber_at_random", "require_owners"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
 
 
 def number_owners(persons: Iterable[Hashable], records: int) -> Integers:

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hedgerow.data.domain import Domain, Source, Value
+from hedgerow.data.axis import Value
+from hedgerow.data.domain import Domain, Source
 from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.errors import DomainError, ParameterError
-
-__all__ = ["encode_records", "infer_domain", "require_columns", "require_record"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
 
 
 def require_record(number: int, record: Iterable[Value]) -> list[Value]:

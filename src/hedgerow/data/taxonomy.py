@@ -8,14 +8,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import DomainError
 from hedgerow.frontiers import Children
+from hedgerow.numerics.arrays import Integers
 
-__all__ = ["Taxonomy"]
-
-Integers: TypeAlias = NDArray[np.int64]
 Rule: TypeAlias = Callable[[Integers], int]
 #: a tree being built: a leaf is its code, an inner node the list of its children
 Nested: TypeAlias = "int | list[Nested]"

@@ -8,14 +8,17 @@ from hedgerow.frontiers.rules import (
     AtStart,
     Children,
     Duration,
+    FirstAndLast,
+    InnerVisit,
     ListSize,
     Mask,
     NextSymbol,
     PairRank,
+    Step,
+    StepType,
     SymbolBySize,
     TransitionType,
 )
-from hedgerow.frontiers.visit_rules import FirstAndLast, InnerVisit, Step, StepType
 
 __all__ = [
     "ENGINES",

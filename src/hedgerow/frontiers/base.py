@@ -17,18 +17,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers.rows import Rule, SymbolLists
 from hedgerow.frontiers.rules import AtStart
-
-__all__ = ["ENGINES", "Counts", "Engine", "Frontier", "find_engine"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
 
 #: engines by the name that a command or a recipe gives; strings, so that none is imported before it is used
 ENGINES = {"local": "hedgerow.frontiers.local:LocalEngine"}

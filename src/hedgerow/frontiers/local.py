@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import index_ranges, weigh_co_occurrences
 from hedgerow.errors import InternalError
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
-
-__all__ = ["LOCAL", "LocalCounts", "LocalEngine", "LocalFrontier", "total_by_key"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers, index_ranges, weigh_co_occurrences
 
 #: limits for counting in a table of all keys: at most this many keys, and not far more keys than rows
 _TABLE, _SMALL, _TIMES = 1 << 27, 1 << 22, 16

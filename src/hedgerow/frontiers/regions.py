@@ -8,17 +8,14 @@ edge: the list of its two ends, the smaller one first.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.frontiers.rows import Rows, Rule
-from hedgerow.vertex_pairs import rank_pairs, unrank_pairs
-
-__all__ = ["LatticeBin", "Position", "Quadrant", "Regions", "count_cells"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.vertex_pairs import rank_pairs, unrank_pairs
 
 
 @dataclass(frozen=True, eq=False)

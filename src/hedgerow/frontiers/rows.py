@@ -5,16 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.arrays import index_ranges
-
-__all__ = ["Rows", "Rule", "SymbolLists"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers, index_ranges
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,18 +10,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.local import LOCAL, LocalCounts, LocalFrontier, total_by_key
 from hedgerow.frontiers.rows import Rule, SymbolLists
-
-__all__ = ["ShardedEngine", "ShardedFrontier"]
-
-Integers: TypeAlias = NDArray[np.int64]
+from hedgerow.numerics.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

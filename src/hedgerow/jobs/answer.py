@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.data import Domain
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import ParameterError
-from hedgerow.io.read import read
-from hedgerow.io.release_writer import open_folder
-from hedgerow.retrieval.answers import MODES, Answer, answer
-from hedgerow.retrieval.vectors import NoisyVector, vectors_of
+from hedgerow.formats.read import read
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.retrieval.answers import MODES, Answer, answer
+from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
+from hedgerow.numerics.arrays import Floats
+from hedgerow.releases.reader import open_folder
 
-__all__ = ["run_answer"]
-
-Floats: TypeAlias = NDArray[np.float64]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

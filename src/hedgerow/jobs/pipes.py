@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from hedgerow.errors import InternalError, ParameterError, WriteError
-from hedgerow.io.atomic_folder import Placement
-from hedgerow.io.codec import codec_of, explain
-from hedgerow.io.files import reason
-from hedgerow.io.release_writer import Layout
+from hedgerow.formats.codec import codec_of, explain
+from hedgerow.formats.files import reason
 from hedgerow.jobs.recipe import Job
 from hedgerow.release import Release
+from hedgerow.releases.atomic_folder import Placement
+from hedgerow.releases.writer import Layout
 from hedgerow.statement import File
-
-__all__ = ["PIPE", "Pipe", "PipePlacement", "require_pipe", "write_to_pipe"]
 
 #: the name of the folder that means standard output
 PIPE = "-"

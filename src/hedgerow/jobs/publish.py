@@ -9,25 +9,21 @@ from typing import Any, NamedTuple
 from hedgerow import progress
 from hedgerow.data import Dataset
 from hedgerow.errors import GuaranteeError, ParameterError, UnsupportedGuarantee, UselessRelease
+from hedgerow.formats.codec import codec_of
 from hedgerow.frontiers import find_engine
-from hedgerow.io.account_charge import Charge
-from hedgerow.io.atomic_folder import Placement
-from hedgerow.io.codec import codec_of
-from hedgerow.io.epsilon_account import Account
-from hedgerow.io.owners import write_owners
-from hedgerow.io.release_writer import Layout, check_free, write_folder
-from hedgerow.io.scores import check_owners_file
-from hedgerow.io.signing import read_private_key
 from hedgerow.jobs.pipes import PIPE, Pipe, PipePlacement, require_pipe, write_to_pipe
 from hedgerow.jobs.reading import read_data
 from hedgerow.jobs.recipe import Job, load_job, save_job
+from hedgerow.methods import find_method
 from hedgerow.privacy import Guarantee
-from hedgerow.publishers import Publisher, find_method
-from hedgerow.publishers.base import require_support
-from hedgerow.publishers.settings import configure, promise
+from hedgerow.publisher import Publisher, require_support
 from hedgerow.release import Release
-
-__all__ = ["Plan", "plan_job", "run_job"]
+from hedgerow.releases.account import Account, Charge
+from hedgerow.releases.atomic_folder import Placement
+from hedgerow.releases.owner_files import check_owners_file, write_owners
+from hedgerow.releases.signing import read_private_key
+from hedgerow.releases.writer import Layout, check_free, write_folder
+from hedgerow.settings import configure, promise
 
 
 class Plan(NamedTuple):

@@ -8,11 +8,9 @@ from typing import Any
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.io.domains import read_domain
-from hedgerow.io.read import read
+from hedgerow.formats.domains import read_domain
+from hedgerow.formats.read import read
 from hedgerow.jobs.recipe import Reading
-
-__all__ = ["options_of", "read_data", "with_columns"]
 
 
 def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:

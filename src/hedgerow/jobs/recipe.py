@@ -9,10 +9,8 @@ from typing import Any
 import msgspec
 
 from hedgerow.errors import InputError
-from hedgerow.io.files import write_file
-from hedgerow.io.toml import read_toml, toml_key, toml_value
-
-__all__ = ["Job", "Reading", "load_job", "save_job"]
+from hedgerow.formats.files import write_file
+from hedgerow.formats.toml import read_toml, toml_key, toml_value
 
 _PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners")
 

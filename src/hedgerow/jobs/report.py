@@ -7,12 +7,10 @@ from pathlib import Path
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.io.files import read_bytes, write_file
-from hedgerow.io.release_writer import open_folder
-from hedgerow.io.scores import check_owners_file, read_scores
+from hedgerow.formats.files import read_bytes, write_file
+from hedgerow.releases.owner_files import check_owners_file, read_scores
+from hedgerow.releases.reader import open_folder
 from hedgerow.report import report
-
-__all__ = ["run_report"]
 
 
 def run_report(folders: Sequence[Path], scores: Sequence[Path], html: Path, *, trusted: bool = False) -> None:

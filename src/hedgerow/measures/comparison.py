@@ -11,8 +11,6 @@ from hedgerow.data import Dataset
 from hedgerow.privacy import Guarantee
 from hedgerow.release import Recipe
 
-__all__ = ["Comparison", "Control"]
-
 #: upper bound on the numbers in a workload, since a recipe may come from an untrusted source
 _LARGEST = 10**12
 

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Lists
-from hedgerow.kinds import find_kind
-
-__all__ = ["describe", "describe_lists", "spread"]
+from hedgerow.kind_registry import find_kind
 
 
 def describe(data: Dataset) -> dict[str, Any]:

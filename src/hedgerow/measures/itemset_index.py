@@ -10,13 +10,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.data import Sets
+from hedgerow.kinds.sets.data import Sets
+from hedgerow.numerics.arrays import Integers
 
-__all__ = ["Itemset", "ItemsetIndex"]
-
-Integers: TypeAlias = NDArray[np.int64]
 Itemset: TypeAlias = tuple[int, ...]
 
 

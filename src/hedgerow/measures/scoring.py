@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from hedgerow.score import Better, Score, exact_score
 
-__all__ = ["Better", "compared_score", "exact_score", "mean_score", "relative_errors"]
-
 _NORMAL = 1.96
 #: sanity bound: errors are relative to at least this share of all records
 _SANITY = 0.001

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from hedgerow.data import Dataset, Domain, Graph
+from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
-from hedgerow.kinds import differs_by_change, differs_by_step
+from hedgerow.kind_registry import differs_by_change, differs_by_step
+from hedgerow.kinds.graphs.data import Graph
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 from hedgerow.privacy.numbers import NumberLike, read_number, read_whole, show
-
-__all__ = ["CorrelatedDP", "DifferentialPrivacy", "PureDP"]
 
 _SAYING = 14
 #: epsilons above these are weaker promises, and the sentence says so
 _MODERATE, _WEAK = 1, 10
 _EXTREME = Fraction(10**9)
 _MOST_EDGES = 10**6
-
 #: how neighbouring data sets differ, in the sentence and in its short form
 _ADDED = ("removed from the data or added to it", "add or remove")
 _CHANGED = ("changed", "change")

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hedgerow.data import Dataset, Domain
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import NotSatisfied
+from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
-
-__all__ = ["Distortion"]
 
 _LEAST_ROWS = 2
 

@@ -18,17 +18,8 @@ from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.numbers import is_number, read_number, show
 from hedgerow.privacy.questions import Answers
 
-__all__ = [
-    "All",
-    "Guarantee",
-    "Owners",
-    "Plain",
-    "Verdict",
-]
-
 #: how many promises can be combined
 _MOST_PARTS = 16
-
 #: the owner of each record of each output, as numbers; None where they are not known
 Owners: TypeAlias = "Mapping[str, NDArray[np.int64] | None]"
 #: a promise as plain data: texts, and lists and tables of texts
@@ -358,3 +349,23 @@ def _shown(value: Plain) -> str:
         return repr(value)
     text = value if value.isdigit() else show(read_number("number", value))
     return repr(text) if "/" in text else text
+
+
+# Syntactic privacy: promises that anyone can verify on the published data.
+#
+# A criterion shares no code with the methods that keep it: it imports neither `steps` nor publishers, and it reads the
+# output as a receiver would.
+
+
+class Criterion(Guarantee):
+    """A promise about the output itself, verified before anything is released."""
+
+    @abstractmethod
+    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the violations of each kind; never quote the data."""
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Check the output as published."""
+        for data in outputs.values():
+            self.require(data)
+        return Verdict("checked on the published data", self.violations(outputs))

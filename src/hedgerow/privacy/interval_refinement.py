@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 
 from hedgerow.privacy.rates import Bounds
 
-__all__ = ["BITS", "Bits", "RateEnclosure", "earliest_arrival", "exact_floor"]
-
 #: how many bits of a uniform number are read at first: a float represents them and half of the next
 BITS = 52
-
 #: a function that encloses the rate of a cell, to a number of digits
 RateEnclosure: TypeAlias = Callable[[int, int], Bounds]
 

@@ -22,26 +22,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, LiteralString, TypeAlias, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError, ParameterError, UnsupportedGuarantee
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import samplers
 from hedgerow.privacy.arrangement import Arrange, CellRegions
-from hedgerow.privacy.evidence import Evidence, EvidenceLog
+from hedgerow.privacy.evidence import Evidence, EvidenceLog, mass_of_cells, mass_of_survivors
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.path_budget import PathBudget
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, to_fraction
-from hedgerow.privacy.support import mass_of_cells, mass_of_survivors
 from hedgerow.privacy.survivors import CandidateSets
 
-__all__ = ["Ledger"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 Piece = TypeVar("Piece")
 Promise = TypeVar("Promise")
 

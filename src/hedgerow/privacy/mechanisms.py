@@ -1,4 +1,4 @@
-r"""Mechanisms: how a question is answered, and the privacy loss of an answer.
+"""Mechanisms: how a question is answered, and the privacy loss of an answer.
 
 A mechanism is a frozen value. `draw` answers; `loss` bounds the log-ratio of the probabilities of one answer under two
 exact answers, as an exact fraction. The replay law sums these losses.
@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Protocol, Self, TypeAlias, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError, ParameterError
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy import samplers
 from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.rates import RationalRate
 from hedgerow.privacy.shares import Shares, Spend
 
-__all__ = ["Choose", "Flip", "Laplace", "Mechanism", "require_known"]
-
-Integers: TypeAlias = NDArray[np.int64]
 M = TypeVar("M", bound="Mechanism")
-
 #: twice the difference of two exact answers below this fits int64
 _LARGEST = 2**60
 _SMALLEST = Fraction(1, 2**50)

@@ -24,18 +24,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy.interval_refinement import BITS, Bits
 from hedgerow.privacy.rates import Bounds, RationalRate
-
-__all__ = ["exact_draw", "noncentral_hypergeometric"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 LOG_ERROR = 2.0**-40
 #: weights are computed to this many standard deviations on either side of the mode, and this many more

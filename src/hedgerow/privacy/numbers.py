@@ -10,8 +10,6 @@ from typing import TypeAlias
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["NumberLike", "is_number", "read_number", "read_whole", "show"]
-
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,400}/[0-9]{1,400}"
     r"|(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,2})?%?)"
@@ -19,7 +17,6 @@ _NUMBER = re.compile(
 #: larger numbers are shown in full, since a float cannot represent them
 _LARGE = 10**18
 _LONGEST = 18
-
 NumberLike: TypeAlias = int | Fraction | Decimal | float | str
 
 

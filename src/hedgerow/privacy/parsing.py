@@ -9,8 +9,6 @@ from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.guarantee import All, Guarantee
 from hedgerow.promises import PROMISES, find_promise, interpret_options
 
-__all__ = ["build", "from_options", "from_plain", "require_plain"]
-
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
 _MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 6
 

@@ -22,23 +22,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, LiteralString, NamedTuple, TypeAlias
+from typing import Any, LiteralString, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import BudgetExceeded, InternalError
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
+from hedgerow.privacy.evidence import mass_of_cells, mass_of_survivors
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, ThresholdQuestion
 from hedgerow.privacy.shares import Shares, Spend
-from hedgerow.privacy.support import mass_of_cells, mass_of_survivors
 from hedgerow.privacy.survivors import CandidateSets
-
-__all__ = ["ArrangedNodes", "PathBudget", "SurvivingNodes"]
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 #: nodes of different forests of one ledger have different numbers
 _NODES_PER_FOREST = 1 << 40

@@ -8,38 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace, Mechanism
 from hedgerow.privacy.samplers import bits
 from hedgerow.privacy.shares import Shares
-from hedgerow.privacy.survivors import (
-    CandidateSets,
-    Survivors,
-    draw_survivors,
-    exact_survivors,
-    survivor_loss,
-)
+from hedgerow.privacy.survivors import CandidateSets, Survivors, draw_survivors, exact_survivors, survivor_loss
 
-__all__ = [
-    "Answers",
-    "ArrangementQuestion",
-    "CellQuestion",
-    "CoinQuestion",
-    "ExactAnswers",
-    "FirstQuestionHook",
-    "NoisyAnswers",
-    "Question",
-    "ThresholdQuestion",
-]
-
-Integers: TypeAlias = NDArray[np.int64]
 Q = TypeVar("Q", bound="Question")
 
 

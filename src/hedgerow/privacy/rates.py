@@ -13,11 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
-__all__ = ["Bounds", "GapRate", "Rate", "RationalRate"]
-
 #: draws at a smaller rate are made in two parts, so that floats still decide the upper one
 SMALLEST = -20
-
 Bounds = tuple[Decimal, Decimal]
 
 

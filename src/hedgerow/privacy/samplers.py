@@ -30,29 +30,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, localcontext
 from fractions import Fraction
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.interval_refinement import BITS, Bits, RateEnclosure, earliest_arrival, exact_floor
 from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
-
-__all__ = [
-    "THINNED",
-    "Bits",
-    "bernoulli_exp",
-    "bits",
-    "choose",
-    "coins",
-    "discrete_laplace",
-    "geometric",
-    "parity",
-    "successes",
-]
-
-Integers: TypeAlias = NDArray[np.int64]
 
 _CHUNK = 1 << 15
 _LOG_ERROR = 2.0**-40

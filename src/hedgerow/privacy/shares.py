@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["Shares", "Spend", "to_fraction"]
-
 
 @dataclass(frozen=True, eq=False)
 class Shares:

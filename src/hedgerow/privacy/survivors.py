@@ -28,17 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError, ParameterError
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy import samplers
 from hedgerow.privacy.interval_refinement import Bits
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.shares import Shares
 
-__all__ = ["CandidateSets", "Survivors", "draw_survivors", "exact_survivors", "survivor_loss"]
-
-Integers: TypeAlias = NDArray[np.int64]
 #: int64 codes, or Python integers where a family has more than 2**63 candidates
 CandidateCodes: TypeAlias = NDArray[Any]
-
 _VECTOR = 1 << 60
 _MOST = 1 << 25
 

@@ -11,13 +11,11 @@ from typing import Any
 
 import msgspec
 
+from hedgerow.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.errors import EngineError, ParameterError
 from hedgerow.release import Release, version
-from hedgerow.report.charts import Chart, budget_chart, data_charts, score_charts
 from hedgerow.score import Score
 from hedgerow.statement import limits_of
-
-__all__ = ["report"]
 
 _SCRIPTS = ("vega", "vega-lite", "vega-embed")
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["DEPARTMENTS", "messages", "staff"]
-
 #: the departments and the number of people in each, in the order of their rooms
 DEPARTMENTS = {"sales": 120, "support": 90, "design": 40, "engineering": 150, "finance": 30, "warehouse": 70}
-
 #: the mean number of contacts within a department and outside it; some people have many more than others
 _INSIDE, _OUTSIDE = 12.0, 3.0
 _SPREAD = 0.8

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Baskets", "shopping_baskets"]
-
 #: the items of the shop, by department
 SHELVES = {
     "bakery": ("bread", "rolls", "cake"),
@@ -17,7 +15,6 @@ SHELVES = {
     "drinks": ("juice", "beer", "wine"),
     "baby": ("nappies",),
 }
-
 #: errands: the share of customers who come for each, and the probability of each item on it
 _ERRANDS = (
     (0.34, {"bread": 0.7, "rolls": 0.5, "butter": 0.45, "milk": 0.5, "coffee": 0.25, "tea": 0.1}),

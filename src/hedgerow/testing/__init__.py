@@ -5,12 +5,12 @@
 
 from hedgerow.audit import Replay, check_replay, output_distribution, worst_loss
 from hedgerow.audit.command_replay import CommandPair, CommandReplay, check_command_replay
+from hedgerow.kinds.sequences.cases import sequences_of
+from hedgerow.kinds.sets.cases import sets_of
+from hedgerow.kinds.trajectories.cases import trajectories_of
 from hedgerow.testing.conformance import Conformance, check_publisher
 from hedgerow.testing.edge_cases import build_edge_cases
 from hedgerow.testing.mutants import changed, mutant
-from hedgerow.testing.sequences import sequences_of
-from hedgerow.testing.sets import sets_of
-from hedgerow.testing.trajectories import trajectories_of
 
 __all__ = [
     "CommandPair",

@@ -13,19 +13,12 @@ import numpy as np
 
 from hedgerow.audit.replay import check_replay, epsilon_of, release_bytes
 from hedgerow.data import Dataset, Source
-from hedgerow.errors import (
-    NotSatisfied,
-    PromiseBroken,
-    UndeclaredDomain,
-    UnsupportedGuarantee,
-)
+from hedgerow.errors import NotSatisfied, PromiseBroken, UndeclaredDomain, UnsupportedGuarantee
 from hedgerow.privacy import Criterion, Guarantee
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.privacy.parsing import from_plain
-from hedgerow.publishers.base import Publisher
+from hedgerow.publisher import Publisher
 from hedgerow.testing.edge_cases import build_edge_cases
-
-__all__ = ["Conformance", "check_publisher"]
 
 _EITHER_END = 8
 _LEAST_RELEASES = 2

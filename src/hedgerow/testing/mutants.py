@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["changed", "mutant"]
-
 Class = TypeVar("Class", bound=type)
 _SOURCE = "__source_of_mutant__"
 

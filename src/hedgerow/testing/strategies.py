@@ -6,7 +6,7 @@ from typing import Any
 
 from hedgerow.data import Dataset
 from hedgerow.errors import MissingExtra
-from hedgerow.kinds import find_kind
+from hedgerow.kind_registry import find_kind
 from hedgerow.testing.edge_cases import build_edge_cases
 
 try:
@@ -15,8 +15,6 @@ try:
 except ImportError:
     msg = "hedgerow.testing.strategies needs hypothesis; install hedgerow[testing]"
     raise MissingExtra(msg) from None
-
-__all__ = ["of_kind", "seeds"]
 
 
 def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStrategy[Any]:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from hedgerow import AdditiveNoise, Distortion, Matrix
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.publishers.matrices import additive_noise
+from hedgerow.kinds.matrices.methods import additive_noise
 from hedgerow.testing import changed
 
 FALSE_ALARM = 1e-6

@@ -10,18 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tree_cases import FullSearch, forest_of, record_sets
 
-from hedgerow.data.records import VertexTable
 from hedgerow.errors import NotSatisfied
+from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+from hedgerow.kinds.records.data import VertexTable
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, build_classes, multipliers
+from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, bucket_codes
+from hedgerow.kinds.records.methods.clustree.publisher import ClusTree, anonymise, attach_leftovers, join_records
 from hedgerow.privacy import All
-from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
-from hedgerow.publishers.records.clustree.blocks import join_records
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import build_classes, multipliers
-from hedgerow.publishers.records.clustree.forest import bucket_codes
-from hedgerow.publishers.records.clustree.generalisation import anonymise
-from hedgerow.publishers.records.clustree.leftovers import attach_leftovers
-from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.publisher import ClusTree
 
 METHODS = st.builds(
     ClusTree,

@@ -9,12 +9,9 @@ from thesis_records import axis_of, five_students, small, two_students_with_eval
 from tree_cases import as_vertex, forest_of, merge_in_order, savings_of
 from tree_oracle import Oracle, Vertex, show
 
-from hedgerow.data.hierarchy import Hierarchy
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import class_bound, multipliers
-from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
-from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.representative import Representative
+from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, HistogramBound, class_bound, multipliers
+from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Representative
 
 #: of the pairs of five students: the cost, which the bound reaches
 PAIRS = [((0, 1), Fraction(127, 35)), ((2, 3), Fraction(62, 35)), ((2, 4), Fraction(1, 5)), ((3, 4), Fraction(62, 35))]

@@ -10,17 +10,14 @@ from thesis_records import SMALL, SMALL_DOMAIN, five_students, small
 from tree_cases import forest_of, record_sets, savings_of
 from tree_oracle import Oracle, Vertex
 
-from hedgerow.data.records import Records
 from hedgerow.errors import NotSatisfied, ParameterError, UnsupportedGuarantee
+from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, RunningMoments, build_classes
+from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Representative
+from hedgerow.kinds.records.methods.clustree.publisher import ClusTree, bound_published
 from hedgerow.privacy import PureDP
-from hedgerow.privacy.tree_criteria import KAnonymity, LDiversity
 from hedgerow.progress import counting, listening
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import RunningMoments, build_classes
-from hedgerow.publishers.records.clustree.feasibility import bound_published
-from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.publisher import ClusTree
-from hedgerow.publishers.records.clustree.representative import Representative
 
 
 class _Line21(Oracle):

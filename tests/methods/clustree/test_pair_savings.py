@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from tree_cases import as_vertex, forest_of, merge_in_order, record_sets, savings_of
 from tree_oracle import Oracle, Vertex, show
 
-from hedgerow.data.domain import Axis
-from hedgerow.data.hierarchy import Hierarchy
-from hedgerow.publishers.records.clustree.histogram_bound import HistogramBound
-from hedgerow.publishers.records.clustree.label_losses import LabelLosses
-from hedgerow.publishers.records.clustree.representative import Representative
+from hedgerow.data.axis import Axis
+from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.methods.clustree.classes import HistogramBound
+from hedgerow.kinds.records.methods.clustree.forest import LabelLosses, Representative
 
 CAPS = st.sampled_from([None, 1, 2])
 

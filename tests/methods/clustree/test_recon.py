@@ -7,11 +7,10 @@ import pytest
 from project import ROOT
 from tree_cases import FullSearch, forest_of
 
-from hedgerow.privacy.tree_criteria import LDiversity
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import build_classes
-from hedgerow.publishers.records.clustree.mapping import MAPPINGS
-from hedgerow.publishers.records.clustree.publisher import ClusTree
+from hedgerow.kinds.records.criterion import LDiversity
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, build_classes
+from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS
+from hedgerow.kinds.records.methods.clustree.publisher import ClusTree
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from recon import Recon, recon

@@ -10,8 +10,8 @@ from figures import write_figures
 from tree_attackers import attack, draw_students
 
 from hedgerow import KAnonymity, LDiversity, find_method
-from hedgerow.data.records import Records
 from hedgerow.errors import NotSatisfied
+from hedgerow.kinds.records.data import Records
 from hedgerow.privacy.guarantee import Verdict
 from hedgerow.testing import changed
 

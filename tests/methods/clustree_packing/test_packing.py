@@ -15,18 +15,16 @@ from tree_cases import forest_of, record_sets
 
 from hedgerow import ClusTree, KAnonymity, LDiversity, find_method
 from hedgerow.data import Domain
-from hedgerow.data.domain import Axis, Source
-from hedgerow.data.record_schema import RecordSchema, VertexType
-from hedgerow.data.records import Records
+from hedgerow.data.axis import Axis
+from hedgerow.data.domain import Source
 from hedgerow.errors import NotSatisfied
+from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, Clustering, build_classes
+from hedgerow.kinds.records.methods.clustree.forest import Representative
+from hedgerow.kinds.records.methods.clustree_packing import ClusTreePacking, expected_share, match_pairs, pack_greedily
+from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.privacy import All
 from hedgerow.progress import listening
-from hedgerow.publishers.records.clustree.class_search import ClassSearch
-from hedgerow.publishers.records.clustree.clustering import Clustering, build_classes
-from hedgerow.publishers.records.clustree.representative import Representative
-from hedgerow.publishers.records.clustree_packing.greedy_packing import expected_share, pack_greedily
-from hedgerow.publishers.records.clustree_packing.pair_matching import match_pairs
-from hedgerow.publishers.records.clustree_packing.publisher import ClusTreePacking
 from hedgerow.testing import mutant
 
 PROMISES = st.sampled_from(

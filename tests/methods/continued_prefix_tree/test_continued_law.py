@@ -12,19 +12,11 @@ from laws import sequences_over, worst
 
 from hedgerow import PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
-from hedgerow.publishers.sequences.continued_prefix_tree import marginals, publisher
-from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.publishers.sequences.prefix_tree.group_tests import END
-from hedgerow.publishers.sequences.prefix_tree.growing import Growth
-from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
-from hedgerow.testing import (
-    changed,
-    check_publisher,
-    check_replay,
-    mutant,
-    strategies,
-    trajectories_of,
-)
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as marginals
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, Thresholds
+from hedgerow.testing import changed, check_publisher, check_replay, mutant, strategies, trajectories_of
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")
 PERSON = PureDP(epsilon=1, unit="person")

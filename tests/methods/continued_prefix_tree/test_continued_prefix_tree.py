@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import ParameterError
-from hedgerow.publishers.sequences.continued_prefix_tree.marginals import Marginals, part_for_places
-from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import TimeAnswers
-from hedgerow.publishers.sequences.continued_prefix_tree.transitions import TransitionTypeCounts
-from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import Marginals, TimeAnswers, TransitionTypeCounts
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree, part_for_places
+from hedgerow.kinds.sequences.methods.prefix_tree.model import NoisyTree
 
 UNIT = PureDP(epsilon=1, unit="sequence")
 

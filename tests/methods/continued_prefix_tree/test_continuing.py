@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, Sequences
 from hedgerow.frontiers import TransitionType
-from hedgerow.publishers.sequences.continued_prefix_tree import lookup
-from hedgerow.publishers.sequences.continued_prefix_tree.continuing import calibrate, continue_sequences
-from hedgerow.publishers.sequences.continued_prefix_tree.lookup import KeyIndex, PairSet
-from hedgerow.publishers.sequences.continued_prefix_tree.rejection_sampling import RejectionSampler
-from hedgerow.publishers.sequences.continued_prefix_tree.transitions import Transitions, TransitionTypeCounts
-from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
-from hedgerow.steps.systematic_sampling import WeightedLabels
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import model as lookup
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import calibrate, continue_sequences
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
+    KeyIndex,
+    PairSet,
+    RejectionSampler,
+    Transitions,
+    TransitionTypeCounts,
+)
+from hedgerow.kinds.sequences.methods.prefix_tree.model import NoisyTree
+from hedgerow.numerics.sampling import WeightedLabels
 
 NO_TYPES = TransitionTypeCounts(np.zeros((2, 4), np.int64), 1.0)
 #: there is one time only

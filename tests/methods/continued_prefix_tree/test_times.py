@@ -15,20 +15,21 @@ from project import ROOT
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.audit import release_bytes
+from hedgerow.formats.files import Ending
 from hedgerow.frontiers import Duration
-from hedgerow.io.files import Ending
-from hedgerow.io.release_writer import Layout, write_folder
-from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.publishers.sequences.continued_prefix_tree.shrinkage import differs_from_model, shrink
-from hedgerow.publishers.sequences.continued_prefix_tree.time_assignment import Journeys, TimeAssignment
-from hedgerow.publishers.sequences.continued_prefix_tree.time_estimates import (
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import Journeys, TimeAssignment
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     TimeAnswers,
+    differs_from_model,
     last_times,
+    shrink,
     start_times,
     starts_by_size,
     time_blocks,
 )
-from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
+from hedgerow.kinds.sequences.methods.prefix_tree.model import NoisyTree
+from hedgerow.releases.writer import Layout, write_folder
 
 HOURS = 24
 PLACES = 384

@@ -11,11 +11,12 @@ from laws import worst
 
 from hedgerow import Domain, PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as marginals
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as time_questions
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
+from hedgerow.kinds.sequences.methods.prefix_tree.model import place_groups
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.continued_prefix_tree import marginals, time_questions
-from hedgerow.publishers.sequences.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.publishers.sequences.prefix_tree.place_groups import place_groups
+from hedgerow.publisher import publish_with
 from hedgerow.testing import changed, check_publisher, check_replay
 
 TRAJECTORY = PureDP(epsilon=1, unit="trajectory")

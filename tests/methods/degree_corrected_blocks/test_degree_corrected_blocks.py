@@ -10,16 +10,12 @@ from scipy import stats
 
 from hedgerow import DegreeCorrectedBlocks, GuaranteeError, PureDP, RandomGraph
 from hedgerow.frontiers import Regions
-from hedgerow.publishers.graphs import degree_corrected_blocks as publisher
-from hedgerow.publishers.graphs.degree_mixture import (
-    estimate_degrees,
-    fit_mixture,
-    noisy_poisson,
-)
-from hedgerow.publishers.graphs.edge_placement import fit_weights, place_edges
-from hedgerow.publishers.graphs.leaf_counts import fit_to_total, fit_tree
+from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow.kinds.graphs.methods import degree_corrected_blocks as publisher
+from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees, fit_mixture, noisy_poisson
+from hedgerow.kinds.graphs.methods.edge_placement import fit_weights, place_edges
+from hedgerow.kinds.graphs.methods.tree_model import fit_to_total, fit_tree
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of
 
 EDGE = PureDP(epsilon=1, unit="edge")
 

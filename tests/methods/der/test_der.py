@@ -14,17 +14,16 @@ from project import VECTORS
 
 from hedgerow import DER, DegreeCorrectedBlocks, PureDP
 from hedgerow.audit import Recorder
-from hedgerow.data.domain import MOST_VALUES
+from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import LatticeBin, Regions
+from hedgerow.kinds.graphs.cases import from_vector, graph_of
+from hedgerow.kinds.graphs.methods import der as split_points
+from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE, UNITS, SplitPoints, TreeBudget, least_cells
+from hedgerow.kinds.graphs.methods.region_tree import combine
+from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_share, level_shares
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.graphs.der import split_points
-from hedgerow.publishers.graphs.der.budgets import TreeBudget, least_cells
-from hedgerow.publishers.graphs.der.split_points import IMPOSSIBLE, UNITS, SplitPoints
-from hedgerow.publishers.graphs.level_shares import MOST_DEPTHS, greatest_height, level_share, level_shares
-from hedgerow.publishers.graphs.region_tree import combine
-from hedgerow.testing.graphs import from_vector, graph_of
+from hedgerow.publisher import publish_with
 
 VECTOR = json.loads((VECTORS / "der.json").read_text())
 EDGE = PureDP(epsilon=1, unit="edge")

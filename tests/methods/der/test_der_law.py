@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import DER, GuaranteeError, PureDP
-from hedgerow.publishers.graphs.der import exploration, split_points
+from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow.kinds.graphs.methods import der as exploration
+from hedgerow.kinds.graphs.methods import der as split_points
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of
 
 EDGE = PureDP(epsilon=1, unit="edge")
 

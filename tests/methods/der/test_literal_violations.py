@@ -16,8 +16,8 @@ import pytest
 from der_literal import NEVER, PrintedDER, adjacency, all_graphs, redrawn_law
 
 from hedgerow import PureDP, find_method
+from hedgerow.kinds.graphs.cases import graph_of
 from hedgerow.testing import check_replay, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of
 
 ROUNDING = 1e-9
 GRAPHS = all_graphs(4)

@@ -19,14 +19,13 @@ from hedgerow import Domain, PureDP, Sets
 from hedgerow.audit import Recorder
 from hedgerow.data import Taxonomy
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.kinds.sets.methods.diffpart import publisher
+from hedgerow.kinds.sets.methods.diffpart.model import HierarchyCuts, SubPartitions
+from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart
 from hedgerow.privacy import ExactAnswers, Shares, path_budget
 from hedgerow.privacy.questions import CellQuestion
 from hedgerow.privacy.survivors import Survivors
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sets.diffpart import publisher
-from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
-from hedgerow.publishers.sets.diffpart.publisher import DiffPart
-from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
+from hedgerow.publisher import publish_with
 from hedgerow.testing import changed, check_publisher, mutant, output_distribution, sets_of
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())

@@ -9,7 +9,7 @@ import pytest
 from printed import TwoStageDiffPart
 from test_diffpart import RAW, published_law
 
-from hedgerow.publishers.sets.diffpart.publisher import DiffPart
+from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart
 
 COUNTS = range(30)
 HIGH = 60

@@ -14,8 +14,7 @@ from project import VECTORS
 from hedgerow import Domain
 from hedgerow.data import Taxonomy
 from hedgerow.errors import DomainError
-from hedgerow.publishers.sets.diffpart.hierarchy_cuts import HierarchyCuts
-from hedgerow.publishers.sets.diffpart.sub_partitions import SubPartitions
+from hedgerow.kinds.sets.methods.diffpart.model import HierarchyCuts, SubPartitions
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
 

@@ -15,7 +15,7 @@ from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.audit import Recorder, output_distribution
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.privacy import ExactAnswers
-from hedgerow.publishers.base import publish_with
+from hedgerow.publisher import publish_with
 from hedgerow.testing import sets_of
 
 VECTOR = json.loads((VECTORS / "flat-laplace.json").read_text())

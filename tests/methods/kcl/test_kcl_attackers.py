@@ -10,7 +10,7 @@ from figures import write_figures
 from visit_attackers import ATTACKED, Database, attack, draw_database
 
 from hedgerow import KCL, find_method
-from hedgerow.data import Trajectories
+from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.privacy.guarantee import Verdict
 from hedgerow.testing import changed
 

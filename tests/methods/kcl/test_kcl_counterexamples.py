@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from kcl_cases import arrays_of, operations_of, state_of, violating
 
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import Operation
-from hedgerow.publishers.trajectories.kcl.utility_loss import Instances
+from hedgerow.kinds.trajectories.methods.kcl import Instances, Operation
 
 
 def printed_test(sets, flags, k, c, listed, pair, key, longest):

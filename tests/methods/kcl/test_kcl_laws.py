@@ -22,16 +22,18 @@ from kcl_cases import (
     violating,
 )
 
-from hedgerow.data.frequent_subsequences import mine_maximal_frequent
-from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy import violation_counts
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.privacy.violation_counts import count_violations
-from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import Operation, occurrences_of
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, FrequentSequences
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
+from hedgerow.kinds.trajectories import criterion as violation_counts
+from hedgerow.kinds.trajectories.criterion import KCL, count_violations
+from hedgerow.kinds.trajectories.methods.kcl import (
+    METRICS,
+    FrequentSequences,
+    LocalSuppression,
+    Operation,
+    occurrences_of,
+    suppress_globally,
+)
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
+from hedgerow.kinds.trajectories.subsequences import mine_maximal_frequent, mine_sequences
 
 
 @given(databases())

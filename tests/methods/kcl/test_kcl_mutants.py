@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hedgerow.errors import NotSatisfied
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl import global_suppression, publisher, suppression_input
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import SuppressionState
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.samples.walks import Walks, walks
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.methods import kcl as global_suppression
+from hedgerow.kinds.trajectories.methods import kcl as publisher
+from hedgerow.kinds.trajectories.methods import kcl as suppression_input
+from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression, SuppressionState
+from hedgerow.kinds.trajectories.walks import Walks, walks
 from hedgerow.testing import changed
 
 PROMISE = KCL(k=5, c="30%", l=3, sensitive=["diagnosis=HIV"])

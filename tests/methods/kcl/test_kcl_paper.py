@@ -10,14 +10,18 @@ import pytest
 from kcl_cases import arrays_of, minimal, operations_of, state_of, trajectories, violating
 from project import VECTORS
 
-from hedgerow.data import Trajectories
-from hedgerow.data.frequent_subsequences import compare_maximal_frequent, mine_maximal_frequent
-from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl.global_suppression import suppress_globally
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import Operation, OperationQueue, occurrences_of
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.publishers.trajectories.kcl.utility_loss import FrequentSequences, Instances
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.methods.kcl import (
+    FrequentSequences,
+    Instances,
+    LocalSuppression,
+    Operation,
+    OperationQueue,
+    occurrences_of,
+    suppress_globally,
+)
+from hedgerow.kinds.trajectories.subsequences import compare_maximal_frequent, mine_maximal_frequent, mine_sequences
 
 VECTOR = json.loads((VECTORS / "kcl.json").read_text())
 NAMES = ["a1", "d2", "b3", "e4", "c5", "f6", "c7", "e8", "e9"]

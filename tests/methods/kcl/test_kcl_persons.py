@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, find_method, read_release
-from hedgerow.data.subsequences import VisitArrays
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.io.owners import write_owners
-from hedgerow.io.release_writer import write_release
-from hedgerow.privacy.violation_counts import count_violations
-from hedgerow.publishers.trajectories.kcl.greedy_suppression import PersonSuppressionState
-from hedgerow.publishers.trajectories.kcl_reinsertion import reinsertion
+from hedgerow.kinds.trajectories.criterion import count_violations
+from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
+from hedgerow.kinds.trajectories.methods.kcl import PersonSuppressionState
+from hedgerow.kinds.trajectories.subsequences import VisitArrays
+from hedgerow.releases.owner_files import write_owners
+from hedgerow.releases.writer import write_release
 from hedgerow.testing import changed
 
 METHODS = {

@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from kcl_cases import trajectories
 
-from hedgerow.data import Domain, Trajectories
+from hedgerow.data import Domain
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.evaluate import evaluate
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.privacy.violation_counts import count_violations
-from hedgerow.publishers.trajectories.kcl import greedy_suppression
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
+from hedgerow.kinds.trajectories.criterion import KCL, count_violations
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.methods import kcl as greedy_suppression
+from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
 
 METHODS = [LocalSuppression, SuppressionWithReinsertion]
 

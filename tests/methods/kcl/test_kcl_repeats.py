@@ -10,8 +10,8 @@ from terminal import run
 from hedgerow import KCL, Domain, LocalSuppression, Trajectories
 from hedgerow.audit.folder import verify_folder
 from hedgerow.errors import NotSatisfied
-from hedgerow.io.release_writer import write_release
-from hedgerow.privacy import kcl_criterion
+from hedgerow.kinds.trajectories import criterion as kcl_criterion
+from hedgerow.releases.writer import write_release
 from hedgerow.testing import changed
 
 A, B = ("a", 8), ("b", 8)

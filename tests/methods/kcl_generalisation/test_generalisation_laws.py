@@ -15,13 +15,14 @@ from figures import write_figures
 
 from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
-from hedgerow.data.place_time_levels import PlaceTimeLevels
 from hedgerow.errors import DomainError
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl_generalisation import give_back, refine
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import Labelling
-from hedgerow.publishers.trajectories.kcl_generalisation.objective import measure_utility
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as give_back
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as refine
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import measure_utility
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Labelling
 from hedgerow.testing import changed
 
 CASES = range(1_000, 1_060)

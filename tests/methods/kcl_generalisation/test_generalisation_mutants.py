@@ -12,11 +12,13 @@ from test_generalisation_laws import IN_ORDER
 from test_generalisation_settings import test_one_place_keeps_what_fits_beside_what_is_known
 from test_generalisation_vectors import test_records_are_sets, test_whole_groups_only
 
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
 from hedgerow.errors import NotSatisfied
-from hedgerow.publishers.trajectories.kcl_generalisation import fine_visits, give_back, peeling, refine
-from hedgerow.publishers.trajectories.kcl_generalisation.fine_visits import FineVisits
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as give_back
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as peeling
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as refine
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import support as fine_visits
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 from hedgerow.testing import changed
 
 #: databases that are tried until a bug shows

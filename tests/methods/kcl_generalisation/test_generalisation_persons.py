@@ -12,9 +12,9 @@ from coarse_cases import count_breaches, random_case, released
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
-from hedgerow.data.coarse_trajectories import CoarseTrajectories
-from hedgerow.privacy.label_criterion import count_label_faults
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.label_criterion import count_label_faults
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Support
 from hedgerow.testing import changed
 
 PLACES = ["quay", "pier", "mall"]

@@ -11,8 +11,8 @@ from coarse_cases import explain_line, lines_of, random_case, visits_under
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import support as combinations
 from hedgerow.progress import counting
-from hedgerow.publishers.trajectories.kcl_generalisation import combinations
 
 PLACE = Axis(tuple(f"p{n}" for n in range(16)), tuple((f"h{n // 8}", f"q{n // 4}", f"t{n // 2}") for n in range(16)))
 PROMISE = KCL(k=3, l=2, c="60%", sensitive=["ill=flu"])

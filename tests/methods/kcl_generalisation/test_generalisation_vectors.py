@@ -12,14 +12,17 @@ from project import VECTORS
 
 from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
-from hedgerow.data.place_time_levels import PlaceTimeLevels
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl_generalisation.give_back import climb, grow
-from hedgerow.publishers.trajectories.kcl_generalisation.objective import measure_utility
-from hedgerow.publishers.trajectories.kcl_generalisation.peeling import peel
-from hedgerow.publishers.trajectories.kcl_generalisation.refine import refine
-from hedgerow.publishers.trajectories.kcl_generalisation.search import find_best_node
-from hedgerow.publishers.trajectories.kcl_generalisation.support import Support
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
+    climb,
+    find_best_node,
+    grow,
+    measure_utility,
+    peel,
+    refine,
+)
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Support
 
 VECTOR = json.loads((VECTORS / "kcl-generalisation.json").read_text())
 PLACES = Axis(tuple(VECTOR["places"]["values"]), tuple(map(tuple, VECTOR["places"]["paths"])))

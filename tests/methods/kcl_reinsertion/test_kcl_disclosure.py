@@ -11,16 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kcl_cases import databases, promise_for, trajectories
 
-from hedgerow.data import Trajectories
 from hedgerow.evaluate import evaluate
-from hedgerow.measures.record_linkage import _InformedAttacker, truly_beyond
-from hedgerow.measures.visits import Visits
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS
-from hedgerow.publishers.trajectories.kcl_reinsertion import reinsertion
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
-from hedgerow.samples.walks import Walks, walks
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
+from hedgerow.kinds.trajectories.methods.kcl import METRICS, LocalSuppression
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
+from hedgerow.kinds.trajectories.record_linkage import Visits, _InformedAttacker, truly_beyond
+from hedgerow.kinds.trajectories.walks import Walks, walks
 
 WAYS = [
     *(LocalSuppression(mode=mode, metric=metric, k_prime=2) for mode in ("local", "global") for metric in METRICS),

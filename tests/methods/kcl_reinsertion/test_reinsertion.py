@@ -9,16 +9,17 @@ import pytest
 from kcl_cases import trajectories
 from project import VECTORS
 
-from hedgerow.data import Trajectories
-from hedgerow.data.subsequences import mine_sequences
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl import suppression_input
-from hedgerow.publishers.trajectories.kcl.publisher import LocalSuppression
-from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, Instances
-from hedgerow.publishers.trajectories.kcl_reinsertion import batch_suppression, publisher, reinsertion
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
-from hedgerow.samples.walks import Walks, walks
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.methods import kcl as suppression_input
+from hedgerow.kinds.trajectories.methods import kcl_reinsertion as batch_suppression
+from hedgerow.kinds.trajectories.methods import kcl_reinsertion as publisher
+from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
+from hedgerow.kinds.trajectories.methods.kcl import METRICS, Instances, LocalSuppression
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
+from hedgerow.kinds.trajectories.subsequences import mine_sequences
+from hedgerow.kinds.trajectories.walks import Walks, walks
 
 VIOLATING = reinsertion._violating
 

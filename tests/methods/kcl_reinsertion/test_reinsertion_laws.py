@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kcl_cases import arrays_of, databases, left_of, promise_for, promise_of, trajectories, violating
 
-from hedgerow.data.subsequences import mine_sequences
-from hedgerow.privacy.kcl_criterion import KCL
-from hedgerow.publishers.trajectories.kcl.utility_loss import METRICS, Instances
-from hedgerow.publishers.trajectories.kcl_reinsertion.batch_suppression import BatchState, suppress_in_batches
-from hedgerow.publishers.trajectories.kcl_reinsertion.publisher import SuppressionWithReinsertion
-from hedgerow.publishers.trajectories.kcl_reinsertion.reinsertion import reinsert
+from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.methods.kcl import METRICS, Instances
+from hedgerow.kinds.trajectories.methods.kcl_reinsertion import (
+    BatchState,
+    SuppressionWithReinsertion,
+    reinsert,
+    suppress_in_batches,
+)
+from hedgerow.kinds.trajectories.subsequences import mine_sequences
 
 
 @given(databases(), st.sampled_from(sorted(METRICS)))

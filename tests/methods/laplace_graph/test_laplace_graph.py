@@ -13,11 +13,11 @@ from scipy import stats
 
 from hedgerow import CorrelatedDP, LaplaceGraph, PureDP
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow.kinds.graphs.methods import memory_limits
+from hedgerow.numerics.vertex_pairs import count_pairs
 from hedgerow.privacy import survivors
-from hedgerow.publishers.graphs import memory_limits
 from hedgerow.testing import check_publisher, check_replay, mutant
-from hedgerow.testing.graphs import graph_of
-from hedgerow.vertex_pairs import count_pairs
 
 EDGE = PureDP(epsilon=1, unit="edge")
 VECTOR = json.loads((VECTORS / "laplace-graph.json").read_text())["false edges"]

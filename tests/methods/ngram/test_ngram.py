@@ -14,17 +14,16 @@ from hypothesis import strategies as st
 from project import VECTORS
 
 from hedgerow import PureDP
-from hedgerow.data import Domain, Sequences
+from hedgerow.data import Domain
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import NextSymbol
+from hedgerow.kinds.sequences.data import Sequences
+from hedgerow.kinds.sequences.methods.ngram import draw as joining
+from hedgerow.kinds.sequences.methods.ngram.draw import Grams, extend, integer_grams
+from hedgerow.kinds.sequences.methods.ngram.model import ExplorationTree, fill_missing
+from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration, NGram, _LiveGrams
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers, NoisyAnswers, ThresholdQuestion
 from hedgerow.privacy.shares import Shares
-from hedgerow.publishers.sequences.ngram import joining
-from hedgerow.publishers.sequences.ngram.exploration import Exploration, _LiveGrams
-from hedgerow.publishers.sequences.ngram.exploration_tree import ExplorationTree
-from hedgerow.publishers.sequences.ngram.joining import Grams, extend, integer_grams
-from hedgerow.publishers.sequences.ngram.missing_counts import fill_missing
-from hedgerow.publishers.sequences.ngram.publisher import NGram
 from hedgerow.testing import changed
 
 VECTOR = json.loads((VECTORS / "ngram.json").read_text())

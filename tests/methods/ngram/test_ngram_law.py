@@ -10,10 +10,9 @@ from laws import sequences_over, worst
 
 from hedgerow import PureDP
 from hedgerow.errors import GuaranteeError
+from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration, NGram
+from hedgerow.kinds.sequences.methods.ngram_markov.publisher import NGramMarkov
 from hedgerow.privacy import Laplace
-from hedgerow.publishers.sequences.ngram.exploration import Exploration
-from hedgerow.publishers.sequences.ngram.publisher import NGram
-from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
 from hedgerow.testing import changed, check_publisher
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")

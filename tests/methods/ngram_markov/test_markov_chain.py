@@ -9,17 +9,20 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.frontiers import NextSymbol
-from hedgerow.privacy.questions import ExactAnswers, NoisyAnswers
-from hedgerow.publishers.sequences.ngram.exploration import Exploration
-from hedgerow.publishers.sequences.ngram_markov.chain_states import chain_states, forward_chain
-from hedgerow.publishers.sequences.ngram_markov.flow_balance import _first_order, balanced_chain, sequence_count
-from hedgerow.publishers.sequences.ngram_markov.markov_chain import (
+from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration
+from hedgerow.kinds.sequences.methods.ngram_markov.model import (
     MarkovChain,
+    _first_order,
     _sample,
+    balanced_chain,
+    chain_states,
     correct_lengths,
+    forward_chain,
     sample_sequences,
+    sequence_count,
 )
-from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.numerics.projections import project_to_simplex
+from hedgerow.privacy.questions import ExactAnswers, NoisyAnswers
 
 
 def walks(records=4_000, items=4, seed=3):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.publishers.sequences.ngram.exploration import Exploration
-from hedgerow.publishers.sequences.ngram_markov.publisher import NGramMarkov
+from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration
+from hedgerow.kinds.sequences.methods.ngram_markov.publisher import NGramMarkov
 from hedgerow.testing import changed, check_publisher, mutant
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")

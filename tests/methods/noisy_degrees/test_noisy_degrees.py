@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hedgerow import GuaranteeError, NoisyDegrees, PureDP
+from hedgerow.kinds.graphs.cases import graph_of
 from hedgerow.testing import check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of
 
 EDGE = PureDP(epsilon=1, unit="edge")
 

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from pairwise_cases import BRANCHES, UNIT, banded, forced
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
-from hedgerow.publishers.sets.pairwise_marginals import size_bands
-from hedgerow.publishers.sets.pairwise_marginals.dealing import deal_by_band
-from hedgerow.publishers.sets.pairwise_marginals.population import Population
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import weigh_by_size
-from hedgerow.publishers.sets.pairwise_marginals.size_bands import SizeBands
-from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram, upper_edges
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
+    SizeBands,
+    SizeHistogram,
+    deal_by_band,
+    upper_edges,
+    weigh_by_size,
+)
+from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import Population
 from hedgerow.testing import changed, check_replay, mutant, sets_of, strategies
 
 CLEAR = PureDP(epsilon=8, unit="record")

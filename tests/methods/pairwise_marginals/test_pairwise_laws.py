@@ -14,19 +14,22 @@ from pairwise_cases import BRANCHES, forced, labels, require_item_sensitivity, r
 
 from hedgerow import Domain, PairwiseMarginals, PureDP, Sets
 from hedgerow.audit import Recorder
-from hedgerow.privacy import ExactAnswers, NoisyAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sets.pairwise_marginals import (
-    item_bound,
-    item_estimates,
-    pair_selection,
-    publisher,
-    size_bands,
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_bound
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as weights_module
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as pair_selection
+from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
+    SizeHistogram,
+    posterior_means,
+    size_bins,
+    upper_edges,
+    weigh_by_pairs,
+    weigh_by_size,
 )
-from hedgerow.publishers.sets.pairwise_marginals import record_weights as weights_module
-from hedgerow.publishers.sets.pairwise_marginals.posterior_means import posterior_means
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import weigh_by_pairs, weigh_by_size
-from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram, size_bins, upper_edges
+from hedgerow.privacy import ExactAnswers, NoisyAnswers
+from hedgerow.publisher import publish_with
 from hedgerow.testing import check_replay, mutant, sets_of, strategies
 
 RECORD = PureDP(epsilon=1, unit="record")

@@ -14,12 +14,16 @@ from pairwise_model import head_parts, law, records_of, some_model, transitions
 from project import VECTORS
 
 from hedgerow import PureDP
-from hedgerow.publishers.sets.pairwise_marginals import dealing
-from hedgerow.publishers.sets.pairwise_marginals.dealing import deal
-from hedgerow.publishers.sets.pairwise_marginals.metropolis_moves import Proposals, move
-from hedgerow.publishers.sets.pairwise_marginals.pair_selection import select_pairs, share_seen
-from hedgerow.publishers.sets.pairwise_marginals.population import Population
-from hedgerow.publishers.sets.pairwise_marginals.resampling import resample_by_size
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as dealing
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import deal
+from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import (
+    Population,
+    Proposals,
+    move,
+    resample_by_size,
+    select_pairs,
+    share_seen,
+)
 
 VECTOR = json.loads((VECTORS / "pairwise-marginals.json").read_text())
 #: items, head, size of the record: with a long tail, a short one, and none

@@ -12,16 +12,14 @@ from test_pairwise_vectors import test_exact_vectors as exact_vectors
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
 from hedgerow.frontiers import LocalFrontier
-from hedgerow.publishers.sets.pairwise_marginals import (
-    dealing,
-    metropolis_moves,
-    model_fit,
-    posterior_means,
-    publisher,
-    record_weights,
-    size_bands,
-)
-from hedgerow.publishers.sets.pairwise_marginals.publisher import SizeHistogram
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as dealing
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as posterior_means
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as record_weights
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as metropolis_moves
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as model_fit
+from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import SizeHistogram
 from hedgerow.testing import changed, check_replay, mutant, sets_of
 
 RECORD = PureDP(epsilon=1, unit="record")

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 from project import VECTORS
 
-from hedgerow.publishers.sets.pairwise_marginals.independent_items import fit_independent_items
-from hedgerow.publishers.sets.pairwise_marginals.item_bound import choose_item_bound
-from hedgerow.publishers.sets.pairwise_marginals.posterior_means import adjust_total, posterior_means, shrink
-from hedgerow.publishers.sets.pairwise_marginals.record_weights import weigh_by_pairs, weigh_by_size
-from hedgerow.publishers.sets.pairwise_marginals.size_histogram import SizeHistogram, size_bins, upper_edges
-from hedgerow.steps.isotonic import isotonic_regression
-from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
+    SizeHistogram,
+    adjust_total,
+    choose_item_bound,
+    fit_independent_items,
+    posterior_means,
+    shrink,
+    size_bins,
+    upper_edges,
+    weigh_by_pairs,
+    weigh_by_size,
+)
+from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
 from hedgerow.testing import sets_of
 
 VECTOR = json.loads((VECTORS / "pairwise-marginals.json").read_text())

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from printed import pushed_down, rounded_each
 from scipy import optimize
 
-from hedgerow.publishers.sequences.prefix_tree.constrained_inference import path_estimates, project_children
-from hedgerow.publishers.sequences.prefix_tree.noisy_tree import NoisyTree
-from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings
-from hedgerow.publishers.sequences.prefix_tree.tree_least_squares import least_squares
-from hedgerow.steps.isotonic import isotonic_regression
+from hedgerow.kinds.sequences.methods.prefix_tree.model import (
+    NoisyTree,
+    count_endings,
+    least_squares,
+    path_estimates,
+    project_children,
+)
+from hedgerow.numerics.projections import isotonic_regression
 
 PAIR = np.array([-1, 0, 0]), np.array([1, 2, 2])
 DEEP = np.array([-1, 0, 0, 1, 1]), np.array([1, 2, 2, 3, 3])

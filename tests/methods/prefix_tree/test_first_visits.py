@@ -13,11 +13,10 @@ from trip_cases import PEAKS, TRIP, largest_error, random_trips, start_hours, to
 from hedgerow import PureDP, Sequences
 from hedgerow.audit import Recorder
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher as first_visits
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import FirstVisits, PrefixTree, add_first_visits
 from hedgerow.privacy import NoisyAnswers, samplers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.prefix_tree import first_visits
-from hedgerow.publishers.sequences.prefix_tree.first_visits import FirstVisits, add_first_visits
-from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
+from hedgerow.publisher import publish_with
 from hedgerow.testing import changed, check_replay, sequences_of
 
 SHARE = Fraction(3, 100)

@@ -11,12 +11,9 @@ from laws import sequences_over, worst
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import GuaranteeError
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher as group_tests
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, PrefixTree, Thresholds
 from hedgerow.privacy import Laplace
-from hedgerow.publishers.sequences.prefix_tree import group_tests
-from hedgerow.publishers.sequences.prefix_tree.group_tests import END
-from hedgerow.publishers.sequences.prefix_tree.growing import Growth
-from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
-from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
 from hedgerow.testing import changed, check_publisher, mutant
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")

@@ -17,20 +17,28 @@ from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.measures.containment import itemset_index_of
-from hedgerow.measures.sets import set_errors
+from hedgerow.kinds.sequences.containment import itemset_index_of
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher as growing
+from hedgerow.kinds.sequences.methods.prefix_tree.model import (
+    consistent_counts,
+    count_endings,
+    path_estimates,
+    place_groups,
+)
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import (
+    END,
+    GROUP,
+    PLACE,
+    CandidateFamilies,
+    PrefixTree,
+    Thresholds,
+)
+from hedgerow.kinds.sets.measures import set_errors
 from hedgerow.privacy import ExactAnswers
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.questions import NoisyAnswers, ThresholdQuestion
 from hedgerow.privacy.shares import Shares
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.prefix_tree import growing
-from hedgerow.publishers.sequences.prefix_tree.constrained_inference import consistent_counts, path_estimates
-from hedgerow.publishers.sequences.prefix_tree.group_tests import END, GROUP, PLACE, CandidateFamilies
-from hedgerow.publishers.sequences.prefix_tree.place_groups import place_groups
-from hedgerow.publishers.sequences.prefix_tree.publisher import PrefixTree
-from hedgerow.publishers.sequences.prefix_tree.release_generation import count_endings
-from hedgerow.publishers.sequences.prefix_tree.thresholds import Thresholds
+from hedgerow.publisher import publish_with
 
 VECTOR = json.loads((VECTORS / "prefix-tree.json").read_text())
 UNIT = PureDP(epsilon=1, unit="sequence")

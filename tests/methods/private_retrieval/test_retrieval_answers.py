@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from hedgerow import SVD, Distortion, Domain, NumberAxis, PureDP
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
-from hedgerow.release import Recipe
-from hedgerow.retrieval import answers, vectors
-from hedgerow.retrieval.answers import MODES, answer
-from hedgerow.retrieval.noise import LaplaceNoise, ResponseNoise, laplace_variance
-from hedgerow.retrieval.sparse import SparseQuery
-from hedgerow.retrieval.variance import centred_variance, local_variance, naive_variance
-from hedgerow.retrieval.vectors import NoisyVector, vectors_of
-from hedgerow.retrieval.wire import (
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
+from hedgerow.kinds.matrices.retrieval import answers, vectors
+from hedgerow.kinds.matrices.retrieval.answers import MODES, answer, centred_variance, local_variance, naive_variance
+from hedgerow.kinds.matrices.retrieval.noise import LaplaceNoise, ResponseNoise, laplace_variance
+from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
+from hedgerow.kinds.matrices.retrieval.wire import (
+    SparseQuery,
     decode_bits,
     decode_sparse,
     decode_steps,
@@ -31,7 +29,8 @@ from hedgerow.retrieval.wire import (
     encode_sparse,
     encode_steps,
 )
-from hedgerow.steps.laplace_sums import discrete_half_width
+from hedgerow.numerics.laplace_sums import discrete_half_width
+from hedgerow.release import Recipe
 from hedgerow.testing import changed
 
 LENGTH, KEYWORDS, RUNS = 64, 5, 1_000

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow import Domain, NumberAxis, PureDP
-from hedgerow.data.matrices import Matrix
 from hedgerow.errors import GuaranteeError
 from hedgerow.frontiers.sharded import ShardedEngine
-from hedgerow.publishers.matrices.private_retrieval import PrivateRetrieval
-from hedgerow.retrieval.noise import ResponseNoise
-from hedgerow.retrieval.vectors import vectors_of
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
+from hedgerow.kinds.matrices.retrieval.noise import ResponseNoise
+from hedgerow.kinds.matrices.retrieval.vectors import vectors_of
 from hedgerow.testing import check_publisher, check_replay, conformance, mutant, output_distribution, worst_loss
 
 RESPONSE = PrivateRetrieval(mode="randomised-response")

@@ -11,9 +11,9 @@ import pywt
 from project import VECTORS
 from scipy import stats
 
-from hedgerow.retrieval.sparse import multiply, sparsify, truncation_bound
-from hedgerow.retrieval.variance import error_bound, local_variance, naive_variance
-from hedgerow.steps.haar import orthonormal, undo
+from hedgerow.kinds.matrices.retrieval.answers import error_bound, local_variance, naive_variance
+from hedgerow.kinds.matrices.retrieval.wire import multiply, sparsify, truncation_bound
+from hedgerow.numerics.haar import orthonormal, undo
 
 VECTOR = json.loads((VECTORS / "private-retrieval.json").read_text())
 SMOKERS = VECTOR["smokers"]

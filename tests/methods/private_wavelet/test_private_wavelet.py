@@ -14,24 +14,26 @@ from project import VECTORS
 
 from hedgerow import Domain, PureDP
 from hedgerow.audit import Recorder
-from hedgerow.data.matrices import Matrix
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
 from hedgerow.frontiers.sharded import ShardedEngine
-from hedgerow.privacy import ExactAnswers, Laplace, Ledger
-from hedgerow.privacy.questions import NoisyAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.matrices.private_wavelet import publisher
-from hedgerow.publishers.matrices.private_wavelet.combination import combine
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import (
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_wavelet import publisher
+from hedgerow.kinds.matrices.methods.private_wavelet.model import (
+    UNLIMITED,
     Grid,
     choose_grids,
+    combine,
     query_weights,
+    round_counts,
+    round_from_the_top,
     variance_ratio,
 )
-from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
-from hedgerow.publishers.matrices.private_wavelet.whole_numbers import UNLIMITED, round_counts, round_from_the_top
-from hedgerow.steps.haar import orthonormal, pad, transform, undo
+from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
+from hedgerow.numerics.haar import orthonormal, pad, transform, undo
+from hedgerow.privacy import ExactAnswers, Laplace, Ledger
+from hedgerow.privacy.questions import NoisyAnswers
+from hedgerow.publisher import publish_with
 from hedgerow.testing import changed
 
 CHOSEN = (query_weights((256,), 0.125), choose_grids((256,), 0.125), (256,))

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, PureDP
-from hedgerow.data.matrices import Matrix
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import GuaranteeError
-from hedgerow.publishers.matrices.private_wavelet import publisher
-from hedgerow.publishers.matrices.private_wavelet.noise_shares import Grid
-from hedgerow.publishers.matrices.private_wavelet.publisher import PrivateWavelet
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_wavelet import publisher
+from hedgerow.kinds.matrices.methods.private_wavelet.model import Grid
+from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
 from hedgerow.testing import check_publisher, check_replay, mutant, output_distribution, worst_loss
 
 BITS = Domain.declare(a=NumberAxis.between(0, 1, 1))

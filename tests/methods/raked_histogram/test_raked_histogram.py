@@ -10,11 +10,11 @@ from laws import worst
 
 from hedgerow import Domain, GuaranteeError, PureDP, Sets
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.sets.methods.raked_histogram import publisher
+from hedgerow.kinds.sets.methods.raked_histogram.model import rake, spurious_cutoff
+from hedgerow.kinds.sets.methods.raked_histogram.publisher import RakedHistogram
 from hedgerow.privacy import ExactAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sets.raked_histogram import publisher
-from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
-from hedgerow.publishers.sets.raked_histogram.raking import rake, spurious_cutoff
+from hedgerow.publisher import publish_with
 from hedgerow.testing import check_publisher, mutant, sets_of
 
 RECORD = PureDP(epsilon=1, unit="record")

@@ -10,12 +10,20 @@ from hypothesis import strategies as st
 from laws import worst
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
-from hedgerow.publishers.sets.pairwise_marginals import item_estimates, record_weights, size_bands
-from hedgerow.publishers.sets.pairwise_marginals import publisher as pairwise
-from hedgerow.publishers.sets.raked_histogram import publisher
-from hedgerow.publishers.sets.raked_histogram.model_update import blend_counts, blend_queries, rake_to
-from hedgerow.publishers.sets.raked_histogram.publisher import RakedHistogram
-from hedgerow.publishers.sets.raked_histogram.raking import list_queries, noise_variance, sum_supersets
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as record_weights
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import publisher as pairwise
+from hedgerow.kinds.sets.methods.raked_histogram import publisher
+from hedgerow.kinds.sets.methods.raked_histogram.model import (
+    blend_counts,
+    blend_queries,
+    list_queries,
+    noise_variance,
+    rake_to,
+    sum_supersets,
+)
+from hedgerow.kinds.sets.methods.raked_histogram.publisher import RakedHistogram
 from hedgerow.testing import check_publisher, check_replay, mutant, sets_of, strategies
 
 RECORD = PureDP(epsilon=1, unit="record")

@@ -17,10 +17,10 @@ from hedgerow import CorrelatedDP, Domain, Graph, PureDP, RandomGraph
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.frontiers import PairRank
 from hedgerow.frontiers.sharded import ShardedEngine
-from hedgerow.steps import distinct_numbers
-from hedgerow.steps.distinct_numbers import sample_distinct
+from hedgerow.kinds.graphs.cases import graph_of, random_data
+from hedgerow.numerics import sampling as distinct_numbers
+from hedgerow.numerics.sampling import sample_distinct
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of, random_data
 
 EDGE = PureDP(epsilon=1, unit="edge")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ParameterError
-from hedgerow.steps.laplace_sums import discrete_half_width, tail, two_sided_quantile, upper_quantile
+from hedgerow.numerics.laplace_sums import discrete_half_width, tail, two_sided_quantile, upper_quantile
 
 CHANCES = (0.2, 0.1, 0.05, 0.01), (0.1, 0.05, 0.01)
 QUANTILES = {

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetExceeded
+from hedgerow.kinds.streams.methods import running_sums as partial_sums
+from hedgerow.kinds.streams.methods.running_sums import Leaves, noisy_sums
+from hedgerow.kinds.streams.methods.tree_model import BinaryTree, SmoothTree
 from hedgerow.privacy import ExactAnswers, Ledger
-from hedgerow.publishers.streams import partial_sums
-from hedgerow.publishers.streams.partial_sums import Leaves, noisy_sums
-from hedgerow.publishers.streams.trees import BinaryTree, SmoothTree
 from hedgerow.testing import changed
 
 SMALL = [(zeros, ones) for zeros in range(1, 6) for ones in range(1, 6)]

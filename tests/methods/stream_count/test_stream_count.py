@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow import Domain, NumberAxis, PureDP
-from hedgerow.data.streams import Stream
 from hedgerow.errors import ParameterError, ReadError
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.stream_count import StreamCount
+from hedgerow.kinds.streams.methods.tree_model import SmoothTree
+from hedgerow.numerics.laplace_sums import two_sided_quantile
 from hedgerow.privacy import ExactAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
-from hedgerow.publishers.streams.stream_count import StreamCount
-from hedgerow.publishers.streams.trees import SmoothTree
-from hedgerow.steps.laplace_sums import two_sided_quantile
+from hedgerow.publisher import publish_with
 
 PROMISE = PureDP(epsilon=1, unit="event")
 METHODS = [StreamCount, BinaryMechanism]

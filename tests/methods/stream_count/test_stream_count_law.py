@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from hedgerow import PureDP
 from hedgerow.errors import GuaranteeError
-from hedgerow.publishers.streams import partial_sums, running_sums, stream_count
-from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
-from hedgerow.publishers.streams.stream_count import StreamCount
+from hedgerow.kinds.streams.cases import stream_of
+from hedgerow.kinds.streams.methods import running_sums, stream_count
+from hedgerow.kinds.streams.methods import running_sums as partial_sums
+from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.stream_count import StreamCount
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.streams import stream_of
 
 PROMISE = PureDP(epsilon=1, unit="event")
 ROUNDING = 1e-9

@@ -9,10 +9,10 @@ import pytest
 from laws import FALSE_ALARM, chi_square
 
 from hedgerow import PureDP
-from hedgerow.data.streams import Stream
-from hedgerow.publishers.streams.binary_mechanism import BinaryMechanism
-from hedgerow.publishers.streams.stream_count import StreamCount
-from hedgerow.publishers.streams.trees import BinaryTree, SmoothTree
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.stream_count import StreamCount
+from hedgerow.kinds.streams.methods.tree_model import BinaryTree, SmoothTree
 
 PROMISE = PureDP(epsilon=1, unit="event")
 STEPS, RUNS = 30, 2500

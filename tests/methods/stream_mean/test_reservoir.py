@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM, fits
 from printed_streams import algorithm_r, all_draws
 
+from hedgerow.kinds.streams.methods.stream_mean import model as reservoir
+from hedgerow.kinds.streams.methods.stream_mean.model import FAR, Reservoir, Slots, expected_reads
 from hedgerow.privacy.samplers import coins
-from hedgerow.publishers.streams.stream_mean import reservoir
-from hedgerow.publishers.streams.stream_mean.reservoir import FAR, Reservoir, expected_reads
-from hedgerow.publishers.streams.stream_mean.slots import Slots
 from hedgerow.testing import changed
 
 #: a false alarm in a million, for a normal variable

@@ -12,7 +12,7 @@ from scipy import stats
 
 from hedgerow import PureDP, Stream, StreamMean
 from hedgerow.errors import ParameterError
-from hedgerow.publishers.streams.stream_mean.sample_sizes import (
+from hedgerow.kinds.streams.methods.stream_mean.model import (
     debiasing_factor,
     flipped_half_widths,
     flipped_size,

@@ -9,16 +9,16 @@ import pytest
 
 from hedgerow import Domain, PureDP
 from hedgerow.audit import Recorder
-from hedgerow.data.event_sources import Events
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.streams import Stream
 from hedgerow.errors import InputError, ParameterError, ReadError
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.events import Events
+from hedgerow.kinds.streams.methods.stream_mean import publisher
+from hedgerow.kinds.streams.methods.stream_mean.model import expected_reads
+from hedgerow.kinds.streams.methods.stream_mean.publisher import StreamMean
 from hedgerow.privacy import ExactAnswers
 from hedgerow.privacy.questions import NoisyAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.streams.stream_mean import publisher
-from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
-from hedgerow.publishers.streams.stream_mean.reservoir import expected_reads
+from hedgerow.publisher import publish_with
 from hedgerow.testing import check_publisher
 
 EVENT = PureDP(epsilon=1, unit="event")

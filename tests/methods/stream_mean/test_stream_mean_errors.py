@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from hedgerow import Laplace, Ledger, PureDP
-from hedgerow.data.streams import Stream
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.methods.stream_mean import publisher
+from hedgerow.kinds.streams.methods.stream_mean import publisher as sample_means
+from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, StreamMean
 from hedgerow.privacy.questions import NoisyAnswers
-from hedgerow.publishers.streams.stream_mean import publisher, sample_means
-from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
-from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues
 from hedgerow.testing import changed, mutant
 
 EVENTS, ONES = 100_000, 30_000
@@ -140,7 +140,7 @@ def test_mutants_do_not_cover(kind, old, new):
 def test_mutants_do_not_publish_the_mean_of_the_sample(name, old, new, monkeypatch):
     """Noise off: while all events are in the sample, it is their mean; of ones it is always 1."""
     from hedgerow.privacy import ExactAnswers
-    from hedgerow.publishers.base import publish_with
+    from hedgerow.publisher import publish_with
 
     def means(bits, sample):
         data = Stream.from_values(bits)

@@ -13,13 +13,13 @@ from scipy import stats
 
 from hedgerow import Domain, Laplace, PureDP
 from hedgerow.data.number_axis import NumberAxis
-from hedgerow.data.streams import Stream
 from hedgerow.errors import BudgetExceeded, GuaranteeError, InternalError, PromiseBroken
+from hedgerow.kinds.streams.data import Stream
+from hedgerow.kinds.streams.methods.stream_mean import publisher
+from hedgerow.kinds.streams.methods.stream_mean import publisher as sample_means
+from hedgerow.kinds.streams.methods.stream_mean.model import Slots
+from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, StreamMean
 from hedgerow.privacy import samplers
-from hedgerow.publishers.streams.stream_mean import publisher, sample_means
-from hedgerow.publishers.streams.stream_mean.publisher import StreamMean
-from hedgerow.publishers.streams.stream_mean.sample_means import FlippedBits, NoisySums, NoisyValues
-from hedgerow.publishers.streams.stream_mean.slots import Slots
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 
 EVENT = PureDP(epsilon=1, unit="event")

@@ -12,10 +12,12 @@ from project import VECTORS
 
 from hedgerow import SVD, Distortion, Matrix
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.publishers.matrices import column_statistics, rows, svd
-from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
+from hedgerow.kinds.matrices.cases import from_vector, to_vector
+from hedgerow.kinds.matrices.methods import distorted_rows as column_statistics
+from hedgerow.kinds.matrices.methods import distorted_rows as rows
+from hedgerow.kinds.matrices.methods import svd
+from hedgerow.kinds.matrices.methods.distorted_rows import ColumnStatistics, restore
 from hedgerow.testing import changed
-from hedgerow.testing.matrices import from_vector, to_vector
 
 
 def best(values, rank):

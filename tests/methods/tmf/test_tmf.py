@@ -15,10 +15,10 @@ from scipy import stats
 
 from hedgerow import CorrelatedDP, PureDP, TopMFilter
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.publishers.graphs import tmf
-from hedgerow.publishers.graphs.tmf import choose_cutoff, keep_highest
+from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow.kinds.graphs.methods import tmf
+from hedgerow.kinds.graphs.methods.tmf import choose_cutoff, keep_highest
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
-from hedgerow.testing.graphs import graph_of
 
 EDGE = PureDP(epsilon=1, unit="edge")
 SHARE = 0.3

@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 from trip_cases import asked, published, total_variation, trips_of
 
+from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_bridges
+from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_coupling
+from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import (
+    Kernels,
+    PlaceKernel,
+    Tilts,
+    TripModel,
+    Trips,
+    calibrate,
+    couple,
+    walk,
+)
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy, place_margins
+from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE
+from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import samplers
-from hedgerow.publishers.trajectories.trip_synthesis import publisher, trip_bridges, trip_coupling
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy, place_margins
-from hedgerow.publishers.trajectories.trip_synthesis.trip_bridges import Kernels, PlaceKernel, Tilts, calibrate, walk
-from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import TripModel, Trips, couple
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import SCALE, CrossTables
-from hedgerow.steps.time_classes import duration_classes
 
 PLACES = 5
 

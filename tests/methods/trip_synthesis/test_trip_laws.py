@@ -29,13 +29,13 @@ from trip_cases import (
 from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.audit import Recorder
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import TripModel, Trips, couple, deal
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy
+from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE, inner_share
+from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import NoisyAnswers, samplers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.trajectories.trip_synthesis import publisher
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy
-from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import TripModel, Trips, couple, deal
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import SCALE, CrossTables, inner_share
-from hedgerow.steps.time_classes import duration_classes
+from hedgerow.publisher import publish_with
 from hedgerow.testing import check_replay
 
 small = st.fixed_dictionaries(

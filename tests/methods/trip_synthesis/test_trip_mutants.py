@@ -10,16 +10,13 @@ from trip_cases import PEAKS, TRIP, asked, largest_error, published, start_hours
 from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.errors import GuaranteeError
 from hedgerow.frontiers import FirstAndLast, ListSize, StepType
-from hedgerow.publishers.trajectories.trip_synthesis import (
-    pair_table,
-    place_closeness,
-    trip_bridges,
-    trip_coupling,
-    trip_questions,
-)
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import Noisy
-from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import Closeness
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import Questions
+from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_bridges
+from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_coupling
+from hedgerow.kinds.trajectories.methods.trip_synthesis import model as pair_table
+from hedgerow.kinds.trajectories.methods.trip_synthesis import model as place_closeness
+from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher as trip_questions
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import Closeness, Noisy
+from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import Questions
 from hedgerow.testing import changed, check_replay, mutant
 
 LOSES = "loses .* between neighbours"

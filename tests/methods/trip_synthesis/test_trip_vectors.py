@@ -10,32 +10,27 @@ from trip_cases import exact_answers, published, trips_of
 
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
-from hedgerow.privacy import samplers
-from hedgerow.publishers.trajectories.trip_synthesis.length_classes import (
-    count_departures,
-    length_classes,
-    most_inner_visits,
-)
-from hedgerow.publishers.trajectories.trip_synthesis.pair_table import (
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import Trips, bridge_times, deal, look_ahead
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
+    Closeness,
     Noisy,
     PlaceMargins,
+    closeness_by_coordinates,
     correct_cells,
+    count_departures,
     fit_ends,
     fit_steps,
     fit_times,
+    group_by_weight,
+    length_classes,
+    most_inner_visits,
     shrink,
     shrink_by_size,
     simplex,
 )
-from hedgerow.publishers.trajectories.trip_synthesis.place_closeness import (
-    Closeness,
-    closeness_by_coordinates,
-    group_by_weight,
-)
-from hedgerow.publishers.trajectories.trip_synthesis.trip_bridges import bridge_times, look_ahead
-from hedgerow.publishers.trajectories.trip_synthesis.trip_coupling import Trips, deal
-from hedgerow.publishers.trajectories.trip_synthesis.trip_questions import SCALE
-from hedgerow.steps.time_classes import duration_classes
+from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE
+from hedgerow.numerics.visit_classes import duration_classes
+from hedgerow.privacy import samplers
 
 COMMUTER = "A7 B8 B17 A18"
 

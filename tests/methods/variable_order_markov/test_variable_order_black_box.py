@@ -11,10 +11,9 @@ from laws import sequences_over
 from scipy import stats
 
 from hedgerow import PureDP
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher
+from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import Tokens, VariableOrderMarkov
 from hedgerow.privacy import Laplace
-from hedgerow.publishers.sequences.variable_order_markov import publisher
-from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
-from hedgerow.publishers.sequences.variable_order_markov.tokens import Tokens
 from hedgerow.testing import changed
 
 SEQUENCE = PureDP(epsilon=1, unit="sequence")

@@ -9,9 +9,10 @@ import pytest
 from laws import sequences_over
 
 from hedgerow import PureDP
-from hedgerow.publishers.sequences.variable_order_markov import estimation, independence
-from hedgerow.publishers.sequences.variable_order_markov.independence import pool_rows, show_dependence
-from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as estimation
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as independence
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import pool_rows, show_dependence
+from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import VariableOrderMarkov
 from hedgerow.testing import changed
 
 PROMISE = PureDP(epsilon=1, unit="sequence")

@@ -15,13 +15,16 @@ from laws import sequences_over
 
 from hedgerow import PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as lengths
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as exploration
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as tokens
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram
+from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import Tokens, VariableOrderMarkov, _mix
 from hedgerow.privacy import Laplace
 from hedgerow.privacy.questions import ExactAnswers
-from hedgerow.publishers.base import publish_with
-from hedgerow.publishers.sequences.variable_order_markov import exploration, lengths, plan, publisher, tokens
-from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram
-from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
-from hedgerow.publishers.sequences.variable_order_markov.tokens import Tokens, _mix
+from hedgerow.publisher import publish_with
 from hedgerow.testing import (
     changed,
     check_publisher,

@@ -13,17 +13,19 @@ from laws import sequences_over
 from variable_order_literal import REST, START, LiteralTree, _Literal, literal_counts
 
 from hedgerow import PureDP
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as estimation
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as exploration
+from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, write_sequences
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram, estimate_rows, make_plan
+from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
+    Tokens,
+    VariableOrderMarkov,
+    ask_lengths,
+    explore,
+)
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers, NoisyAnswers
 from hedgerow.privacy.samplers import coins
-from hedgerow.publishers.sequences.variable_order_markov import estimation, exploration, plan
-from hedgerow.publishers.sequences.variable_order_markov.estimation import estimate_rows
-from hedgerow.publishers.sequences.variable_order_markov.exploration import explore
-from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram, ask_lengths
-from hedgerow.publishers.sequences.variable_order_markov.plan import make_plan
-from hedgerow.publishers.sequences.variable_order_markov.publisher import VariableOrderMarkov
-from hedgerow.publishers.sequences.variable_order_markov.rounding import apportion
-from hedgerow.publishers.sequences.variable_order_markov.tokens import Tokens
-from hedgerow.publishers.sequences.variable_order_markov.writing import write_sequences
 from hedgerow.testing import changed
 
 MODES = pytest.mark.parametrize("mode", ["all items", "frequent items"])

@@ -11,24 +11,28 @@ from hypothesis import strategies as st
 from laws import sequences_over
 from project import VECTORS
 
-from hedgerow.privacy.samplers import coins
-from hedgerow.publishers.sequences.variable_order_markov import plan
-from hedgerow.publishers.sequences.variable_order_markov import tokens as tokens_module
-from hedgerow.publishers.sequences.variable_order_markov.context_tree import ContextTree
-from hedgerow.publishers.sequences.variable_order_markov.estimation import _rake
-from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram, bin_edges, estimate_lengths
-from hedgerow.publishers.sequences.variable_order_markov.plan import choose_tokens, token_cost
-from hedgerow.publishers.sequences.variable_order_markov.rounding import apportion
-from hedgerow.publishers.sequences.variable_order_markov.shrinkage import GRID, shrink
-from hedgerow.publishers.sequences.variable_order_markov.tokens import (
+from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
+from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as tokens_module
+from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, expected_ends, log_odds
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
+    GRID,
+    ContextTree,
+    LengthHistogram,
+    _rake,
+    bin_edges,
+    choose_tokens,
+    estimate_lengths,
+    shrink,
+    token_cost,
+)
+from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
     Tokens,
     content_hashes,
     copy_offsets,
     kept_positions,
 )
-from hedgerow.publishers.sequences.variable_order_markov.writing import expected_ends, log_odds
-from hedgerow.steps.isotonic import isotonic_regression
-from hedgerow.steps.simplex import project_to_simplex
+from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
+from hedgerow.privacy.samplers import coins
 
 VECTOR = json.loads((VECTORS / "variable-order-markov.json").read_text())
 RECORDS = [[int(item) - 1 for item in text] for text in VECTOR["records"]]
@@ -242,7 +246,7 @@ def test_shrunk_counts_are_not_negative_and_large_ones_stay(data):
 
 def test_posterior_means_are_the_sums_of_their_definition():
     """Two cumulative sums give the same as all grid points one by one."""
-    from hedgerow.publishers.sequences.variable_order_markov.shrinkage import _fit, _means_under
+    from hedgerow.kinds.sequences.methods.variable_order_markov.model import _fit, _means_under
 
     count = np.linspace(0, 12, 97)
     chance = _fit(np.array([0.1, 3.0, 3.0, 70.0]), 0.7)

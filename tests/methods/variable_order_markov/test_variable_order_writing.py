@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hedgerow.kinds.sequences.methods.variable_order_markov import draw as beginnings
+from hedgerow.kinds.sequences.methods.variable_order_markov.draw import Beginnings, _deal, write_sequences
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree, LengthHistogram
 from hedgerow.privacy.samplers import coins
-from hedgerow.publishers.sequences.variable_order_markov import beginnings
-from hedgerow.publishers.sequences.variable_order_markov.beginnings import Beginnings, _deal
-from hedgerow.publishers.sequences.variable_order_markov.context_tree import ContextTree
-from hedgerow.publishers.sequences.variable_order_markov.lengths import LengthHistogram
-from hedgerow.publishers.sequences.variable_order_markov.writing import write_sequences
 from hedgerow.testing import changed
 
 #: three items: what follows 0, 1, 2 and the start; the root has the mean

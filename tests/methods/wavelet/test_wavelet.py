@@ -13,12 +13,14 @@ from project import VECTORS
 
 from hedgerow import Distortion, Matrix, Wavelet
 from hedgerow.errors import MissingExtra, NotSatisfied, ParameterError
-from hedgerow.publishers.matrices.column_statistics import ColumnStatistics, restore
-from hedgerow.publishers.matrices.wavelet import partition, shrinkage, tiles, transform
-from hedgerow.publishers.matrices.wavelet.filters import find_filters
-from hedgerow.publishers.matrices.wavelet.tiles import RowBlock
+from hedgerow.kinds.matrices.cases import from_vector, to_vector
+from hedgerow.kinds.matrices.methods import wavelet as partition
+from hedgerow.kinds.matrices.methods import wavelet as shrinkage
+from hedgerow.kinds.matrices.methods import wavelet as tiles
+from hedgerow.kinds.matrices.methods import wavelet as transform
+from hedgerow.kinds.matrices.methods.distorted_rows import ColumnStatistics, restore
+from hedgerow.kinds.matrices.methods.wavelet import RowBlock, find_filters
 from hedgerow.testing import changed
-from hedgerow.testing.matrices import from_vector, to_vector
 
 BASES = ["haar", "db2", "db4", "sym3", "coif1"]
 SHAPES = [(16, 8), (17, 9), (33, 5), (3, 2), (40, 30)]

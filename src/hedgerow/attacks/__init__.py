@@ -1,1 +1,0 @@
-"""Attacks on releases, one per file: what somebody who has the release can recover of the original."""

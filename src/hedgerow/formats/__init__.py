@@ -1,0 +1,1 @@
+"""Formats: between bytes and tables, one file per format."""

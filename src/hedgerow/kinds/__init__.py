@@ -1,0 +1,1 @@
+"""Kinds of data, one folder each, with the same names in each."""

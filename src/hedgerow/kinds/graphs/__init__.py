@@ -1,0 +1,1 @@
+"""Graphs: who is linked to whom."""

@@ -1,0 +1,1 @@
+"""Methods that publish graphs, and what several of them share."""

@@ -1,0 +1,1 @@
+"""Matrices: tables of numbers."""

@@ -1,0 +1,1 @@
+"""Attacks on distorted matrices, one family per file."""

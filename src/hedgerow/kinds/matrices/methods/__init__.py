@@ -1,0 +1,1 @@
+"""Methods that publish matrices, and what several of them share."""

@@ -1,0 +1,1 @@
+"""Noisy sums of blocks in a Haar basis."""

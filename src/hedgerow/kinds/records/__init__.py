@@ -1,0 +1,1 @@
+"""Nested records: one tree per person."""

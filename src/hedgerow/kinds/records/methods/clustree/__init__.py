@@ -1,0 +1,1 @@
+"""ClusTree: classes of generalised trees."""

@@ -1,0 +1,1 @@
+"""Sequences: records that are items in order, such as click paths."""

@@ -1,0 +1,8 @@
+"""How sequences are read and written."""
+
+from __future__ import annotations
+
+from hedgerow.formats.lists import list_codec
+from hedgerow.kinds.sequences.data import Sequences
+
+CODEC = list_codec(Sequences)

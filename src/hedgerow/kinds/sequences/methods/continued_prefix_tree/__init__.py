@@ -1,0 +1,1 @@
+"""A prefix tree whose paths are continued by transitions."""

@@ -1,0 +1,1 @@
+"""A Markov chain of noisy n-grams."""

@@ -1,0 +1,1 @@
+"""A Markov chain whose order varies with the counts."""

@@ -1,0 +1,1 @@
+"""Noisy counts of n-grams: a kind that is only published, with sequences."""

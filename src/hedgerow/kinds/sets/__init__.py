@@ -1,0 +1,1 @@
+"""Sets: records that are sets of items, such as baskets."""

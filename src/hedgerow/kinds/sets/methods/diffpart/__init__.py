@@ -1,0 +1,1 @@
+"""DiffPart: top-down partitioning of sets by a taxonomy."""

@@ -1,0 +1,1 @@
+"""Sets from noisy counts of items, pairs and sizes."""

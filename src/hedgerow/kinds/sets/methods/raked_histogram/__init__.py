@@ -1,0 +1,1 @@
+"""All sets over a few items, raked to small marginals."""

@@ -1,0 +1,1 @@
+"""Streams: events in order."""

@@ -1,0 +1,1 @@
+"""Methods that publish streams, and what several of them share."""

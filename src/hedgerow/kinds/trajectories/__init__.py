@@ -1,0 +1,1 @@
+"""Trajectories: records of visits to places at times."""

@@ -1,0 +1,1 @@
+"""(K,C)_L-privacy by coarser places and times."""

@@ -1,0 +1,1 @@
+"""Trips drawn from noisy margins."""

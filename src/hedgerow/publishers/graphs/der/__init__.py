@@ -1,1 +1,0 @@
-"""DER: graphs, by density-based exploration and reconstruction of the adjacency matrix."""

@@ -1,1 +1,0 @@
-"""Wavelet perturbation: detail coefficients of a matrix are shrunk."""

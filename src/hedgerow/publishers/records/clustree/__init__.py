@@ -1,1 +1,0 @@
-"""ClusTree: classes of nested records with equal trees, by generalisation and suppression."""

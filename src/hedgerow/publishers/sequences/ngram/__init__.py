@@ -1,1 +1,0 @@
-"""Variable-length n-grams: the method of the paper, corrected, and the exploration tree that `ngram_markov` shares."""

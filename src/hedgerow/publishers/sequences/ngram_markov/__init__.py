@@ -1,1 +1,0 @@
-"""Variable-length n-grams, from which a Markov chain of variable order writes sequences."""

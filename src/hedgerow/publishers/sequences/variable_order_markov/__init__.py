@@ -1,1 +1,0 @@
-"""Sequences from a Markov chain of variable order, with private lengths."""

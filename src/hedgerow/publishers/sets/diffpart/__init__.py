@@ -1,1 +1,0 @@
-"""DiffPart: sets, partitioned top-down along a taxonomy."""

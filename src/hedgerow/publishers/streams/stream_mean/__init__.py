@@ -1,1 +1,0 @@
-"""The running mean of a stream, published while few of its events are read."""

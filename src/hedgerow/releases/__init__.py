@@ -1,0 +1,1 @@
+"""The release folder, its signature, and the owner's account."""

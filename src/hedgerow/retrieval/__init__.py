@@ -1,1 +1,0 @@
-"""Inner products of noisy vectors: what receivers compute from releases of `private-retrieval`; it costs no privacy."""

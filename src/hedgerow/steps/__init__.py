@@ -1,1 +1,0 @@
-"""Parts that several methods share; arrays only, neither data sets nor guarantees."""
