@@ -133,14 +133,17 @@ __all__ = [
 _HOMES = {
     "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
-    "hedgerow.io": ("read", "read_domain", "read_release", "write_release"),
+    "hedgerow.formats.domains": ("read_domain",),
+    "hedgerow.formats.read": ("read",),
+    "hedgerow.releases.writer": ("read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),
     ),
     "hedgerow.privacy.distortion": ("Distortion",),
     "hedgerow.kinds.trajectories.criterion": ("KCL",),
     "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
-    "hedgerow.publishers": ("METHODS", "Publisher", "find_method", "param"),
+    "hedgerow.methods": ("METHODS", "find_method"),
+    "hedgerow.publisher": ("Publisher", "param"),
     "hedgerow.release": ("Release",),
     "hedgerow.score": ("Score",),
 }

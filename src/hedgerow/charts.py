@@ -45,7 +45,7 @@ def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
 
     If the page also compares with the original (`compared`), what the comparison shows is left out.
     """
-    return KINDS[data.kind].module("report").charts(data, compared=compared) if data.kind in KINDS else []
+    return KINDS[data.kind].module("charts").charts(data, compared=compared) if data.kind in KINDS else []
 
 
 def score_charts(scores: Sequence[Score], *, kind: str) -> list[Chart]:
@@ -57,7 +57,7 @@ def score_charts(scores: Sequence[Score], *, kind: str) -> list[Chart]:
     for score in scores:
         if score.chart:
             groups.setdefault(score.chart, []).append(score)
-    own = getattr(KINDS[kind].module("report"), "SCORE_CHARTS", {}) if kind in KINDS else {}
+    own = getattr(KINDS[kind].module("charts"), "SCORE_CHARTS", {}) if kind in KINDS else {}
     return [chart for name, group in groups.items() for chart in _draw(name, group, own)]
 
 

@@ -1,9 +1,8 @@
-"""The registry of kinds of data: one row per kind, and a module of the same name in each layer.
+"""The registry of kinds of data: one row per kind, and one folder, `hedgerow.kinds.<kind>`.
 
-Rows are texts, so that lists and help texts import nothing. What a layer knows about a kind is imported on demand: its
-class from `hedgerow.data`, how it is read and written from `hedgerow.io`, what is measured of it from
-`hedgerow.measures`, its charts from `hedgerow.report` and its test cases from `hedgerow.testing`. A kind may also have
-attacks, in `hedgerow.attacks`.
+Rows are texts, so that lists and help texts import nothing. The modules of a kind have the same names in each folder,
+and are imported on demand: `data` has its class, `files` how it is read and written, `measures` what is measured of it,
+`charts` what is drawn of it, and `cases` its test cases. A kind may also have `attacks`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-Layer: TypeAlias = Literal["data", "io", "measures", "report", "testing", "attacks"]
+Part: TypeAlias = Literal["data", "files", "measures", "charts", "cases", "attacks"]
 
 
 class Kind(NamedTuple):
@@ -22,6 +21,7 @@ class Kind(NamedTuple):
 
     Neighbouring data sets differ by one unit, which is added or removed; units in `changed` are always present, and
     neighbours differ by the content of one of them. Units in `stepped` are such numbers that differ by one step only.
+    `folder` is where its modules are, if it is not named after the kind.
     """
 
     name: str
@@ -29,26 +29,27 @@ class Kind(NamedTuple):
     summary: str
     changed: tuple[str, ...] = ()
     stepped: tuple[str, ...] = ()
+    folder: str = ""
 
-    def module(self, layer: Layer) -> Any:
-        """Import the module of this kind in a layer.
+    def module(self, part: Part) -> Any:
+        """Import a module of this kind.
 
         Examples
         --------
         >>> find_kind("sets").module("data").__name__
         'hedgerow.kinds.sets.data'
         """
-        return import_module(f"hedgerow.{layer}.{self.name}")
+        return import_module(f"hedgerow.kinds.{self.folder or self.name}.{part}")
 
-    def has(self, layer: Layer) -> bool:
-        """Whether a layer has a module of this kind; every kind has all but `attacks`.
+    def has(self, part: Part) -> bool:
+        """Whether this kind has such a module; every kind has all but `attacks`.
 
         Examples
         --------
         >>> find_kind("matrices").has("attacks"), find_kind("sets").has("attacks")
         (True, False)
         """
-        return find_spec(f"hedgerow.{layer}.{self.name}") is not None
+        return find_spec(f"hedgerow.kinds.{self.folder or self.name}.{part}") is not None
 
     @property
     def type(self) -> Any:
@@ -75,9 +76,9 @@ KINDS: dict[str, Kind] = _table(
     ),
     Kind("streams", "Stream", "events in order, each a bit or a number, from a file or a pipe", changed=("event",)),
 )
-#: kinds that are only published, in addition to other data, and never private; they have `data` and `io` only
+#: kinds that are only published, in addition to other data, and never private; they have `data` and `files` only
 OUTPUT_ONLY_KINDS: dict[str, Kind] = _table(
-    Kind("ngrams", "NGrams", "noisy counts of n-grams, published with sequences"),
+    Kind("ngrams", "NGrams", "noisy counts of n-grams, published with sequences", folder="sequences.ngrams"),
 )
 
 

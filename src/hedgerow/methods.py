@@ -1,4 +1,4 @@
-"""All methods, one line each: the id, and where the class is."""
+"""All methods, one line each: the id, the kind, and the module of its folder `methods` in which the class is."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ METHODS: dict[str, str] = {
     "additive-noise": "matrices.additive_noise:AdditiveNoise",
     "binary-mechanism": "streams.binary_mechanism:BinaryMechanism",
     "clustree": "records.clustree.publisher:ClusTree",
-    "clustree-packing": "records.clustree_packing.publisher:ClusTreePacking",
+    "clustree-packing": "records.clustree_packing:ClusTreePacking",
     "continued-prefix-tree": "sequences.continued_prefix_tree.publisher:ContinuedPrefixTree",
     "degree-corrected-blocks": "graphs.degree_corrected_blocks:DegreeCorrectedBlocks",
-    "der": "graphs.der.publisher:DER",
+    "der": "graphs.der:DER",
     "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
-    "kcl": "trajectories.kcl.publisher:LocalSuppression",
+    "kcl": "trajectories.kcl:LocalSuppression",
     "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
-    "kcl-reinsertion": "trajectories.kcl_reinsertion.publisher:SuppressionWithReinsertion",
+    "kcl-reinsertion": "trajectories.kcl_reinsertion:SuppressionWithReinsertion",
     "laplace-graph": "graphs.laplace_graph:LaplaceGraph",
     "ngram": "sequences.ngram.publisher:NGram",
     "ngram-markov": "sequences.ngram_markov.publisher:NGramMarkov",
@@ -42,8 +42,25 @@ METHODS: dict[str, str] = {
     "tmf": "graphs.tmf:TopMFilter",
     "trip-synthesis": "trajectories.trip_synthesis.publisher:TripSynthesis",
     "variable-order-markov": "sequences.variable_order_markov.publisher:VariableOrderMarkov",
-    "wavelet": "matrices.wavelet.publisher:Wavelet",
+    "wavelet": "matrices.wavelet:Wavelet",
 }
+
+
+def method_modules() -> list[str]:
+    """The modules in which the classes are.
+
+    Examples
+    --------
+    >>> method_modules()[0]
+    'hedgerow.kinds.matrices.methods.additive_noise'
+    """
+    return [_home(name)[0] for name in METHODS]
+
+
+def _home(name: str) -> tuple[str, str]:
+    place, _, publisher = METHODS[name].partition(":")
+    kind, _, module = place.partition(".")
+    return f"hedgerow.kinds.{kind}.methods.{module}", publisher
 
 
 def find_method(name: str) -> type[Publisher[Any]]:
@@ -57,8 +74,8 @@ def find_method(name: str) -> type[Publisher[Any]]:
     if name not in METHODS:
         msg = f"there is no method {name!r}; there are: {', '.join(METHODS)}"
         raise UnknownMethod(msg)
-    module, _, publisher = METHODS[name].partition(":")
-    return getattr(import_module(f"hedgerow.publishers.{module}"), publisher)
+    module, publisher = _home(name)
+    return getattr(import_module(module), publisher)
 
 
 # What a method says of itself: for lists, help and documents.

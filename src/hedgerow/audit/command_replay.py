@@ -35,7 +35,7 @@ from hedgerow import publisher as base
 from hedgerow.audit.replay import Recorder, Replayer
 from hedgerow.errors import InternalError, PromiseBroken
 from hedgerow.kind_registry import KINDS
-from hedgerow.methods import METHODS
+from hedgerow.methods import method_modules
 from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.questions import Question
 
@@ -268,8 +268,7 @@ def _run(order: _Order, imports: Sequence[str]) -> _Run:
 
 def _modules() -> list[str]:
     """What nearly every command imports: how files are read and written, and the methods."""
-    methods = (f"hedgerow.publishers.{where.partition(':')[0]}" for where in METHODS.values())
-    return ["polars", "scipy.special", *(f"hedgerow.io.{kind}" for kind in KINDS), *methods]
+    return ["polars", "scipy.special", *(f"hedgerow.kinds.{kind}.files" for kind in KINDS), *method_modules()]
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -48,7 +48,7 @@ class ReadingCommand(click.Command):
             return
         from hedgerow.formats.options import COMMON_OPTIONS
 
-        codec = find_kind(kind).module("io").CODEC
+        codec = find_kind(kind).module("files").CODEC
         if codec.columns:
             with formatter.section(f"Columns of {kind} (--columns ROLE=NAME)"):
                 formatter.write_dl(list(codec.columns.items()))

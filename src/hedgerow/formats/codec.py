@@ -152,7 +152,7 @@ class Codec:
 
 def codec_of(kind: str) -> Codec:
     """Return the codec of a kind, also of one that is only published next to data."""
-    return find_output_kind(kind).module("io").CODEC
+    return find_output_kind(kind).module("files").CODEC
 
 
 def explain(files: Sequence[File], *, in_folder: bool = True) -> str:

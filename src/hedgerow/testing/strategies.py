@@ -25,7 +25,7 @@ def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStra
     limits
         The limits of random data, named as the kind names them: `items=5`, `most=12`.
     """
-    random = find_kind(kind.kind).module("testing").random_data(st, least=least, **limits)
+    random = find_kind(kind.kind).module("cases").random_data(st, least=least, **limits)
     large_enough = [data for data in build_edge_cases(kind).values() if data.count_units(kind.units[0]) >= least]
     return st.one_of(random, random, random, random, st.sampled_from(large_enough))
 
