@@ -1,8 +1,8 @@
 """(K,C)_L-privacy on synthetic walks: times of mining, suppression and verification, and the utility loss.
 
 Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are
-synthetic (`hedgerow.kinds.trajectories.walks`), since the data of the paper is not public. Each experiment runs in a separate
-process, so that its peak memory can be measured. Times are processor times, summed over all threads.
+synthetic (`hedgerow.kinds.trajectories.walks`), since the data of the paper is not public. Each experiment runs in a
+separate process, so that its peak memory can be measured. Times are processor times, summed over all threads.
 """
 
 from __future__ import annotations

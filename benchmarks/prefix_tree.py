@@ -22,11 +22,11 @@ from floor import best, data_folder, floor
 from plans import growth_plans, means, run_plans
 
 from hedgerow import PureDP, Sequences, find_method, read
-from hedgerow.kinds.sequences.containment import itemset_index_of
 from hedgerow.kinds.sequences.measures import drawn_queries
 from hedgerow.kinds.sequences.patterns import SequenceIndex, top_sequential_patterns
 from hedgerow.kinds.sets.measures import set_errors
 from hedgerow.kinds.trajectories.measures import measure_journeys
+from hedgerow.measures.itemsets import ItemsetIndex
 from hedgerow.measures.scoring import relative_errors
 
 TOPS = (100, 150, 200, 250, 300)
@@ -52,7 +52,7 @@ class Truth:
     """The original, its most frequent patterns, and queries with their answers."""
 
     def __init__(self, data: Sequences, height: int = 12) -> None:
-        self.sequences, self.sets, self.height = SequenceIndex.of(data), itemset_index_of(data), height
+        self.sequences, self.sets, self.height = SequenceIndex.of(data), ItemsetIndex.of(data), height
         self.top = list(top_sequential_patterns(self.sequences, max(TOPS)))
         self.lengths = self.sequences.lengths(height) / max(1, self.sequences.records)
         rng = np.random.default_rng(1)
@@ -69,7 +69,7 @@ class Truth:
 
     def score(self, data: Sequences) -> dict[str, float]:
         """Compare one release."""
-        sequences, sets = SequenceIndex.of(data), itemset_index_of(data)
+        sequences, sets = SequenceIndex.of(data), ItemsetIndex.of(data)
         top = list(top_sequential_patterns(sequences, max(TOPS)))
         lengths = sequences.lengths(self.height) / max(1, sequences.records)
         errors = relative_errors(self.exact, sequences.count(self.queries)[0], self.sequences.records)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hedgerow import Sets
 from hedgerow.kinds.sets.measures import set_errors, top_utility
-from hedgerow.measures.itemset_index import Itemset, ItemsetIndex
+from hedgerow.measures.itemsets import Itemset, ItemsetIndex
 from hedgerow.numerics.arrays import weigh_co_occurrences
 
 #: the queries are the same for all methods

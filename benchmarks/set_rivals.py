@@ -17,7 +17,7 @@ class IndependentItems(Publisher[Sets]):
     """Count records and items; every record has every item with the same probability, whatever else it has."""
 
     name: ClassVar[str] = "independent items"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record",)
 
@@ -47,7 +47,7 @@ class NoisyPairs(Publisher[Sets]):
     """Count items and pairs with half of the budget each; publish frequent pairs, and the rest of each item alone."""
 
     name: ClassVar[str] = "noisy pairs"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record",)
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from hedgerow.data import Domain, NumberAxis
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.formats.domains import read_domain
-    from hedgerow.formats.read import read
     from hedgerow.kinds.graphs.data import Graph
     from hedgerow.kinds.graphs.methods.degree_corrected_blocks import DegreeCorrectedBlocks
     from hedgerow.kinds.graphs.methods.der import DER
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.distortion import Distortion
     from hedgerow.publisher import Publisher, param
+    from hedgerow.reading import read
     from hedgerow.release import Release
     from hedgerow.releases.writer import read_release, write_release
     from hedgerow.score import Score
@@ -134,7 +134,7 @@ _HOMES = {
     "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.formats.domains": ("read_domain",),
-    "hedgerow.formats.read": ("read",),
+    "hedgerow.reading": ("read",),
     "hedgerow.releases.writer": ("read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),

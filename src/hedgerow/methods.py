@@ -110,7 +110,7 @@ def facts_of(method: type[Publisher[Any]]) -> dict[str, Any]:
         "name": method.name,
         "class": method.__name__,
         "summary": _MARKUP.sub("", text.splitlines()[0]),
-        "kinds": [kind.kind for kind in method.kinds],
+        "kinds": list(method.kinds),
         "keeps": [kept.name for kept in method.keeps],
         "units": list(method.units),
         "recommended": method.recommended,

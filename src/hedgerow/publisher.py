@@ -41,7 +41,8 @@ class Publisher(ABC, Generic[Kind]):
     """A method. Subclasses are frozen dataclasses with `param` fields and a `run`."""
 
     name: ClassVar[str]
-    kinds: ClassVar[tuple[type[Dataset], ...]]
+    #: the kinds of data it publishes, by name
+    kinds: ClassVar[tuple[str, ...]]
     keeps: ClassVar[tuple[type[Guarantee], ...]]
     units: ClassVar[tuple[str, ...]]
     #: for which data this method is recommended, in a few words; empty if another method is always better
@@ -160,9 +161,8 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
     if not isinstance(data, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"{method.name} publishes a data set such as Sets; got {type(data).__name__}"
         raise ParameterError(msg)
-    if data.kind not in {kind.kind for kind in method.kinds}:
-        kinds = ", ".join(kind.kind for kind in method.kinds)
-        msg = f"{method.name} publishes {kinds}; got {data.kind}"
+    if data.kind not in method.kinds:
+        msg = f"{method.name} publishes {', '.join(method.kinds)}; got {data.kind}"
         raise ParameterError(msg)
     if method.reads_all_records and data.engine.name != LOCAL.name:
         msg = f"{method.name} reads all records at once, on this machine; it cannot run on engine {data.engine.name!r}"

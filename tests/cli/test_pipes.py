@@ -248,7 +248,7 @@ class Late(Publisher):
     """Has a row before it has charged everything, or anything."""
 
     name: ClassVar[str] = "late"
-    kinds: ClassVar = (Stream,)
+    kinds: ClassVar = ("streams",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
     early: ClassVar = None

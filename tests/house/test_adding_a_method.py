@@ -13,16 +13,15 @@ def tree(tmp_path_factory):
     return copy, carried_out("adding-a-method.md", copy)
 
 
-def test_five_files_are_touched_and_one_of_them_by_one_line(tree):
+def test_four_files_are_touched_and_one_of_them_by_one_line(tree):
     _, touched = tree
     assert sorted(touched) == [
-        "src/hedgerow/publishers/registry.py",
-        "src/hedgerow/publishers/sets/first_items/__init__.py",
-        "src/hedgerow/publishers/sets/first_items/publisher.py",
+        "src/hedgerow/methods.py",
+        "src/hedgerow/kinds/sets/methods/first_items.py",
         "tests/methods/first_items/test_first_items.py",
         "tests/vectors/first-items.json",
     ]
-    assert touched["src/hedgerow/publishers/registry.py"] == 1
+    assert touched["src/hedgerow/methods.py"] == 1
 
 
 @pytest.mark.slow

@@ -51,13 +51,13 @@ def test_files_of_tests_are_small_too():
 #: annotations aside, `numpy.random` stands in the samplers, in test data and in the engine for tests
 RANDOM = {
     "src/hedgerow/privacy/samplers.py",
-    "src/hedgerow/testing/sets.py",
+    "src/hedgerow/kinds/sets/cases.py",
     "src/hedgerow/testing/conformance.py",
     "src/hedgerow/frontiers/sharded.py",
     "src/hedgerow/evaluate.py",  # draws workloads, which are no noise
     "src/hedgerow/samples/messages.py",  # makes data up
     "src/hedgerow/samples/shopping.py",
-    "src/hedgerow/samples/walks.py",
+    "src/hedgerow/kinds/trajectories/walks.py",
 }
 
 
@@ -70,7 +70,7 @@ def test_randomness_comes_from_the_samplers_only():
 def test_labels_are_literals_in_methods():
     """The type checker refuses data in labels; this shows it without one."""
     computed, seen = [], 0
-    for path in (path for path in SOURCES if "publishers" in path.parts):
+    for path in (path for path in SOURCES if "methods" in path.parts):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS:
                 labels = [keyword.value for keyword in node.keywords if keyword.arg == "label"]

@@ -18,17 +18,18 @@ PUBLISH = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit re
 #: what only evaluations, reports and other methods need
 OTHERS = (
     *("scipy", "rich", "jinja2", "hedgerow.evaluate", "hedgerow.measures", "hedgerow.report", "hedgerow.testing"),
-    *("hedgerow.audit", "hedgerow.demo", "hedgerow.samples", "hedgerow.kinds.trajectories.criterion", "hedgerow.steps"),
-    *("hedgerow.publishers.sequences", "hedgerow.publishers.trajectories", "hedgerow.publishers.sets.diffpart"),
+    *("hedgerow.audit", "hedgerow.demo", "hedgerow.samples", "hedgerow.kinds.trajectories.criterion"),
+    *("hedgerow.kinds.sequences", "hedgerow.kinds.trajectories", "hedgerow.kinds.sets.methods.diffpart"),
+    *("hedgerow.kinds.sets.measures", "hedgerow.kinds.sets.charts", "hedgerow.kinds.sets.cases", "hedgerow.charts"),
 )
 #: what each command does without
 BUDGET = {
-    "--help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
-    "--version": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
-    "publish --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
-    "verify --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.publishers", "hedgerow.io"),
-    "methods": ("scipy", "rich", "jinja2", "hedgerow.io", "hedgerow.measures", "hedgerow.report", "hedgerow.jobs"),
-    "methods flat-laplace": ("hedgerow.io", "hedgerow.jobs", *OTHERS),
+    "--help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
+    "--version": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
+    "publish --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
+    "verify --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
+    "methods": ("scipy", "rich", "jinja2", "hedgerow.formats", "hedgerow.measures", "hedgerow.report", "hedgerow.jobs"),
+    "methods flat-laplace": ("hedgerow.formats", "hedgerow.jobs", *OTHERS),
     PUBLISH: OTHERS,
     "verify R": tuple(name for name in OTHERS if name != "hedgerow.audit"),
     "report R --html p.html": tuple(
@@ -78,8 +79,9 @@ def test_methods_are_exported_with_their_types():
         for alias in node.names
     }
     assert set(hedgerow.__all__) <= set(typed)
-    for name in set(places()) & set(hedgerow.__all__):
-        assert typed[name] == f"hedgerow.publishers.{places()[name]}"
+    methods = {place.partition(":")[2]: method for method, place in hedgerow.METHODS.items()}
+    for name in set(methods) & set(hedgerow.__all__):
+        assert typed[name] == hedgerow.find_method(methods[name]).__module__
     assert (ROOT / "src" / "hedgerow" / "py.typed").is_file()
 
 

@@ -38,7 +38,7 @@ class Curious(Publisher[Sets]):
     """Tosses coins, asks twice, and writes down when."""
 
     name: ClassVar[str] = "toy-curious"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record",)
     events: ClassVar[list[str]] = []

@@ -19,8 +19,8 @@ from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import evaluate
 from hedgerow.formats.domains import read_domain
 from hedgerow.formats.files import Ending, compress
-from hedgerow.formats.read import read
 from hedgerow.jobs.recipe import load_job
+from hedgerow.reading import read
 from hedgerow.releases.account import Account
 from hedgerow.releases.owner_files import read_scores, write_scores
 from hedgerow.releases.reader import open_folder

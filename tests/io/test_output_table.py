@@ -12,7 +12,7 @@ from hedgerow import Domain
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.formats import jsonl, lines, output_table, spmf
 from hedgerow.formats.output_table import OutputRecords
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 VALUES = [7, 12, 345]
 

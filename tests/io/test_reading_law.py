@@ -17,8 +17,8 @@ from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
 from hedgerow.formats import delimited, jsonl, lines, text_lines
 from hedgerow.formats.lines import read_words
-from hedgerow.formats.read import read
 from hedgerow.kinds.trajectories import files as reading_times
+from hedgerow.reading import read
 
 PAIRS = 30
 DROP = {"on_bad": "drop"}

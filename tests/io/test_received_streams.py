@@ -12,7 +12,7 @@ from terminal import run
 
 from hedgerow import Domain, NumberAxis
 from hedgerow.errors import HedgerowError
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 #: so many folders are tried in the fast set, and in the slow one
 FEW, MANY = 60, 1_500

@@ -13,7 +13,7 @@ from terminal import run
 
 from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.formats.codec import codec_of
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 GOOD = JSON_LINES[0]
 HIDDEN = "hush"

@@ -16,10 +16,10 @@ from terminal import run
 from hedgerow import find_method
 from hedgerow.errors import NotSatisfied
 from hedgerow.formats.codec import codec_of
-from hedgerow.formats.read import read
 from hedgerow.kind_registry import find_kind
 from hedgerow.kinds.records.cases import EDGE_CASES, random_data
 from hedgerow.kinds.records.criterion import LDiversity
+from hedgerow.reading import read
 from hedgerow.releases.writer import read_release, write_release
 
 CODEC = codec_of("records")

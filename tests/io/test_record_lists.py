@@ -10,9 +10,9 @@ import pytest
 from terminal import run
 
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.formats.read import read
 from hedgerow.kinds.records.draft import draft_record_schema
 from hedgerow.kinds.records.layout import split_place
+from hedgerow.reading import read
 from hedgerow.releases.writer import read_release
 
 BUNDLES = """

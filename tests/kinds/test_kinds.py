@@ -1,4 +1,4 @@
-"""A kind is one row, and a module of its name in each layer; nothing else asks which kind it has."""
+"""A kind is one row, and one folder with the same names in each; nothing else asks which kind it has."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from hedgerow.release import Recipe
 from hedgerow.settings import configure
 from hedgerow.testing import build_edge_cases, sequences_of
 
-LAYERS = {
+PARTS = {
     "measures": ("controls", "describe", "measure"),
-    "report": ("charts",),
-    "testing": ("EDGE_CASES", "from_vector", "random_data", "to_vector"),
+    "charts": ("charts",),
+    "cases": ("EDGE_CASES", "from_vector", "random_data", "to_vector"),
 }
 #: places that may ask: kinds themselves, methods that publish several, and a promise about visits
-MAY_ASK = ("data", "publishers", "privacy/linkage.py")
+MAY_ASK = ("data", "kinds")
 
 
 def filled(name):
     """The first awkward shape of a kind that has a unit."""
-    kind = find_kind(name).type
-    return next(shape for shape in build_edge_cases(kind).values() if shape.count_units(kind.units[0]))
+    units = find_kind(name).type.units
+    return next(shape for shape in build_edge_cases(name).values() if shape.count_units(units[0]))
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind_has_its_module_in_every_layer(name):
+def test_a_kind_has_its_modules(name):
     row = find_kind(name)
     assert issubclass(row.type, Dataset)
     assert row.type.kind == row.name == name
     assert not row.summary.endswith(".")
-    for layer, names in LAYERS.items():
-        assert all(hasattr(row.module(layer), each) for each in names), layer
+    for part, names in PARTS.items():
+        assert all(hasattr(row.module(part), each) for each in names), part
 
 
 @pytest.mark.parametrize("name", {**KINDS, **OUTPUT_ONLY_KINDS})
@@ -61,7 +61,7 @@ def test_a_codec_explains_what_it_reads_and_writes(name):
 def test_a_folder_may_say_what_its_writer_says_of_reading(name):
     """What is written into `release.json` is accepted from there, and read without an error."""
     codec = codec_of(name)
-    for shape in build_edge_cases(find_kind(name).type).values():
+    for shape in build_edge_cases(name).values():
         for form in codec.formats:
             published = shape.publishing(iter([]), of="sums") if codec.in_parts else shape
             said = codec.reread_options(published, form)
@@ -72,9 +72,9 @@ def test_a_folder_may_say_what_its_writer_says_of_reading(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_awkward_data_is_described_and_drawn(name):
     row = find_kind(name)
-    for shape in build_edge_cases(row.type).values():
+    for shape in build_edge_cases(row.name).values():
         assert row.module("measures").describe(shape)
-        charts = row.module("report").charts
+        charts = row.module("charts").charts
         assert len(charts(shape, compared=True)) <= len(charts(shape, compared=False))
 
 
@@ -85,7 +85,7 @@ def test_controls_name_methods_and_parameters_that_exist(name, promised):
     data = filled(name)
     for control in row.module("measures").controls(Comparison(data, data, promised, {})).values():
         if isinstance(control, Control):
-            assert row.type in configure(find_method(control.method), control.parameters).kinds
+            assert row.name in configure(find_method(control.method), control.parameters).kinds
         else:
             assert control.kind == name
 

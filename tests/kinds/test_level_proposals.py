@@ -11,8 +11,9 @@ from terminal import run
 
 from hedgerow import Domain, read_domain
 from hedgerow.data import Axis
+from hedgerow.data.grids import propose_grids, propose_paths
 from hedgerow.formats.domains import draft_domain
-from hedgerow.kinds.trajectories.levels import propose_bins, propose_grids, propose_paths
+from hedgerow.kinds.trajectories.levels import propose_bins
 
 DEGREES = st.tuples(st.decimals(-180, 180, places=3), st.decimals(-90, 90, places=3))
 

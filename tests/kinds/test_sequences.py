@@ -12,8 +12,8 @@ from terminal import run
 from hedgerow import Domain, PureDP, Sequences, find_method
 from hedgerow.errors import ParameterError, ReadError, UndeclaredDomain
 from hedgerow.evaluate import evaluate
-from hedgerow.formats.read import read
 from hedgerow.kinds.sequences.patterns import SequenceIndex
+from hedgerow.reading import read
 from hedgerow.report import report
 
 PATHS = [["a", "b", "a"], ["b"], ["b"]]

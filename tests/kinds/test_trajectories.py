@@ -16,10 +16,10 @@ from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import Ending, compress
-from hedgerow.formats.read import read
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.reading import read
 from hedgerow.releases.reader import open_folder
 from hedgerow.releases.writer import Layout, write_folder
 from hedgerow.report import report
@@ -203,9 +203,9 @@ def test_plain_lists_are_no_visits():
         read([["a", 1]], kind="trajectories")
 
 
-@given(st.sampled_from(list(build_edge_cases(Trajectories))), st.sampled_from(["csv", "parquet"]))
+@given(st.sampled_from(list(build_edge_cases("trajectories"))), st.sampled_from(["csv", "parquet"]))
 def test_awkward_data_comes_back_from_a_folder(tmp_path_factory, name, ending):
-    data = build_edge_cases(Trajectories)[name]
+    data = build_edge_cases("trajectories")[name]
     release = find_method("kcl")().publish(data, KCL(k=1, l=1))
     folder = tmp_path_factory.mktemp("r") / "out"
     write_folder(release, folder, Layout(ending, Ending(ending, "")))

@@ -11,8 +11,8 @@ from terminal import run
 
 from hedgerow import FlatLaplace, PureDP, RandomGraph
 from hedgerow.evaluate import evaluate
-from hedgerow.formats.read import read
 from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow.reading import read
 from hedgerow.report import report
 
 pytestmark = pytest.mark.slow

@@ -53,7 +53,7 @@ def compare(original, released, **controls):
     }
 
 
-@given(data=strategies.of_kind(Graph))
+@given(data=strategies.of_kind("graphs"))
 @settings(max_examples=40)
 def test_a_graph_that_is_compared_with_itself_has_no_error(data):
     for score in compare(data, data).values():
@@ -134,7 +134,7 @@ def test_pairs_are_ranked_by_edge_then_common_neighbours_then_degrees():
     assert of[0, 1] > of[4, 5] > of[1, 2] == of[2, 3] > of[0, 4] > of[1, 4] > of[1, 6] == of[5, 6]
 
 
-@given(data=strategies.of_kind(Graph, least=2))
+@given(data=strategies.of_kind("graphs", least=2))
 @settings(max_examples=40)
 def test_targets_are_edges_and_pairs_that_are_none(data):
     for setting, targets in draw_targets(data, np.random.default_rng(1), most=5).items():

@@ -111,7 +111,7 @@ def test_densities_of_blocks_of_the_printed_figure():
     assert block_densities(EDGE_CASES["complete"](), 2).tolist() == [[1, 1], [1, 1]]
 
 
-@given(data=strategies.of_kind(Graph))
+@given(data=strategies.of_kind("graphs"))
 def test_triangles_and_common_neighbours_are_those_of_brute_force(data):
     adjacency = matrix(data).toarray()
     squares = adjacency @ adjacency
@@ -136,7 +136,7 @@ def test_triangles_are_counted_in_parts(monkeypatch, chunk):
         assert count_triangles(graph).tolist() == exact.tolist()
 
 
-@given(data=strategies.of_kind(Graph))
+@given(data=strategies.of_kind("graphs"))
 def test_paths_and_components_are_those_of_scipy(data):
     sources = np.arange(data.domain.size("vertex"))
     far = csgraph.shortest_path(matrix(data), unweighted=True)
@@ -191,7 +191,7 @@ def test_modularity_by_hand():
     assert modularity(graph_of([], 4), np.zeros(4, np.int64)) == 0
 
 
-@given(data=strategies.of_kind(Graph, vertices=12, most=40))
+@given(data=strategies.of_kind("graphs", vertices=12, most=40))
 @settings(max_examples=60)
 def test_figures_are_those_of_networkx(data):
     graph = nx.Graph()

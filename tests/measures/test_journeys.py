@@ -11,9 +11,10 @@ from hedgerow import Domain, PureDP, Sequences, Trajectories, find_method, read
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.evaluate import evaluate
 from hedgerow.formats.files import Ending
-from hedgerow.kinds.sequences.containment import containment_scores, itemset_index_of
+from hedgerow.kinds.sequences.measures import containment_scores
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.measures import as_sequences, measure_journeys
+from hedgerow.measures.itemsets import ItemsetIndex
 from hedgerow.releases.reader import open_folder
 from hedgerow.releases.writer import Layout, write_folder
 
@@ -116,7 +117,7 @@ def test_journeys_are_measured_as_by_hand():
 def test_sets_of_places_are_counted_whatever_their_order():
     domain = Domain.declare(item=["a", "b", "c"])
     data = Sequences.from_records(map(list, ["aba", "bab", "c", "cab"]), domain=domain)
-    held = itemset_index_of(data)
+    held = ItemsetIndex.of(data)
     assert held.supports([(0, 1), (2,), (0, 1, 2)]).tolist() == [3, 2, 1]
     nothing = Sequences.from_records([], domain=domain)
     rng = np.random.default_rng(1)

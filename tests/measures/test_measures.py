@@ -21,7 +21,7 @@ from hedgerow.kinds.sets.measures import (
     top_utility,
     uniform_queries,
 )
-from hedgerow.measures.itemset_index import ItemsetIndex
+from hedgerow.measures.itemsets import ItemsetIndex
 from hedgerow.testing import sets_of, strategies
 
 VECTOR = json.loads((VECTORS / "diffpart.json").read_text())
@@ -60,7 +60,7 @@ def test_sizes_are_compared_as_a_whole_and_in_the_tail():
     assert [tail_size(data) for data in (truth, cut, nothing)] == pytest.approx([8, 6, 0])
 
 
-@given(data=strategies.of_kind(Sets, items=5), most=st.integers(1, 40))
+@given(data=strategies.of_kind("sets", items=5), most=st.integers(1, 40))
 def test_the_miner_finds_what_brute_force_finds(data, most):
     held = ItemsetIndex.of(data)
     items = range(data.domain.size("item"))

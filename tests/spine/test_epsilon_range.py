@@ -44,7 +44,7 @@ def require_clean(found: list[dict]) -> None:
 def units_of(name: str) -> list[str]:
     """The units that do not need owners, which the files do not have."""
     method = find_method(name)
-    foreign = {"person", "trajectory"} if method.kinds[0].kind == "sequences" else {"person"}
+    foreign = {"person", "trajectory"} if method.kinds[0] == "sequences" else {"person"}
     return [unit for unit in method.units if unit not in foreign]
 
 

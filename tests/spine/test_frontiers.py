@@ -6,6 +6,7 @@ import itertools
 import pickle
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from hedgerow.frontiers import local as local_module
 from hedgerow.frontiers.base import Counts, Engine, Frontier
 from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFrontier
 from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE
+from hedgerow.kinds.sets.methods.diffpart.publisher import children_of
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.walks import Walks, walks
 from hedgerow.privacy import NoisyAnswers
@@ -94,7 +96,7 @@ def test_records_are_counted_by_their_symbols_and_by_children_of_a_node(given_re
             children[0, sum(1 << rank for rank in above)] += weight
         frontier = engine.open_records(lists)
         assert table(frontier.count(Mask(SIZE))) == [(*key, n) for key, n in sorted(masks.items())]
-        counted = frontier.count(TREE.by_children(np.array([node])))
+        counted = frontier.count(children_of(TREE, np.array([node])))
         assert table(counted) == [(*key, n) for key, n in sorted(children.items())]
 
 
@@ -137,7 +139,7 @@ RULES = (
     TransitionType(3, 4),
     NextSymbol(SIZE),
     Mask(SIZE),
-    TREE.by_children,
+    partial(children_of, TREE),
     ListSize(np.array([0, 0, 1, 2])),
     SymbolBySize(SIZE, np.array([0, 1, 1, 0])),
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from toys import MinimumSupport, NoisySize, PassOn, TokenTree
 
-from hedgerow import All, Domain, FlatLaplace, PureDP, Score, Sets, find_method
+from hedgerow import All, Domain, FlatLaplace, PureDP, Score, find_method
 from hedgerow.errors import (
     BudgetExceeded,
     NotSatisfied,
@@ -102,11 +102,8 @@ def test_a_promise_that_is_not_kept_is_refused(method, guarantee, message):
 
 
 def test_a_method_refuses_another_kind():
-    class Odd(Sets):
-        kind = "odd"
-
     class ForOdd(PassOn):
-        kinds = (Odd,)
+        kinds = ("odd",)
 
     with pytest.raises(ParameterError, match="toy-pass-on publishes odd; got sets"):
         ForOdd().publish(sets_of([[0]], 1), MinimumSupport(2))

@@ -18,18 +18,18 @@ from hedgerow.numerics.rounding import on_count_grid, on_grid
 OFF = 1e-13
 #: a golden release, and the functions whose results are shaken
 FITS = {
-    "diffpart": ["sets.diffpart.kept_partitions:scale_to_parents"],
-    "pairwise-marginals": ["sets.pairwise_marginals.item_estimates:adjust_total"],
-    "pairwise-marginals, persons": ["sets.pairwise_marginals.item_estimates:fit_independent_items"],
-    "ngram, as printed": ["sequences.ngram.missing_counts:_ratio"],
-    "ngram": ["sequences.ngram_markov.flow_balance:fit_proportionally"],
-    "variable-order-markov": ["sequences.variable_order_markov.estimation:shrink"],
-    "prefix-tree, cut": ["sequences.prefix_tree.constrained_inference:path_estimates"],
-    "prefix-tree, rides": ["sequences.continued_prefix_tree.time_assignment:project_to_simplex"],
-    "degree-corrected-blocks": ["graphs.degree_mixture:fit_mixture", "graphs.leaf_counts:fit_tree"],
-    "der": ["graphs.leaf_counts:fit_tree"],
-    "trip-synthesis": ["trajectories.trip_synthesis.pair_table:fit_margins"],
-    "private-wavelet": ["matrices.private_wavelet.publisher:combine"],
+    "diffpart": ["sets.methods.diffpart.publisher:scale_to_parents"],
+    "pairwise-marginals": ["sets.methods.pairwise_marginals.items_model:adjust_total"],
+    "pairwise-marginals, persons": ["sets.methods.pairwise_marginals.items_model:fit_independent_items"],
+    "ngram, as printed": ["sequences.methods.ngram.model:_ratio"],
+    "ngram": ["sequences.methods.ngram_markov.model:fit_proportionally"],
+    "variable-order-markov": ["sequences.methods.variable_order_markov.model:shrink"],
+    "prefix-tree, cut": ["sequences.methods.prefix_tree.model:path_estimates"],
+    "prefix-tree, rides": ["sequences.methods.continued_prefix_tree.draw:project_to_simplex"],
+    "degree-corrected-blocks": ["graphs.methods.degree_model:fit_mixture", "graphs.methods.tree_model:fit_tree"],
+    "der": ["graphs.methods.tree_model:fit_tree"],
+    "trip-synthesis": ["trajectories.methods.trip_synthesis.model:fit_margins"],
+    "private-wavelet": ["matrices.methods.private_wavelet.publisher:combine"],
 }
 
 
@@ -53,7 +53,7 @@ def test_the_last_bits_of_a_fit_do_not_matter(name, tmp_path, monkeypatch):
     calls = []
     for place in FITS[name]:
         path, _, function = place.partition(":")
-        module = import_module(f"hedgerow.publishers.{path}")
+        module = import_module(f"hedgerow.kinds.{path}")
         monkeypatch.setattr(module, function, counted(shaken(getattr(module, function)), calls))
     assert published(case, tmp_path / "after") == before
     assert calls

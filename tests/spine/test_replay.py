@@ -14,6 +14,7 @@ from toys import TokenTree
 
 from hedgerow import METHODS, FlatLaplace, PureDP, find_method
 from hedgerow.errors import ParameterError, PromiseBroken
+from hedgerow.kind_registry import find_kind
 from hedgerow.testing import check_replay, mutant, sets_of, strategies
 
 MOVED: Counter[tuple[str, str, bool]] = Counter()
@@ -37,7 +38,7 @@ def share_moved(method, unit):
 
 @pytest.mark.parametrize(
     ("method", "unit"),
-    [(method, unit) for method in LAWFUL for unit in method.kinds[0].units if unit in method.units],
+    [(method, unit) for method in LAWFUL for unit in find_kind(method.kinds[0]).type.units if unit in method.units],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_the_replay_law_holds(method, unit, record_property):

@@ -24,7 +24,7 @@ def test_a_vector_without_noise(name):
     case = vector["noise off"]
     assert case["how"]
     method = find_method(name)(**case["parameters"])
-    cases = find_kind(method.kinds[0].kind).module("testing")
+    cases = find_kind(method.kinds[0]).module("cases")
     promise = PureDP(epsilon=case["epsilon"], unit=method.units[0])
     release = publish_with(method, cases.from_vector(case), promise, ExactAnswers())
     assert cases.to_vector(release.data) == case["published"]

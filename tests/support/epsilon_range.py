@@ -56,7 +56,7 @@ def write_data(kind: str, units: int, path: Path) -> None:
 def publish_all(folder: Path, name: str, sizes: list[int], units: list[str], budgets: list[str]) -> None:
     """Publish by one method, with every unit, number of records and budget."""
     method = find_method(name)
-    kind = method.kinds[0].kind
+    kind = method.kinds[0]
     ending, domain = FILES[kind]
     for size in sizes:
         (folder / "domain.toml").write_text(domain.format(top=VALUES[size] - 1))

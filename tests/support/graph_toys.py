@@ -15,7 +15,7 @@ class TwoRegions(Publisher[Graph]):
     """Counts the edges in either half of all pairs, and places as many as the noisy counts say."""
 
     name: ClassVar[str] = "toy-two-regions"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 

@@ -23,8 +23,8 @@ from reading_law import Case, owned
 from hedgerow import METHODS, Domain, NumberAxis, find_method
 from hedgerow.errors import HedgerowError
 from hedgerow.formats.domains import draft_domain
-from hedgerow.formats.read import read
-from hedgerow.kind_registry import KINDS
+from hedgerow.kind_registry import KINDS, find_kind
+from hedgerow.reading import read
 from hedgerow.testing import CommandPair
 
 __all__ = ["COMBINATIONS", "Combination", "pairs_of"]
@@ -73,11 +73,11 @@ def is_private(method: str) -> bool:
 
 
 COMBINATIONS = [
-    Combination(name, kind.kind, unit)
+    Combination(name, kind, unit)
     for name in filter(is_private, METHODS)
     for kind in find_method(name).kinds
     for unit in find_method(name).units
-    if unit in kind.units
+    if unit in find_kind(kind).type.units
 ]
 
 

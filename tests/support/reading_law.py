@@ -20,7 +20,7 @@ from typing import Any
 from reading_units import ITEMS
 
 from hedgerow import Domain
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 __all__ = ["Case", "check_pair", "check_persons", "owned"]
 

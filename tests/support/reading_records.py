@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 from reading_law import Case
 from reading_units import TEXTS
 
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 __all__ = ["RECORD_CASES"]
 

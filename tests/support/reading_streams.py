@@ -19,7 +19,7 @@ from reading_units import OBJECTS, TEXTS, Pool
 
 from hedgerow import Domain, NumberAxis
 from hedgerow.errors import HedgerowError
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 
 __all__ = ["STREAM_CASES", "StreamCase", "check_events"]
 

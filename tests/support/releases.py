@@ -160,7 +160,7 @@ def measurements() -> Matrix:
 def largest(kind: str) -> Dataset:
     """Of the awkward data of a kind, the set with the most units."""
     row = find_kind(kind)
-    return max(build_edge_cases(row.type).values(), key=lambda data: data.count_units(row.type.units[0]))
+    return max(build_edge_cases(row.name).values(), key=lambda data: data.count_units(row.type.units[0]))
 
 
 DATA = {
@@ -277,7 +277,7 @@ def _cases() -> dict[str, Case]:
 def _default(name: str) -> Case:
     """A method with its default settings, in the first format of its kind."""
     method = find_method(name)
-    kind = method.kinds[0].kind
+    kind = method.kinds[0]
     ending = next(iter(codec_of(kind).formats.values())).endings[0]
     data, kept = f"awkward {kind}", method.keeps[0]
     if method.units:

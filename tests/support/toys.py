@@ -39,7 +39,7 @@ class TokenTree(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "toy-token-tree"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
 
@@ -136,7 +136,7 @@ class FewItems(Criterion):
     """No published record has more than `k` items: another promise with an option `--k`."""
 
     name: ClassVar[str] = "FewItems"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     k: int
 
     def __init__(self, *, k: int | str) -> None:
@@ -174,7 +174,7 @@ class PassOn(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "toy-pass-on"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (MinimumSupport,)
     units: ClassVar = ()
 
@@ -203,7 +203,7 @@ class NoisySize(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "toy-noisy-size"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP, MinimumSupport)
     units: ClassVar = ("record", "person")
 
@@ -244,7 +244,7 @@ class PickAndFlip(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "toy-pick-and-flip"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
 

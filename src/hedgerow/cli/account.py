@@ -48,7 +48,7 @@ def _document(path: Path, account: Any) -> dict[str, Any]:
 
 
 def _text(path: Path, account: Any) -> str:
-    from hedgerow.privacy.numbers import show  # noqa: PLC0415
+    from hedgerow.privacy.numbers import show
 
     spent, left = show(account.spent), show(account.total - account.spent)
     lines = [f"{path}: epsilon {spent} of {show(account.total)} spent per {account.unit}, {left} left"]

@@ -48,9 +48,9 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     in mode centred, whoever asks adds a part that takes the exact query. Answers cost no privacy: they are computed
     from releases, and from what you know.
     """
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from hedgerow.jobs.answer import run_answer  # noqa: PLC0415
+    from hedgerow.jobs.answer import run_answer
     from hedgerow.kinds.matrices.retrieval.answers import CONFIDENCE
 
     places = {name: Path(arguments[name]) if arguments[name] else None for name in ("query", "exact")}

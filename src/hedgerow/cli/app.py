@@ -95,7 +95,7 @@ def main() -> NoReturn:
 def _run() -> int:
     """Run a command; unlike `app.main`, do not handle errors or a closed pipe."""
     if instruction := os.environ.get(_COMPLETE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - rarely needed
+        from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "hedgerow", _COMPLETE, instruction)
     with app.make_context("hedgerow", sys.argv[1:]) as context:

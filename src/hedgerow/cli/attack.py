@@ -38,9 +38,9 @@ from hedgerow.cli.options import (
 @json_option
 def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     """Attack the release in FOLDER in all known ways, and compare with the private data. For the owner only."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from hedgerow.jobs.evaluate import run_attack  # noqa: PLC0415
+    from hedgerow.jobs.evaluate import run_attack
 
     with show_progress():
         scores = run_attack(

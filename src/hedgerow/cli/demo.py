@@ -19,7 +19,7 @@ from hedgerow.cli.options import json_option, show_progress
 @json_option
 def command(out: str, *, as_json: bool) -> None:
     """Publish the baskets of an invented shop, measure what was kept, and write the report."""
-    from hedgerow.demo import run_demo  # noqa: PLC0415
+    from hedgerow.demo import run_demo
 
     start = time.perf_counter()
     with show_progress():

@@ -22,10 +22,10 @@ from hedgerow.kind_registry import KINDS
 @json_option
 def command(data: str, *, as_json: bool, **arguments: Any) -> None:
     """Show what is read from DATA, before publishing. For the owner only."""
-    from hedgerow import progress  # noqa: PLC0415
-    from hedgerow.jobs.reading import read_data  # noqa: PLC0415
-    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
-    from hedgerow.measures.describe import describe  # noqa: PLC0415
+    from hedgerow import progress
+    from hedgerow.jobs.reading import read_data
+    from hedgerow.jobs.recipe import Reading
+    from hedgerow.measures.describe import describe
 
     if arguments["kind"] is None:
         msg = f"--kind is missing; choose --kind {' or '.join(KINDS)}"

@@ -28,9 +28,9 @@ from hedgerow.cli.options import (
 @json_option
 def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     """Compare the release in FOLDER with the private data. For the owner only."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from hedgerow.jobs.evaluate import run_evaluation  # noqa: PLC0415
+    from hedgerow.jobs.evaluate import run_evaluation
 
     with show_progress():
         scores = run_evaluation(

@@ -101,7 +101,7 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
 
 def read_against(arguments: dict[str, Any]) -> Any:
     """How the private data is read that a release is compared with: `--against` and the reading options."""
-    from hedgerow.jobs.recipe import Reading  # noqa: PLC0415
+    from hedgerow.jobs.recipe import Reading
 
     return Reading(
         data=arguments["against"],
@@ -120,10 +120,10 @@ def show_progress() -> Generator[None]:
     if not stderr.isatty():
         yield
         return
-    from rich.console import Console  # noqa: PLC0415 - not needed for help, nor in a pipe
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from hedgerow import progress  # noqa: PLC0415
+    from hedgerow import progress
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -39,7 +39,7 @@ def say(text: str | Sequence[str], *, err: bool = False) -> None:
 
 def as_json(document: Any, indent: int = 2) -> str:
     """Write a document as JSON; control characters are JSON escapes."""
-    import msgspec  # noqa: PLC0415 - not needed for help
+    import msgspec
 
     plain = _escape_bytes(msgspec.to_builtins(document))
     text = msgspec.json.format(msgspec.json.encode(plain), indent=indent).decode()

@@ -103,10 +103,10 @@ def command(*, as_json: bool, **arguments: Any) -> None:
 
     The options of the promise, such as --epsilon and --unit, have no default: you decide what is promised, and to whom.
     """
-    from hedgerow.jobs.pipes import PIPE, Pipe  # noqa: PLC0415
-    from hedgerow.jobs.publish import plan_job, run_job  # noqa: PLC0415
-    from hedgerow.jobs.recipe import save_job  # noqa: PLC0415
-    from hedgerow.progress import counting  # noqa: PLC0415
+    from hedgerow.jobs.pipes import PIPE, Pipe
+    from hedgerow.jobs.publish import plan_job, run_job
+    from hedgerow.jobs.recipe import save_job
+    from hedgerow.progress import counting
 
     job = _job(arguments)
     recipe = Path(arguments["save_recipe"]) if arguments["save_recipe"] else None
@@ -159,9 +159,9 @@ def _announce(text: str) -> None:
 
 def _job(arguments: dict[str, Any]) -> Any:
     """Collect the options of a job; a recipe gives the rest."""
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
-    from hedgerow.jobs.recipe import Job, load_job  # noqa: PLC0415
+    from hedgerow.jobs.recipe import Job, load_job
 
     options: dict[str, Any] = {name: arguments[name] for name in _SAME if arguments[name] is not None}
     more = {

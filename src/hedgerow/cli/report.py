@@ -23,7 +23,7 @@ from hedgerow.cli.options import json_option, show_progress, trusted_option
 @json_option
 def command(folders: tuple[str, ...], scores: tuple[str, ...], html: str, *, trusted: bool, as_json: bool) -> None:
     """Make one self-contained page about the releases in FOLDERS."""
-    from hedgerow.jobs.report import run_report  # noqa: PLC0415
+    from hedgerow.jobs.report import run_report
 
     with show_progress():
         paths = [Path(folder) for folder in folders]

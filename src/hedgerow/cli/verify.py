@@ -52,12 +52,12 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     The exit code is 0 if the promise is satisfied, and 3 if it is not or cannot be checked (as for a release of another
     version of Hedgerow).
     """
-    from hedgerow.audit.folder import verify_data  # noqa: PLC0415
-    from hedgerow.errors import ReadError  # noqa: PLC0415
-    from hedgerow.formats.read import read
-    from hedgerow.jobs.reading import with_columns  # noqa: PLC0415
-    from hedgerow.privacy.parsing import from_options  # noqa: PLC0415
-    from hedgerow.progress import counting  # noqa: PLC0415
+    from hedgerow.audit.folder import verify_data
+    from hedgerow.errors import ReadError
+    from hedgerow.jobs.reading import with_columns
+    from hedgerow.privacy.parsing import from_options
+    from hedgerow.progress import counting
+    from hedgerow.reading import read
 
     options = select_promise(arguments)
     expected = None
@@ -100,7 +100,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
 
 
 def _check_folder(folder: Path, expected: Any, key: Any, arguments: dict[str, Any]) -> dict[str, bool | None]:
-    from hedgerow.audit.folder import verify_folder  # noqa: PLC0415
+    from hedgerow.audit.folder import verify_folder
 
     _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
     return verify_folder(
@@ -130,7 +130,7 @@ def _is_signed(place: str) -> bool:
 
 def _find_kind(place: Path) -> str | None:
     """The kind of data in a release folder, as it states itself; None if that cannot be read, which is said later."""
-    from hedgerow.errors import HedgerowError  # noqa: PLC0415
+    from hedgerow.errors import HedgerowError
     from hedgerow.releases.reader import read_manifest
 
     try:

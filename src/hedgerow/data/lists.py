@@ -125,9 +125,7 @@ class Lists(Dataset):
 
     def canonical(self) -> Self:
         """Merge equal rows, sort them by size and then by items, renumber them and drop owners."""
-        order, new = _ordered(np.diff(self.starts), self.items)
-        starts, items = take_lists(self.starts, self.items, order[new])
-        weights = np.add.reduceat(np.append(self.weights[order], 0), np.flatnonzero(new))
+        starts, items, weights = merge_equal(self.starts, self.items, self.weights)
         numbers = np.arange(len(weights), dtype=np.int64)
         return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=None)
 
@@ -208,6 +206,13 @@ class Lists(Dataset):
         persons = None if self.persons is None else self.persons[chosen]
         numbers, weights = self.numbers[chosen], self.weights[chosen]
         return replace(self, numbers=numbers, starts=starts, items=items, weights=weights, persons=persons)
+
+
+def merge_equal(starts: Integers, items: NDArray[Any], weights: Integers) -> tuple[Integers, NDArray[Any], Integers]:
+    """Merge equal rows, whose weights are added up, and sort them by size and then by items."""
+    order, new = _ordered(np.diff(starts), items)
+    merged_starts, merged = take_lists(starts, items, order[new])
+    return merged_starts, merged, np.add.reduceat(np.append(weights[order], 0), np.flatnonzero(new))
 
 
 def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:

@@ -10,7 +10,6 @@ from typing import TypeAlias
 import numpy as np
 
 from hedgerow.errors import DomainError
-from hedgerow.frontiers import Children
 from hedgerow.numerics.arrays import Integers
 
 Rule: TypeAlias = Callable[[Integers], int]
@@ -134,18 +133,13 @@ class Taxonomy:
             rows.append(np.where(self.depth[rows[-1]] > depth, parent[rows[-1]], rows[-1]))
         return np.stack(rows[::-1])
 
-    def by_children(self, nodes: Integers) -> Children:
-        """Return the rule that codes a set of leaves by the children it has leaves below, of one node per cell.
-
-        Examples
-        --------
-        >>> Taxonomy.by_fanout(5, 2).by_children(np.array([8])).size
-        4
-        """
-        sibling = np.zeros(self.size, np.int64)
+    @cached_property
+    def place_among_siblings(self) -> Integers:
+        """The place of each node among the children of its parent, from left to right; 0 for the root."""
+        place = np.zeros(self.size, np.int64)
         for group in self.children:
-            sibling[list(group)] = np.arange(len(group))
-        return Children(nodes, self.depth, sibling, self.ancestor, int(self.width.max(initial=1)))
+            place[list(group)] = np.arange(len(group))
+        return place
 
     @cached_property
     def position(self) -> Integers:

@@ -14,7 +14,6 @@ from hedgerow.data import Value
 from hedgerow.errors import ReadError
 from hedgerow.formats.long_table import LongTable, ReadRequest
 from hedgerow.formats.output_table import Delimiters, OutputRecords, OutputTable
-from hedgerow.kinds.graphs.data import Graph
 from hedgerow.numerics.arrays import Flags, Integers
 
 
@@ -98,25 +97,23 @@ def refuse_edges(where: str, line: int, what: str, request: ReadRequest, edges: 
 class OutputEdges(OutputTable):
     """Published edges, to be written as a table or as lines: each once, the vertex that comes first in front."""
 
-    data: Graph
-
-    @property
-    def vertices(self) -> tuple[Value, ...]:
-        """All vertices, whether or not they have edges."""
-        return self.data.domain.values("vertex")
+    #: all vertices, whether or not they have edges
+    vertices: tuple[Value, ...]
+    first: Integers
+    second: Integers
 
     def to_frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Lay out one edge per row."""
         values = pl.Series(list(self.vertices))
-        ends = {"source": self.data.first, "target": self.data.second}
+        ends = {"source": self.first, "target": self.second}
         columns: dict[str, Any] = {names[role]: values.gather(codes) for role, codes in ends.items()}
         return pl.DataFrame(columns)
 
     def to_lines(self, write: Callable[[Value], bytes], delimiters: Delimiters) -> bytes:
         """Write one edge per line; `write` turns a vertex into bytes, or refuses it."""
-        edges = len(self.data)
+        edges = len(self.first)
         codes = np.empty(2 * edges, np.int64)
-        codes[::2], codes[1::2] = self.data.first, self.data.second
+        codes[::2], codes[1::2] = self.first, self.second
         starts = np.arange(0, 2 * edges + 1, 2)
         records = OutputRecords("vertex", self.vertices, starts, codes, np.ones(edges, np.int64))
         return records.to_lines(write, delimiters)

@@ -90,14 +90,13 @@ def check(values: Sequence[Value]) -> None:
 def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:
     """Write the numbers; an array has no place for names and labels of rows."""
     del columns
-    data = rows.data
-    if data.labels is not None or not (data.ids is None or data.numbered):
+    if rows.labels is not None or rows.ids is not None:
         msg = "a NumPy file has no place for names and labels of rows; leave them out, or write CSV or Parquet"
         raise ParameterError(msg)
-    if any("," in name or name != name.strip() for name in data.columns):
+    if any("," in name or name != name.strip() for name in rows.columns):
         msg = "the columns of a NumPy file cannot have names with commas or spaces around them; write CSV or Parquet"
         raise ParameterError(msg)
-    values = np.ascontiguousarray(data.values, "<f8")
+    values = np.ascontiguousarray(rows.values, "<f8")
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(values))
     return b"".join((header.getvalue(), values.data.cast("B"))) if values.size else header.getvalue()

@@ -14,7 +14,6 @@ from hedgerow.data.encoding import EXACT, text_of
 from hedgerow.data.lattice import CellRule, Lattice, LatticeCells, exact_number, shortest_decimals
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.formats.long_table import number_values
-from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 #: decimals of so many characters are told apart by floating-point numbers; longer ones than the second are no numbers
@@ -89,23 +88,25 @@ class NumberTable:
 
 
 class OutputRows(NamedTuple):
-    """Published rows, to be written."""
+    """Published rows, to be written: their numbers, and their names and labels if they are published."""
 
-    data: Matrix
+    columns: tuple[str, ...]
+    values: Floats
+    ids: NDArray[Any] | None
+    labels: NDArray[Any] | None
 
     def to_frame(self, columns: Mapping[str, str]) -> pl.DataFrame:
         """Return a table with the published columns; names and labels of rows come first."""
-        data = self.data
         table: dict[str, pl.Series] = {}
-        carried = {"id": None if data.numbered else data.ids, "label": data.labels}
+        carried = {"id": self.ids, "label": self.labels}
         for role, cells in carried.items():
             if cells is not None:
                 table[columns.get(role, role)] = pl.Series([str(cell) for cell in cells.tolist()], dtype=pl.String)
-        for number, name in enumerate(data.columns):
+        for number, name in enumerate(self.columns):
             if name in table:
                 msg = f"a column of numbers is named {name!r}, and so is a column of names or labels; rename one"
                 raise ParameterError(msg)
-            table[name] = pl.Series(data.values[:, number])
+            table[name] = pl.Series(self.values[:, number])
         return pl.DataFrame(table)
 
 

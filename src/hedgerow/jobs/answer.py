@@ -9,11 +9,11 @@ from types import MappingProxyType
 from hedgerow import progress
 from hedgerow.data import Domain
 from hedgerow.errors import ParameterError
-from hedgerow.formats.read import read
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.retrieval.answers import MODES, Answer, answer
 from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
 from hedgerow.numerics.arrays import Floats
+from hedgerow.reading import read
 from hedgerow.releases.reader import open_folder
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -9,9 +9,9 @@ from hedgerow import progress
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import attack, evaluate
-from hedgerow.formats.read import read
 from hedgerow.jobs.reading import options_of
 from hedgerow.jobs.recipe import Reading
+from hedgerow.reading import read
 from hedgerow.release import Manifest, Release
 from hedgerow.releases.owner_files import check_owners_file, read_scores, write_scores
 from hedgerow.releases.reader import open_folder

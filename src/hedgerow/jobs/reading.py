@@ -9,8 +9,8 @@ from typing import Any
 from hedgerow import progress
 from hedgerow.errors import ParameterError
 from hedgerow.formats.domains import read_domain
-from hedgerow.formats.read import read
 from hedgerow.jobs.recipe import Reading
+from hedgerow.reading import read
 
 
 def read_data(reading: Reading, columns: Sequence[str] = ()) -> Any:

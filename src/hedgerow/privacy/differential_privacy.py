@@ -11,7 +11,6 @@ from typing import ClassVar
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.kind_registry import differs_by_change, differs_by_step
-from hedgerow.kinds.graphs.data import Graph
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 from hedgerow.privacy.numbers import NumberLike, read_number, read_whole, show
 
@@ -160,14 +159,14 @@ class CorrelatedDP(DifferentialPrivacy):
     """
 
     name: ClassVar[str] = "CorrelatedDP"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
 
     k: int
 
     def __init__(self, *, epsilon: NumberLike, k: int | str, unit: str) -> None:
         super().__init__(epsilon=epsilon, unit=unit)
         edges = read_whole("k", k, most=_MOST_EDGES, remedy="it is how many edges are protected together")
-        if unit not in Graph.units:
+        if unit != "edge":
             msg = f"CorrelatedDP protects edges: unit must be 'edge'; got {unit!r}"
             raise ParameterError(msg)
         object.__setattr__(self, "k", edges)

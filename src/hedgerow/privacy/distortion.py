@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import NotSatisfied
-from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 
 _LEAST_ROWS = 2
@@ -25,7 +24,7 @@ class Distortion(Guarantee):
     """
 
     name: ClassVar[str] = "Distortion"
-    kinds: ClassVar[tuple[type[Dataset], ...]] = (Matrix,)
+    kinds: ClassVar[tuple[str, ...]] = ("matrices",)
 
     @property
     def verifiable_from_data(self) -> bool:

@@ -53,8 +53,8 @@ class Guarantee(ABC):
 
     #: its name in `release.json`, and in the table of promises (`hedgerow.promises`)
     name: ClassVar[str]
-    #: the kinds of data it is about
-    kinds: ClassVar[tuple[type[Dataset], ...]] = (Dataset,)
+    #: the kinds of data it is about, by name; all if there are none
+    kinds: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
@@ -105,9 +105,8 @@ class Guarantee(ABC):
 
     def require(self, data: Dataset) -> None:
         """Refuse data that the promise cannot be made about."""
-        if not isinstance(data, self.kinds):
-            kinds = ", ".join(kind.kind for kind in self.kinds)
-            msg = f"{self.name} is a promise about {kinds}; got {data.kind}"
+        if self.kinds and data.kind not in self.kinds:
+            msg = f"{self.name} is a promise about {', '.join(self.kinds)}; got {data.kind}"
             raise ParameterError(msg)
 
     def about(self, data: Dataset) -> Guarantee:

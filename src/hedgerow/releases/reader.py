@@ -23,7 +23,7 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import UNLIMITED, ending_of, read_bytes, reason
 from hedgerow.formats.packing import is_library_version, libraries_of
 from hedgerow.formats.parquet_pages import unpacked_bytes
-from hedgerow.formats.read import read
+from hedgerow.reading import read
 from hedgerow.release import OLDEST_SCHEMA, SCHEMA, Manifest, Release, version
 from hedgerow.statement import File
 

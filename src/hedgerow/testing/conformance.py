@@ -14,6 +14,7 @@ import numpy as np
 from hedgerow.audit.replay import check_replay, epsilon_of, release_bytes
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import NotSatisfied, PromiseBroken, UndeclaredDomain, UnsupportedGuarantee
+from hedgerow.kind_registry import find_kind
 from hedgerow.privacy import Criterion, Guarantee
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.privacy.parsing import from_plain
@@ -55,7 +56,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee, *, repeats: in
     _check_description(type(method))
     replays = moved = released = 0
     for kind in method.kinds:
-        if not set(guarantee.units) <= set(kind.units):
+        if not set(guarantee.units) <= set(find_kind(kind).type.units):
             continue  # this kind does not have the units of the promise
         for name, data in build_edge_cases(kind).items():
             try:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow.data import Dataset
 from hedgerow.kind_registry import find_kind
 
 
-def build_edge_cases(kind: type[Dataset]) -> dict[str, Any]:
+def build_edge_cases(kind: str) -> dict[str, Any]:
     """Build the edge cases of a kind."""
-    return {name: build() for name, build in find_kind(kind.kind).module("cases").EDGE_CASES.items()}
+    return {name: build() for name, build in find_kind(kind).module("cases").EDGE_CASES.items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgerow.data import Dataset
 from hedgerow.errors import MissingExtra
 from hedgerow.kind_registry import find_kind
 from hedgerow.testing.edge_cases import build_edge_cases
@@ -17,7 +16,7 @@ except ImportError:
     raise MissingExtra(msg) from None
 
 
-def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStrategy[Any]:
+def of_kind(kind: str, *, least: int = 1, **limits: int) -> SearchStrategy[Any]:
     """Data of a kind with at least `least` units: random data four times out of five, else an edge case.
 
     Parameters
@@ -25,8 +24,9 @@ def of_kind(kind: type[Dataset], *, least: int = 1, **limits: int) -> SearchStra
     limits
         The limits of random data, named as the kind names them: `items=5`, `most=12`.
     """
-    random = find_kind(kind.kind).module("cases").random_data(st, least=least, **limits)
-    large_enough = [data for data in build_edge_cases(kind).values() if data.count_units(kind.units[0]) >= least]
+    row = find_kind(kind)
+    random = row.module("cases").random_data(st, least=least, **limits)
+    large_enough = [data for data in build_edge_cases(kind).values() if data.count_units(row.type.units[0]) >= least]
     return st.one_of(random, random, random, random, st.sampled_from(large_enough))
 
 

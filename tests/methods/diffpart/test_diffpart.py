@@ -311,8 +311,8 @@ def test_the_shipped_class_passes_the_call_of_the_mutants(unit, method):
         ),
         (
             DiffPart,
-            "partitions.count(tree.by_children(cuts.split))",
-            "partitions.count(tree.by_children(cuts.split)); nodes = paths.root",
+            "partitions.count(children_of(tree, cuts.split))",
+            "partitions.count(children_of(tree, cuts.split)); nodes = paths.root",
             "asks twice below the same node|would spend|out of bounds",
         ),
     ],

@@ -46,7 +46,7 @@ def test_no_record_counts_for_more_than_its_bound():
 
 
 @settings(max_examples=30)
-@given(data=strategies.of_kind(Sets), record=st.sets(st.integers(0, 5), min_size=1), longest=st.integers(1, 7))
+@given(data=strategies.of_kind("sets"), record=st.sets(st.integers(0, 5), min_size=1), longest=st.integers(1, 7))
 def test_a_record_moves_each_question_by_no_more_than_its_sensitivity(data, record, longest):
     items = data.domain.size("item")
     record = sorted({item % items for item in record})

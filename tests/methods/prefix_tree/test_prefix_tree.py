@@ -17,7 +17,6 @@ from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.kinds.sequences.containment import itemset_index_of
 from hedgerow.kinds.sequences.methods.prefix_tree import publisher as growing
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     consistent_counts,
@@ -34,6 +33,7 @@ from hedgerow.kinds.sequences.methods.prefix_tree.publisher import (
     Thresholds,
 )
 from hedgerow.kinds.sets.measures import set_errors
+from hedgerow.measures.itemsets import ItemsetIndex
 from hedgerow.privacy import ExactAnswers
 from hedgerow.privacy.mechanisms import Laplace
 from hedgerow.privacy.questions import NoisyAnswers, ThresholdQuestion
@@ -294,7 +294,7 @@ def test_the_count_queries_of_the_run_without_noise():
     """Of how many records hold both places: before, after, and the error over the true number."""
     parameters = VECTOR["noise off"]["parameters"]
     release = publish_with(PrefixTree(**parameters), PAPER, PureDP(epsilon=6, unit="sequence"), ExactAnswers())
-    before, after = itemset_index_of(PAPER), itemset_index_of(release.data)
+    before, after = ItemsetIndex.of(PAPER), ItemsetIndex.of(release.data)
     queries = [(0, 1), (0, 2), (1, 3)]
     assert before.supports(queries).tolist() == [6, 4, 2]
     assert after.supports(queries).tolist() == [5, 2, 2]

@@ -179,7 +179,7 @@ CODEC = replace(
         written=("source", "target"),
         options=_OPTIONS,
         make=_make,
-        lay_out=OutputEdges,
+        lay_out=lambda data: OutputEdges(data.domain.values("vertex"), data.first, data.second),
         formats=_FORMATS,
         order="Edges have no direction. Each is listed once, in the order of the vertices.",
     ),

@@ -322,6 +322,11 @@ def _explain(file: File) -> str:
     return ". ".join(part for part in parts if part) + "."
 
 
+def _lay_out(data: Matrix) -> OutputRows:
+    """Lay out published rows."""
+    return OutputRows(data.columns, data.values, None if data.numbered else data.ids, data.labels)
+
+
 CODEC = Codec(
     kind="matrices",
     columns=_COLUMNS,
@@ -331,7 +336,7 @@ CODEC = Codec(
     request=_request,
     from_memory=_from_memory,
     make=_make,
-    lay_out=OutputRows,
+    lay_out=_lay_out,
     explain=_explain,
     order="Rows are in the order of their names or numbers, if they have any, and else in an order that is computed "
     "from their published content.",

@@ -44,7 +44,7 @@ _MOST = 10**15
 class _TreeCriterion(Criterion):
     """What both promises share: the kind, and how outputs are read."""
 
-    kinds: ClassVar = (Records,)
+    kinds: ClassVar = ("records",)
 
     def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
         """Count the vertices and their labels: each is examined a few times."""

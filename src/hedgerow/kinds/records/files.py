@@ -28,6 +28,7 @@ from hedgerow.kinds.records.layout import (
 from hedgerow.kinds.records.rows import OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.kinds.records.schema_file import MISSING, read_record_schema
+from hedgerow.kinds.records.tables import published_keys, table_names
 from hedgerow.numerics.arrays import Flags, Integers
 from hedgerow.statement import File
 
@@ -262,8 +263,6 @@ def _place_of(kind: VertexType) -> str:
 
 def _places_in_tables(schema: RecordSchema) -> list[str]:
     """The table of each type, and the columns that join it."""
-    from hedgerow.kinds.records.tables import published_keys, table_names
-
     schema = published_keys(schema)
     return [_row_of(kind, name) for kind, name in zip(schema.types, table_names(schema), strict=True)]
 

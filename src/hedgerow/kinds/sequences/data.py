@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,28 @@ from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier
 from hedgerow.kinds.sequences.labels import Labels
 from hedgerow.numerics.arrays import Integers, list_starts, read_only
+
+
+class LabelledRecords(Protocol):
+    """Records of labels in order, as prefix trees take them: sequences, and trajectories with labels for visits."""
+
+    @property
+    def domain(self) -> Domain:
+        """What is public about them."""
+        ...
+
+    @property
+    def labels(self) -> Labels:
+        """What is a label."""
+        ...
+
+    def positions(self, longest: int) -> Frontier:
+        """Open a frontier on the first `longest` labels of every record."""
+        ...
+
+    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Any:
+        """Make records of the same kind over the same domain: each row of labels, padded with -1, `counts` times."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)

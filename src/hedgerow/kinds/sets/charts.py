@@ -6,7 +6,7 @@ from collections import Counter
 
 from hedgerow.charts import Chart, bar_chart, column_chart
 from hedgerow.kinds.sets.data import Sets
-from hedgerow.measures.itemset_index import ItemsetIndex
+from hedgerow.measures.itemsets import ItemsetIndex
 
 _MOST = 15
 

@@ -16,19 +16,24 @@ from hedgerow.data import Dataset, Taxonomy, Value
 from hedgerow.kinds.sets.data import Sets
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import describe_lists
-from hedgerow.measures.itemset_index import Itemset, ItemsetIndex
-from hedgerow.measures.scoring import mean_score, relative_errors
+from hedgerow.measures.itemsets import (
+    DRAWN,
+    GROUPS,
+    UNIFORM,
+    Itemset,
+    ItemsetIndex,
+    drawn_queries,
+    uniform_queries,
+    workload_errors,
+)
+from hedgerow.measures.scoring import mean_score
 from hedgerow.score import Score, exact_score
 
-UNIFORM, DRAWN = "uniform queries", "queries drawn from records,"
 _CHARTS = {
     UNIFORM: "mean relative error of uniform queries, by their length",
     DRAWN: "mean relative error of queries drawn from records, by support",
 }
-_GROUPS = 5
 _QUERIES = 2_000
-_LONGEST = 4
-_BUCKETS = ((0.0, 0.001), (0.001, 0.01), (0.01, 0.1), (0.1, 1.0))
 _TOPS = (20, 100)
 _SHOWN = 20
 #: the part of the records that is their tail
@@ -62,7 +67,7 @@ def measure(
     others = {name: ItemsetIndex.of(control) for name, control in controls.items()}
     workloads = {
         **uniform_queries(truth, rng, queries),
-        **drawn_queries(truth, rng, _GROUPS * queries),
+        **drawn_queries(truth, rng, GROUPS * queries),
     }
     scores = [_query_score(name, workload, truth, ours, others) for name, workload in workloads.items() if workload]
     for most in _TOPS:
@@ -71,57 +76,9 @@ def measure(
     return [*scores, *_size_scores(truth, ours, others), _number_score(truth, ours, others)]
 
 
-def uniform_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
-    """Draw itemsets uniformly, in five groups of growing length [1]_.
-
-    Nearly all long ones occur in no record, so an empty release looks good here: see the controls.
-
-    References
-    ----------
-    .. [1] R. Chen, N. Mohammed, B. C. M. Fung, B. C. Desai, L. Xiong. "Publishing set-valued data
-       via differential privacy". PVLDB 4(11), 2011.
-    """
-    workloads: dict[str, list[Itemset]] = {}
-    for group in range(1, _GROUPS + 1):
-        longest = min(truth.size, max(1, group * truth.largest // _GROUPS))
-        lengths: list[int] = rng.integers(1, longest + 1, queries).tolist()
-        workloads[f"{UNIFORM} up to {longest} item{'s' if longest > 1 else ''}"] = [
-            tuple(sorted(rng.choice(truth.size, length, replace=False, shuffle=False).tolist())) for length in lengths
-        ]
-    return workloads
-
-
-def drawn_queries(truth: ItemsetIndex, rng: np.random.Generator, queries: int) -> dict[str, list[Itemset]]:
-    """Draw subsets of up to four items from records, and group them by support."""
-    if truth.records == 0:
-        return {}
-    ends = np.cumsum(truth.weights)
-    picked = np.searchsorted(ends, rng.integers(0, ends[-1], queries), "right").tolist()
-    drawn: list[Itemset] = []
-    for row in picked:
-        items = truth.items[truth.row_starts[row] : truth.row_starts[row + 1]]
-        length = int(rng.integers(1, min(_LONGEST, len(items)) + 1))
-        drawn.append(tuple(sorted(rng.choice(items, length, replace=False).tolist())))
-    shares = truth.supports(drawn) / truth.records
-    return {
-        f"{DRAWN} support {100 * low:g}% to {100 * high:g}%": [
-            query for query, share in zip(drawn, shares, strict=True) if low < share <= high
-        ]
-        for low, high in _BUCKETS
-    }
-
-
 def set_errors(truth: ItemsetIndex, released: ItemsetIndex, workload: Sequence[Itemset]) -> NDArray[np.float64]:
     """The relative error of each query."""
     return workload_errors(truth, {"": released}, workload)[""]
-
-
-def workload_errors(
-    truth: ItemsetIndex, releases: Mapping[str, ItemsetIndex], workload: Sequence[Itemset]
-) -> dict[str, NDArray[np.float64]]:
-    """The relative error of each query in each release."""
-    exact = truth.supports(workload)
-    return {name: relative_errors(exact, data.supports(workload), truth.records) for name, data in releases.items()}
 
 
 def top_utility(truth: ItemsetIndex, released: ItemsetIndex, most: int) -> tuple[float, int]:

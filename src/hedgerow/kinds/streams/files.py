@@ -16,6 +16,7 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
 from hedgerow.formats.codec import Codec, Format
 from hedgerow.formats.files import ending_of
+from hedgerow.formats.number_table import lattice_cells
 from hedgerow.formats.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
 from hedgerow.kinds.streams.data import (
     ESTIMATED,
@@ -27,7 +28,15 @@ from hedgerow.kinds.streams.data import (
     relative_precision,
     value_domain,
 )
-from hedgerow.kinds.streams.event_files import BitEvents, EventRequest, SeekableBits, TextEvents, open_parts, read_table
+from hedgerow.kinds.streams.event_files import (
+    BitEvents,
+    EventRequest,
+    ParquetEvents,
+    SeekableBits,
+    TextEvents,
+    open_parts,
+    read_table,
+)
 from hedgerow.kinds.streams.events import ArrayEvents, encode_events
 from hedgerow.statement import File
 
@@ -108,8 +117,6 @@ def _is_column(content: Any) -> bool:
 
 def _encode_column(column: Any, axis: NumberAxis, rule: CellRule) -> Any:
     """Turn the column of a table into steps."""
-    from hedgerow.formats.number_table import lattice_cells
-
     cells = lattice_cells("the table", column.name, column, axis.lattice, rounded=rule.rounded)
     return encode_events(cells, axis, "the values", range(len(column)), rule)
 
@@ -120,8 +127,6 @@ def _open_events(file: _EventFile, axis: NumberAxis) -> Any:
         if parts.once:
             msg = f"{parts.where}: a Parquet table cannot be read from a pipe; write it to a file first"
             raise ReadError(msg)
-        from hedgerow.kinds.streams.event_files import ParquetEvents
-
         return ParquetEvents(file.name, file.request.value, axis, file.request.rule)
     if file.form != "bits":
         return TextEvents(parts, axis, file.request, header=file.form == "csv")

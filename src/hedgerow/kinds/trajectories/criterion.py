@@ -73,7 +73,7 @@ class KCL(Criterion):
     """
 
     name: ClassVar[str] = "KCL"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = ("trajectories",)
 
     k: int
     c: Fraction
@@ -116,8 +116,7 @@ class KCL(Criterion):
 
     def require(self, data: Dataset) -> None:
         """Also refuse sensitive values that are not in the domain; labels are trajectories as well."""
-        if not isinstance(data, CoarseTrajectories):
-            super().require(data)
+        super().require(data)
         [visits] = _trajectories({"": data})
         _require_in_domain(visits, self.sensitive)
 
@@ -128,7 +127,7 @@ class KCL(Criterion):
 
     def about(self, data: Dataset) -> KCL:
         """Count persons if records have owners; refuse to count them otherwise."""
-        if not isinstance(data, self.kinds):
+        if data.kind not in self.kinds:
             return self  # `require` refuses it
         [visits] = _trajectories({"": data})
         if visits.persons is None and not self.counts_persons:

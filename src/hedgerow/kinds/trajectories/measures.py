@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data import Dataset, Domain, Value
+from hedgerow.data.grids import propose_grids
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.sequences.containment import containment_scores
 from hedgerow.kinds.sequences.data import Sequences
-from hedgerow.kinds.sequences.measures import longest_of, measure_sequences
+from hedgerow.kinds.sequences.measures import containment_scores, longest_of, measure_sequences
 from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.levels import propose_bins, propose_grids
+from hedgerow.kinds.trajectories.levels import propose_bins
 from hedgerow.kinds.trajectories.mobility import LabelledVisits, Spread
 from hedgerow.kinds.trajectories.mobility_scores import compare_labels, compare_mobility
 from hedgerow.kinds.trajectories.record_linkage import Visits, measure_limit, measure_linkage

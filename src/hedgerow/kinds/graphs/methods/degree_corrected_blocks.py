@@ -61,7 +61,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "degree-corrected-blocks"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
     recommended: ClassVar[str] = "networks whose order of vertices means something, up to about epsilon 4 per edge"

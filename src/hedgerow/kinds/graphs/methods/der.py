@@ -66,7 +66,7 @@ class DER(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "der"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 

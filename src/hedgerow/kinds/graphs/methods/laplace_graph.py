@@ -45,7 +45,7 @@ class LaplaceGraph(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "laplace-graph"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 

@@ -43,7 +43,7 @@ class NoisyDegrees(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "noisy-degrees"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
     recommended: ClassVar[str] = "degrees of a network, if the order of its vertices means nothing"

@@ -40,7 +40,7 @@ class RandomGraph(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "random-graph"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
 

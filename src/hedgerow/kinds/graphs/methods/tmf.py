@@ -51,7 +51,7 @@ class TopMFilter(Publisher[Graph]):
     """
 
     name: ClassVar[str] = "tmf"
-    kinds: ClassVar = (Graph,)
+    kinds: ClassVar = ("graphs",)
     keeps: ClassVar = (PureDP, CorrelatedDP)
     units: ClassVar = ("edge",)
     recommended: ClassVar[str] = "single edges of a network, from about epsilon 6 per edge on"

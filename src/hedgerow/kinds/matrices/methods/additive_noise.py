@@ -54,7 +54,7 @@ class AdditiveNoise(Publisher[Matrix]):
     """
 
     name: ClassVar[str] = "additive-noise"
-    kinds: ClassVar = (Matrix,)
+    kinds: ClassVar = ("matrices",)
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

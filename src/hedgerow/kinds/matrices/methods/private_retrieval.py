@@ -59,7 +59,7 @@ class PrivateRetrieval(Publisher[Matrix]):
     """
 
     name: ClassVar[str] = "private-retrieval"
-    kinds: ClassVar = (Matrix,)
+    kinds: ClassVar = ("matrices",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("count", "cell")
     recommended: ClassVar[str] = "vectors of counts, of which sums and inner products over any few entries are asked"

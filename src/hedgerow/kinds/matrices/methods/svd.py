@@ -51,7 +51,7 @@ class SVD(Publisher[Matrix]):
     """
 
     name: ClassVar[str] = "svd"
-    kinds: ClassVar = (Matrix,)
+    kinds: ClassVar = ("matrices",)
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

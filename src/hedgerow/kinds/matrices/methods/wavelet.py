@@ -320,7 +320,7 @@ class Wavelet(Publisher[Matrix]):
     """
 
     name: ClassVar[str] = "wavelet"
-    kinds: ClassVar = (Matrix,)
+    kinds: ClassVar = ("matrices",)
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

@@ -68,7 +68,7 @@ class ClusTreePacking(Publisher[Records]):
     """
 
     name: ClassVar[str] = "clustree-packing"
-    kinds: ClassVar = (Records,)
+    kinds: ClassVar = ("records",)
     keeps: ClassVar = (KAnonymity, LDiversity)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

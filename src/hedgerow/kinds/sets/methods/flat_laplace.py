@@ -41,7 +41,7 @@ class FlatLaplace(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "flat-laplace"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
 

@@ -40,7 +40,7 @@ class NoisySingletons(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "noisy-singletons"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
     # docs/results/pairwise-marginals.md: on completejourney it counts single items about as well as pairwise-marginals;

@@ -43,7 +43,7 @@ class BinaryMechanism(Publisher[Stream]):
     """
 
     name: ClassVar[str] = "binary-mechanism"
-    kinds: ClassVar = (Stream,)
+    kinds: ClassVar = ("streams",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
     #: events are read here, in order; no engine counts them

@@ -53,7 +53,7 @@ class StreamCount(Publisher[Stream]):
     """
 
     name: ClassVar[str] = "stream-count"
-    kinds: ClassVar = (Stream,)
+    kinds: ClassVar = ("streams",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
     #: events are read here, in order; no engine counts them

@@ -536,7 +536,7 @@ class LocalSuppression(Publisher[Trajectories]):
     """
 
     name: ClassVar[str] = "kcl"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = ("trajectories",)
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

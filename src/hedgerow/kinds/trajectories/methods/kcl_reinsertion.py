@@ -75,7 +75,7 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
     """
 
     name: ClassVar[str] = "kcl-reinsertion"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = ("trajectories",)
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

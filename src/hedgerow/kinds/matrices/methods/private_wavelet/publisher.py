@@ -68,7 +68,7 @@ class PrivateWavelet(Publisher[Matrix]):
     """
 
     name: ClassVar[str] = "private-wavelet"
-    kinds: ClassVar = (Matrix,)
+    kinds: ClassVar = ("matrices",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("row", "cell")
     recommended: ClassVar[str] = "counts and sums over ranges of columns with declared bounds, or of rows in order"

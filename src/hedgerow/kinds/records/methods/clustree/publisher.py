@@ -80,7 +80,7 @@ class ClusTree(Publisher[Records]):
     """
 
     name: ClassVar[str] = "clustree"
-    kinds: ClassVar = (Records,)
+    kinds: ClassVar = ("records",)
     keeps: ClassVar = (KAnonymity, LDiversity)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from hedgerow.data.dataset import Dataset
 from hedgerow.frontiers import Duration, Frontier, NextSymbol, TransitionType
-from hedgerow.kinds.sequences.data import Sequences
+from hedgerow.kinds.sequences.data import LabelledRecords
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import generate_continued
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     Marginals,
@@ -28,7 +29,6 @@ from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     place_groups,
 )
 from hedgerow.kinds.sequences.methods.prefix_tree.publisher import Growth, Thresholds, note_first_visits
-from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.numerics.arrays import Integers
 from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import Laplace, Ledger, PureDP
@@ -41,7 +41,7 @@ _THRESHOLDS = Thresholds(place=5.0, false_nodes=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
+class ContinuedPrefixTree(Publisher[Any]):
     r"""Publish sequences, or visits with their times, by a prefix tree whose sequences are continued where it ends.
 
     The tree is that of `prefix-tree` [1]_. Four things are our own. The end of a sequence is one more child of a node,
@@ -82,7 +82,7 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
     """
 
     name: ClassVar[str] = "continued-prefix-tree"
-    kinds: ClassVar = (Sequences, Trajectories)
+    kinds: ClassVar = ("sequences", "trajectories")
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "trajectory", "person")
     recommended: ClassVar[str] = "journeys among dozens of places and more"
@@ -99,7 +99,7 @@ class ContinuedPrefixTree(Publisher[Sequences | Trajectories]):
         "project", "constrained inference: by projection, or exact least squares", choices=("project", "exact")
     )
 
-    def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
+    def run(self, data: LabelledRecords, ledger: Ledger) -> Dataset:
         """Count marginals, build the noisy prefix tree, make its counts consistent, and continue its sequences."""
         scale = max(1 / float(NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget)
         require_little_noise(SCALES * scale * self.height, "items", "take a larger epsilon, or a smaller height")

@@ -62,7 +62,7 @@ class NGram(Publisher[Sequences]):
     """
 
     name: ClassVar[str] = "ngram"
-    kinds: ClassVar = (Sequences,)
+    kinds: ClassVar = ("sequences",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
 

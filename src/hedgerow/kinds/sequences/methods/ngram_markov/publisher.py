@@ -61,7 +61,7 @@ class NGramMarkov(Publisher[Sequences]):
     """
 
     name: ClassVar[str] = "ngram-markov"
-    kinds: ClassVar = (Sequences,)
+    kinds: ClassVar = ("sequences",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
     recommended: ClassVar[str] = "counts of short n-grams, of many sequences over few items"

@@ -11,7 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Domain, Taxonomy
+from hedgerow.data.domain import Domain
+from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.sequences.labels import Labels
 from hedgerow.numerics.arrays import Floats, Integers

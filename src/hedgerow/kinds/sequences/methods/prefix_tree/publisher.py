@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.dataset import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, Frontier, NextSymbol
-from hedgerow.kinds.sequences.data import Sequences
+from hedgerow.kinds.sequences.data import LabelledRecords
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     GROUPINGS,
     LabelTable,
@@ -26,7 +27,6 @@ from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     distinct_sequences,
     place_groups,
 )
-from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.rounding import on_count_grid, on_grid, round_together
@@ -35,7 +35,7 @@ from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefixTree(Publisher[Sequences | Trajectories]):
+class PrefixTree(Publisher[Any]):
     r"""Publish sequences, or visits with their times, by the noisy counts of their prefixes.
 
     The noisy prefix tree is built level by level: a prefix whose noisy count reaches a threshold is expanded by every
@@ -79,7 +79,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
     """
 
     name: ClassVar[str] = "prefix-tree"
-    kinds: ClassVar = (Sequences, Trajectories)
+    kinds: ClassVar = ("sequences", "trajectories")
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "trajectory", "person")
 
@@ -105,7 +105,7 @@ class PrefixTree(Publisher[Sequences | Trajectories]):
         "project", "constrained inference: by projection, or exact least squares", choices=("project", "exact")
     )
 
-    def run(self, data: Sequences | Trajectories, ledger: Ledger) -> Sequences | Trajectories:
+    def run(self, data: LabelledRecords, ledger: Ledger) -> Dataset:
         """Build the noisy prefix tree, make its counts consistent, and generate the release."""
         timed = data.labels.times > 1
         noise = noise_of_number(data.labels.times, ledger.budget) if timed else 0.0

@@ -70,7 +70,7 @@ class VariableOrderMarkov(Publisher[Sequences]):
     """
 
     name: ClassVar[str] = "variable-order-markov"
-    kinds: ClassVar = (Sequences,)
+    kinds: ClassVar = ("sequences",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("sequence", "person")
     recommended: ClassVar[str] = "sequences of items, from about 1,000 / epsilon on"

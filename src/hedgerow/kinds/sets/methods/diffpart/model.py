@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Taxonomy
+from hedgerow.data.taxonomy import Taxonomy
 from hedgerow.numerics.arrays import Floats, Integers, concatenate_ranges
 
 

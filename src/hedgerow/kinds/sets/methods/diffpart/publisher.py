@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Domain, Taxonomy
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import Counts
+from hedgerow.frontiers import Children, Counts
 from hedgerow.kinds.sets.data import Sets
 from hedgerow.kinds.sets.methods.diffpart.model import HierarchyCuts, SubPartitions, scale_to_parents
 from hedgerow.numerics.arrays import Flags, Floats, Integers
@@ -67,7 +67,7 @@ class DiffPart(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "diffpart"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
     # not `recommended`: raked-histogram is better for few items, pairwise-marginals for many (docs/results); only on
@@ -106,7 +106,7 @@ class DiffPart(Publisher[Sets]):
         while len(cuts):
             left_for_splits = paths.left(nodes) - ledger.budget / 2
             alpha = left_for_splits / cuts.splits_left(self.longest)
-            counted = partitions.count(tree.by_children(cuts.split))
+            counted = partitions.count(children_of(tree, cuts.split))
             kept = self._keep(paths, nodes, SubPartitions.of(cuts), counted, alpha)
             # no record has items below more than `longest` nodes: such a cut is spurious
             levels.append(kept.only(cuts.size_after(kept.parent, kept.masks) <= self.longest))
@@ -249,3 +249,14 @@ def _consistent(levels: Sequence[KeptPartitions]) -> Iterator[Floats]:
         scaled = scale_to_parents(total, variance, level.parent, level.noisy, level.noise)
         yield scaled
         total, variance = scaled[~level.leaf], level.noise[~level.leaf]
+
+
+def children_of(tree: Taxonomy, nodes: Integers) -> Children:
+    """Return the rule that codes a set of leaves by the children it has leaves below, of one node per cell.
+
+    Examples
+    --------
+    >>> children_of(Taxonomy.by_fanout(5, 2), np.array([8])).size
+    4
+    """
+    return Children(nodes, tree.depth, tree.place_among_siblings, tree.ancestor, int(tree.width.max(initial=1)))

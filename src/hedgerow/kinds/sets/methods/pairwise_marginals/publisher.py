@@ -89,7 +89,7 @@ class PairwiseMarginals(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "pairwise-marginals"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
     # docs/results/pairwise-marginals.md, which also says where a rival is better, and why

@@ -81,7 +81,7 @@ class RakedHistogram(Publisher[Sets]):
     """
 
     name: ClassVar[str] = "raked-histogram"
-    kinds: ClassVar = (Sets,)
+    kinds: ClassVar = ("sets",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("record", "person")
     # docs/results/raked-histogram.md: on fewer records of 11 to 20 items pairwise-marginals is as good or better, also

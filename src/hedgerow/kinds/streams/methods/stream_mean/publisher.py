@@ -231,7 +231,7 @@ class StreamMean(Publisher[Stream]):
     """
 
     name: ClassVar[str] = "stream-mean"
-    kinds: ClassVar = (Stream,)
+    kinds: ClassVar = ("streams",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("event",)
     #: events are read here, in order; no engine counts them

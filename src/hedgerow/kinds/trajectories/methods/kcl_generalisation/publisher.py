@@ -83,7 +83,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
     """
 
     name: ClassVar[str] = "kcl-generalisation"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = ("trajectories",)
     keeps: ClassVar = (KCL,)
     units: ClassVar = ()
     recommended: ClassVar[str] = "trips between places that lie in declared regions, if coarser labels are enough"

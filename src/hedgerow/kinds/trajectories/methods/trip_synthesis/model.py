@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Axis
+from hedgerow.data.axis import Axis
 from hedgerow.errors import DomainError
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex

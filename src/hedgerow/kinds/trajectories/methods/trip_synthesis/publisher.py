@@ -96,7 +96,7 @@ class TripSynthesis(Publisher[Trajectories]):
     """
 
     name: ClassVar[str] = "trip-synthesis"
-    kinds: ClassVar = (Trajectories,)
+    kinds: ClassVar = ("trajectories",)
     keeps: ClassVar = (PureDP,)
     units: ClassVar = ("trajectory", "person")
     recommended: ClassVar[str] = "visits with times: when, from where to where, and how long"
