@@ -125,6 +125,9 @@ def test_stops_and_values_of_hierarchies_are_taken_exactly(tmp_path):
     (tmp_path / "course.csv").write_text("CS1 ; CS ;*\r\nCS2;CS;*\r\n")
     axis = read_hierarchy({"file": "course.csv"}, tmp_path, "course")
     assert (axis.values, axis.paths) == (("CS1 ", "CS2"), (("CS",), ("CS",)))
+    (tmp_path / "course.csv").write_text("1993;199*\n1994 ;199*\n")
+    with pytest.raises(DomainError, match=r"course\.csv:2: there are blanks around the number; remove them \(course\)"):
+        read_hierarchy({"file": "course.csv"}, tmp_path, "course")
     (tmp_path / "course.csv").write_text("CS1;CS\n ;CS\n")
     with pytest.raises(DomainError, match=r"course\.csv:2: the line has no value"):
         read_hierarchy({"file": "course.csv"}, tmp_path, "course")
