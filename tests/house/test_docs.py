@@ -84,6 +84,11 @@ def test_result_pages_are_made_from_what_was_measured():
         assert (ROOT / "docs" / "results" / name).read_text() == text, name
 
 
-def test_decisions_are_short():
-    for path in (ROOT / "docs" / "decisions").glob("*.md"):
-        assert path.read_text().count("\n") <= 40, path.name
+def test_decisions_are_short_and_listed():
+    folder = ROOT / "docs" / "decisions"
+    listed = (folder / "README.md").read_text()
+    for path in folder.glob("[0-9]*.md"):
+        text = path.read_text()
+        assert text.count("\n") <= 40, path.name
+        number, title = text.partition("\n")[0].removeprefix("# ").split(" ", 1)
+        assert f"- [{number}]({path.name}) {title}\n" in listed, path.name
