@@ -196,6 +196,12 @@ def test_a_torn_table_that_is_looked_up_is_named_with_its_folder(tmp_path):
     (tmp_path / "desk/names.csv").write_text("course,name\nCS301,a,b\n")
     ran = describe(tmp_path, "desk/a.csv")
     assert (ran.code, ran.err.startswith("hedgerow: desk/names.csv:2: the line has more or fewer cells")) == (2, True)
+    faculty = f'{lookup}\nfaculty = {{ values = ["x"] }}'
+    (tmp_path / "schema.toml").write_text(schema.replace("[types.course.fields]", faculty))
+    (tmp_path / "desk/names.csv").write_text(f"course,faculty\nCS301,{HIDDEN}\n")
+    ran = describe(tmp_path, "desk/a.csv")
+    where = "desk/courses.csv:2: field 'faculty' of 'course' (looked up in desk/names.csv) has a value outside"
+    assert (ran.code, ran.err.startswith(f"hedgerow: {where}")) == (2, True), ran.err
 
 
 def test_a_key_of_two_records_is_refused_always(tmp_path):

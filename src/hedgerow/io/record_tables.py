@@ -180,7 +180,10 @@ class _Join:
         lines = ReadRequest("records", None, (), (), {}, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
         table = read_cells(where, content, lines)
         for name, key in rules.lookups:
-            table = self._look_up(where, table, name, key)
+            before, table = table, self._look_up(where, table, name, key)
+            added = set(table.frame.columns).difference(before.frame.columns)
+            own = self._rows.tables[self._schema.types.index(kind)]
+            own.looked_up |= dict.fromkeys(added, self._place(where, name))
         if rules.first_rows and set(kind.key) <= set(table.frame.columns):
             table = _first_rows(table, kind)
         needed = (*kind.fields, *kind.key, *kind.parent_key)
@@ -196,10 +199,13 @@ class _Join:
         self._rows.ignored += len(table.frame) * len(set(table.frame.columns) - set(needed))
         return table
 
+    def _place(self, where: str, name: str) -> str:
+        """Where a table is that another one looks up, for messages."""
+        return self._places.get(name, str(Path(where).parent / name))
+
     def _look_up(self, where: str, table: CellTable, name: str, key: Sequence[str]) -> CellTable:
         """Add the columns of a table that says more about what a column names, such as a list of courses."""
-        place = self._places.get(name, str(Path(where).parent / name))
-        other = read_cells(place, self._fetch(name), ReadRequest("records", None, (), (), {})).frame
+        other = read_cells(self._place(where, name), self._fetch(name), ReadRequest("records", None, (), (), {})).frame
         if any(column not in frame.columns for column in key for frame in (table.frame, other)):
             msg = f"{where}: a lookup needs the columns {', '.join(key)} here and in {name}"
             raise ReadError(msg)
