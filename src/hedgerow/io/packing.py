@@ -21,7 +21,9 @@ from hedgerow.io.files import GZIP_LEVEL, ZSTD_LEVEL, compress, compress_parts, 
 __all__ = ["Packed", "hashed", "is_library_version", "libraries_of", "pack"]
 
 _COMPRESSED_BY = {"gz": ("zlib",), "zst": ("zstd",)}
-_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}(-ng)?(, level [0-9]{1,2})?")
+#: short numbers: longer ones, such as those of a telephone, are no version
+_NUMBERS = r"[0-9]{1,2}(\.[0-9]{1,3}){0,3}"
+_VERSION = re.compile(rf"{_NUMBERS}(-ng)?(, level [0-9])?")
 
 
 class Packed(NamedTuple):
@@ -71,7 +73,7 @@ def is_library_version(text: str) -> bool:
 
 
 def _numbers(version: str) -> str:
-    numbers = re.match(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}", version)
+    numbers = re.match(_NUMBERS, version)
     return numbers.group() if numbers else "0"
 
 
