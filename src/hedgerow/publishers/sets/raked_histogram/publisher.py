@@ -124,10 +124,10 @@ class RakedHistogram(Publisher[Sets]):
         records = for_records.ask(exact, Laplace(l1=1), spend=for_records.budget, label="records")
         method = PairwiseMarginals(longest=self.longest)
         if int(records[0]) * ledger.budget < _ENOUGH:
-            masks, counts = method.run(data, others).histogram()
+            masks, counts = method.synthesise(data, others).histogram()
             return masks, counts.astype(np.float64)
         for_model, for_itemsets = others.split(*_SHARES)
-        masks, counts = method.run(data, for_model).histogram()
+        masks, counts = method.synthesise(data, for_model).histogram()
         noisy, cells, spend = self._ask_itemsets(data, for_itemsets)
         model = np.zeros_like(noisy)
         model[masks] = counts
