@@ -216,7 +216,10 @@ def encode_values(
     kind = numbers.dtype.kind
     if kind not in "biuf":  # texts, dates and other objects, each by itself
         numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
-    cells = LatticeCells.of(shortest_decimals(numbers), axis.lattice)
+    decimals = shortest_decimals(np.ma.getdata(numbers))
+    if np.ma.is_masked(numbers):  # what is under a mask is no number
+        decimals = np.where(np.ma.getmaskarray(numbers), math.nan, decimals)
+    cells = LatticeCells.of(decimals, axis.lattice)
     return encode_events(cells, axis, where, range(len(numbers)) if positions is None else positions, rule)
 
 
@@ -224,7 +227,7 @@ def _number_array(values: Any) -> NDArray[Any]:
     """Make an array of values; of objects, if some are not plain numbers, so that none changes the type of others."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "biuf" or array.ndim != 1:
+        if array.ndim != 1 or (array.dtype.kind in "biuf" and not any(map(_is_short, set(map(type, values))))):
             return array
     except (TypeError, ValueError):  # such as lists of different lengths
         pass
@@ -233,10 +236,16 @@ def _number_array(values: Any) -> NDArray[Any]:
     return array
 
 
+def _is_short(kind: type[Any]) -> bool:
+    """Whether numbers of a type have other decimals once an array with longer ones holds them."""
+    return issubclass(kind, np.floating) and np.dtype(kind).itemsize < 8  # noqa: PLR2004 - 64 bits
+
+
 def _to_number(value: Any) -> float:
     """Return a number as it is, and NaN for anything else: a text is not a number."""
     try:
-        return float(cast("Any", value)) if isinstance(value, (Real, np.bool_)) else math.nan
+        short = str(value) if _is_short(type(value)) else value
+        return float(cast("Any", short)) if isinstance(value, (Real, np.bool_)) else math.nan
     except OverflowError:
         return math.inf
 
