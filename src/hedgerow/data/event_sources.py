@@ -46,6 +46,8 @@ REFUSE = CellRule()
 BLOCK, BATCH = 2**20, 2**14
 #: publications of an iterator that are made together, and the seconds that they should take
 SLOW_BATCH, _SOON = 2**8, 0.1
+#: numbers of these types have other decimals once an array of longer ones holds them
+_SHORT = frozenset({np.float16, np.float32})
 
 
 class Events(ABC):
@@ -227,7 +229,7 @@ def _number_array(values: Any) -> NDArray[Any]:
     """Make an array of values; of objects, if some are not plain numbers, so that none changes the type of others."""
     try:
         array = np.asarray(values)
-        if array.ndim != 1 or (array.dtype.kind in "biuf" and not any(map(_is_short, set(map(type, values))))):
+        if array.ndim != 1 or (array.dtype.kind in "biuf" and _SHORT.isdisjoint(map(type, values))):
             return array
     except (TypeError, ValueError):  # such as lists of different lengths
         pass
@@ -236,15 +238,10 @@ def _number_array(values: Any) -> NDArray[Any]:
     return array
 
 
-def _is_short(kind: type[Any]) -> bool:
-    """Whether numbers of a type have other decimals once an array with longer ones holds them."""
-    return issubclass(kind, np.floating) and np.dtype(kind).itemsize < 8  # noqa: PLR2004 - 64 bits
-
-
 def _to_number(value: Any) -> float:
     """Return a number as it is, and NaN for anything else: a text is not a number."""
     try:
-        short = str(value) if _is_short(type(value)) else value
+        short = str(value) if type(value) in _SHORT else value
         return float(cast("Any", short)) if isinstance(value, (Real, np.bool_)) else math.nan
     except OverflowError:
         return math.inf

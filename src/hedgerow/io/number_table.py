@@ -135,7 +135,7 @@ def pandas_column(column: Any) -> pl.Series:
 
 
 def _text_of_cell(cell: Any) -> str | None:
-    return str(cell) if isinstance(cell, np.floating) else text_of(cell, fractions=True)
+    return str(cell) if type(cell) in (np.float16, np.float32) else text_of(cell, fractions=True)
 
 
 def number_cells(where: str, name: str, column: pl.Series) -> tuple[Floats, Flags]:
