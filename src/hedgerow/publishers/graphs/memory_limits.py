@@ -6,12 +6,25 @@ import math
 
 from hedgerow.errors import ParameterError
 
-__all__ = ["possible_edges", "require_few", "require_few_edges", "require_few_pairs"]
+__all__ = ["expected_edges", "possible_edges", "require_few", "require_few_edges", "require_few_pairs"]
 
 #: methods take up to about 120 bytes per edge, or per pair that is listed
 _EDGES = 1 << 26
 #: as many empty candidates as a ledger draws
 _DRAWN = 1 << 25
+
+
+def expected_edges(noise: float, pairs: int) -> int:
+    """Return how many edges so much noise alone may make; refuse more than fit in memory, before anything is asked.
+
+    Examples
+    --------
+    >>> expected_edges(80.5, 10), expected_edges(80.5, 1000)
+    (10, 81)
+    """
+    edges = min(math.ceil(noise), pairs)
+    require_few_edges(edges)
+    return edges
 
 
 def possible_edges(noisy: int, pairs: int) -> int:

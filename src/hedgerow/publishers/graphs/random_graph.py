@@ -9,7 +9,8 @@ from hedgerow.data import Graph
 from hedgerow.frontiers import AtStart
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher
-from hedgerow.publishers.graphs.memory_limits import possible_edges
+from hedgerow.publishers.graphs.memory_limits import expected_edges, possible_edges
+from hedgerow.publishers.noise_limits import SCALES
 from hedgerow.steps.distinct_numbers import sample_distinct
 
 __all__ = ["RandomGraph"]
@@ -48,6 +49,7 @@ class RandomGraph(Publisher[Graph]):
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Count the edges with noise, and link that many random pairs."""
+        expected_edges(SCALES / float(ledger.budget), data.pairs)
         exact = data.frontier().count(AtStart()).by_code()
         (noisy,) = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget, label="number of edges").tolist()
         edges = possible_edges(noisy, data.pairs)

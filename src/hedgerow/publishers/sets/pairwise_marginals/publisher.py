@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Sets
 from hedgerow.privacy import Laplace, Ledger, PureDP
 from hedgerow.publishers.base import Publisher, param
+from hedgerow.publishers.noise_limits import SCALES, require_little_noise
 from hedgerow.publishers.sets.pairwise_marginals.item_estimates import ItemEstimates
 from hedgerow.publishers.sets.pairwise_marginals.model_fit import PairTargets, fit_pairs
 from hedgerow.publishers.sets.pairwise_marginals.pair_model import PairModel
@@ -96,6 +97,14 @@ class PairwiseMarginals(Publisher[Sets]):
     steps: int = param(60, "rounds of fitting the model of pairs", ge=20)
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Refuse a budget with which noise alone is too much, and publish."""
+        shares = _SHARES_WITHOUT_PAIRS if self.pairs == "off" else _SHARES
+        noise = SCALES * sum(shares) / (shares[0] * float(ledger.budget))  # of the number of records
+        most = min(noise, self.most) * self._largest_size(data)
+        require_little_noise(most, "items", "take a larger epsilon, a smaller longest, or a smaller most")
+        return self.synthesise(data, ledger)
+
+    def synthesise(self, data: Sets, ledger: Ledger) -> Sets:
         """Ask for sizes and items, then for pairs if they pay or for items again, and draw records that fit."""
         coins = ledger.coins()
         shares = ledger.split(*(_SHARES_WITHOUT_PAIRS if self.pairs == "off" else _SHARES))
