@@ -17,7 +17,10 @@ def test_one_line_of_a_shared_file_is_touched_and_one_more_for_its_method(tree):
     _, touched = tree
     shared = {"src/hedgerow/kind_registry.py": 1, "src/hedgerow/methods.py": 1}
     own = {
-        *(f"src/hedgerow/kinds/desks/{part}.py" for part in ("__init__", "data", "files", "measures", "charts", "cases")),
+        *(
+            f"src/hedgerow/kinds/desks/{part}.py"
+            for part in ("__init__", "data", "files", "measures", "charts", "cases")
+        ),
         "src/hedgerow/kinds/desks/methods/__init__.py",
         "src/hedgerow/kinds/desks/methods/randomised_response.py",
         "tests/kinds/test_desks.py",

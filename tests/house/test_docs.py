@@ -85,5 +85,18 @@ def test_result_pages_are_made_from_what_was_measured():
 
 
 def test_decisions_are_short():
-    for path in (ROOT / "docs" / "decisions").glob("*.md"):
+    notes = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    for path in notes:
         assert path.read_text().count("\n") <= 40, path.name
+    assert notes
+
+
+def test_the_index_of_decisions_has_each_of_them():
+    """One line for each note, with its title; there is nothing else in the folder."""
+    index, lines = ROOT / "docs" / "decisions" / "README.md", []
+    for path in sorted(set(index.parent.iterdir()) - {index}):
+        title = re.match(r"# (\d{4}):? (.+)", path.read_text())
+        assert title is not None, path.name
+        assert path.name.startswith(f"{title[1]}-")
+        lines.append(f"- [{title[1]}]({path.name}) {title[2]}")
+    assert [line for line in index.read_text().splitlines() if line.startswith("- ")] == lines

@@ -25,9 +25,30 @@ OTHERS = (
 #: what each command does without
 BUDGET = {
     "--help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
-    "--version": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
-    "publish --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
-    "verify --help": (*HEAVY, "hedgerow.data", "hedgerow.privacy", "hedgerow.kinds", "hedgerow.methods", "hedgerow.formats"),
+    "--version": (
+        *HEAVY,
+        "hedgerow.data",
+        "hedgerow.privacy",
+        "hedgerow.kinds",
+        "hedgerow.methods",
+        "hedgerow.formats",
+    ),
+    "publish --help": (
+        *HEAVY,
+        "hedgerow.data",
+        "hedgerow.privacy",
+        "hedgerow.kinds",
+        "hedgerow.methods",
+        "hedgerow.formats",
+    ),
+    "verify --help": (
+        *HEAVY,
+        "hedgerow.data",
+        "hedgerow.privacy",
+        "hedgerow.kinds",
+        "hedgerow.methods",
+        "hedgerow.formats",
+    ),
     "methods": ("scipy", "rich", "jinja2", "hedgerow.formats", "hedgerow.measures", "hedgerow.report", "hedgerow.jobs"),
     "methods flat-laplace": ("hedgerow.formats", "hedgerow.jobs", *OTHERS),
     PUBLISH: OTHERS,

@@ -106,6 +106,8 @@ def test_values_of_a_file_are_taken_exactly(tmp_path):
         ("tea\n\tfood\n", "items.txt:2: the line has blanks and no value; remove them"),
         ("1\n2\n\n 3\n", "items.txt:4: there are blanks around the number; remove them"),
         ("1\t10\n2 \t10\n", "items.txt:2: there are blanks around the number; remove them"),
+        ("tea\tdrinks\nmilk\tdrinks \n", "items.txt:2: a group has blanks around it, or no name; remove the blanks"),
+        ("tea\nmilk \t\n", "items.txt:2: a group has blanks around it, or no name; .* the tab before it"),
     ],
 )
 def test_blanks_that_nobody_means_are_refused_with_their_line(tmp_path, text, message):
@@ -123,6 +125,9 @@ def test_stops_and_values_of_hierarchies_are_taken_exactly(tmp_path):
     (tmp_path / "course.csv").write_text("CS1 ; CS ;*\r\nCS2;CS;*\r\n")
     axis = read_hierarchy({"file": "course.csv"}, tmp_path, "course")
     assert (axis.values, axis.paths) == (("CS1 ", "CS2"), (("CS",), ("CS",)))
+    (tmp_path / "course.csv").write_text("1993;199*\n1994 ;199*\n")
+    with pytest.raises(DomainError, match=r"course\.csv:2: there are blanks around the number; remove them \(course\)"):
+        read_hierarchy({"file": "course.csv"}, tmp_path, "course")
     (tmp_path / "course.csv").write_text("CS1;CS\n ;CS\n")
     with pytest.raises(DomainError, match=r"course\.csv:2: the line has no value"):
         read_hierarchy({"file": "course.csv"}, tmp_path, "course")

@@ -206,7 +206,14 @@ def test_a_version_is_a_number_and_each_library_is_named(desk, tmp_path):
 
     # the bytes are those that are written here, too
     assert verify(zlib="1.9.9, level 6") == "satisfied"
-    wrong = [{"zlib": "1.2 Alice Smith"}, {"zlib": "1.2", "alice": "1"}, {}, {"zlib": ""}]
+    wrong = [
+        {"zlib": "1.2 Alice Smith"},
+        {"zlib": "1.2", "alice": "1"},
+        {},
+        {"zlib": ""},
+        {"zlib": "0171.5550.1234"},
+        {"zlib": "1.3, level 99"},
+    ]
     assert {verify(**each) for each in wrong} == {"NOT satisfied"}
     with changed(release_reader, "_names_libraries", "all(map(is_library_version, file.written_by.values()))", "True"):
         assert verify(zlib="1.2 Alice Smith") == "satisfied"

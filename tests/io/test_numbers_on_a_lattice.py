@@ -365,3 +365,47 @@ def test_numbers_in_memory_are_rounded_only_where_that_is_said():
         find_method("private-wavelet")().publish(data, PureDP(epsilon=1, unit="row"))
     assert data.rounded().values.tolist() == [[0.3, 0], [7.8, 0.1]]
     assert exact_number("1.50e1") == 15
+
+
+# ---- in memory
+
+
+def test_no_event_in_memory_changes_the_type_of_others():
+    """Among others of 64 bits, a tenth of 32 or 16 bits had seventeen decimals, and was refused or replaced."""
+    domain, options = Domain.declare(value=NumberAxis.between(0, 10, "0.1")), {"on_bad": "5"}
+    tenths = [np.float32(0.1), np.float16(0.2)]
+    for other in (np.float32(3), 3, 3.0, np.float64(3), "x", None, 2**70, np.nan):
+        events = read([*tenths, other], kind="streams", domain=domain, options=options).events.read(0, 3)
+        assert events[:2].tolist() == [1, 2], other
+        with_objects = np.array([*tenths, other], object)
+        assert read(with_objects, kind="streams", domain=domain, options=options).events.read(0, 2).tolist() == [1, 2]
+
+
+def test_what_is_under_a_mask_is_not_read():
+    """It was published, and without its bounds: one event could move a sum by any number."""
+    domain = Domain.declare(value=NumberAxis.between(0, 10, 1))
+    events = np.ma.array([1.0, 1e9, 3.0], mask=[False, True, False])
+    read_so = read(events, kind="streams", domain=domain, options={"on_bad": "5"})
+    assert read_so.events.read(0, 3).tolist() == [1, 5, 3]
+    with pytest.raises(ReadError, match="event 2 is missing, or not a finite number"):
+        read(events, kind="streams", domain=domain)
+    rows = np.ma.array([[1], [2], [3]], mask=[[False], [True], [False]])
+    left = read(rows, kind="matrices", options={"on_bad": "drop"})
+    assert left.values.tolist() == [[1], [3]]
+
+
+def test_columns_of_pandas_are_streams_and_short_numbers_have_short_decimals():
+    pandas = pytest.importorskip("pandas")
+    options = {"on_bad": "5"}
+    short = pandas.array([0.1, None, 0.3], dtype="Float32")
+    mixed = pandas.Series([np.float32(0.1), "n/a", "0.3"], dtype=object)
+    for column in (short, mixed):
+        table = pandas.DataFrame({"x": column})
+        matrix = read(table, kind="matrices", domain=Domain.declare(x=TENTHS.axis("x")), options=options)
+        assert matrix.values[:, 0].tolist() == [0.1, 5, 0.3]
+        for events in (table, table["x"]):
+            domain = Domain.declare(value=TENTHS.axis("x"))
+            stream = read(events, kind="streams", domain=domain, columns={"value": "x"}, options=options)
+            assert stream.events.read(0, 3).tolist() == [1, 50, 3]
+    with pytest.raises(ReadError, match="the table has no column 'value', or several"):
+        read(pandas.DataFrame({"x": [1]}), kind="streams")

@@ -172,6 +172,38 @@ def test_tables_that_do_not_join_are_refused(tmp_path, file, text, message):
     assert "hush" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("student", "course", "place"),
+    [("1893", "CS301", "a.zip/student.csv:2"), ("1993", HIDDEN, "a.zip/courses.csv:2")],
+)
+def test_a_table_within_an_archive_is_named(tmp_path, student, course, place):
+    write_students(tmp_path, "csv")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        packed.writestr("student.csv", f"studentID,major,yob,gpa\nS3,Mathematics,{student},2.17\n")
+        packed.writestr("courses.csv", f"studentID,course,grade\nS3,{course},A\n")
+    ran = describe(tmp_path, "a.zip")
+    assert (ran.code, ran.err.startswith(f"hedgerow: {place}: field ")) == (2, True), ran.err
+
+
+def test_a_torn_table_that_is_looked_up_is_named_with_its_folder(tmp_path):
+    (tmp_path / "desk").mkdir()
+    write_students(tmp_path / "desk", "csv")
+    schema = (tmp_path / "desk/schema.toml").read_text()
+    lookup = 'lookup = { table = "names.csv", key = "course" }\n[types.course.fields]'
+    (tmp_path / "schema.toml").write_text(schema.replace("[types.course.fields]", lookup))
+    for name in ("yob.csv", "course.csv"):
+        (tmp_path / "desk" / name).rename(tmp_path / name)
+    (tmp_path / "desk/names.csv").write_text("course,name\nCS301,a,b\n")
+    ran = describe(tmp_path, "desk/a.csv")
+    assert (ran.code, ran.err.startswith("hedgerow: desk/names.csv:2: the line has more or fewer cells")) == (2, True)
+    faculty = f'{lookup}\nfaculty = {{ values = ["x"] }}'
+    (tmp_path / "schema.toml").write_text(schema.replace("[types.course.fields]", faculty))
+    (tmp_path / "desk/names.csv").write_text(f"course,faculty\nCS301,{HIDDEN}\n")
+    ran = describe(tmp_path, "desk/a.csv")
+    where = "desk/courses.csv:2: field 'faculty' of 'course' (looked up in desk/names.csv) has a value outside"
+    assert (ran.code, ran.err.startswith(f"hedgerow: {where}")) == (2, True), ran.err
+
+
 def test_a_key_of_two_records_is_refused_always(tmp_path):
     """With `on_bad=drop` too: a row of one person must not remove the books of another, nor the person."""
     write_students(tmp_path, "csv")

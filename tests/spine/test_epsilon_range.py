@@ -10,6 +10,7 @@ import sys
 import pytest
 from project import TESTS
 
+from hedgerow import Domain, Graph, Matrix, NumberAxis, Sets
 from hedgerow.errors import ParameterError
 from hedgerow.methods import METHODS, find_method
 from hedgerow.privacy import PureDP
@@ -95,3 +96,31 @@ def test_a_limit_is_that_of_memory_not_of_the_usual_budgets():
     with pytest.raises(ParameterError, match="larger epsilon, a smaller l_max or n_max, or fewer items"):
         find_method("ngram-markov")().publish(data, PureDP(epsilon="1e-6", unit="sequence"), before_asking=pytest.fail)
     assert find_method("ngram-markov")().publish(data, PureDP(epsilon="0.01", unit="sequence"), seed=1)
+
+
+ITEMS, NUMBERS = Domain.declare(item=range(300)), NumberAxis.between(0, 1999, 1)
+#: their limits grow with the domain, so that small ones are published
+GROWING = {
+    "pairwise-marginals": Sets.from_records([[1, 2], [7]], domain=ITEMS),
+    "private-wavelet": Matrix.from_rows([[1, 2], [7, 8]], domain=Domain.declare(x=NUMBERS, y=NUMBERS)),
+} | dict.fromkeys(
+    ("laplace-graph", "noisy-degrees", "random-graph", "tmf"),
+    Graph.from_edges([(1, 2)], domain=Domain.declare(vertex=range(12_000))),
+)
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_limits_that_grow_with_the_domain_do_not_depend_on_noise(name):
+    """Refusing after the draw spends the budget, and some draws of 280 million items or 200 million rows were kept."""
+    method, data = find_method(name), GROWING[name]
+    for epsilon in ("1e-9", "1e-7", "1e-5")[: 1 if isinstance(data, Graph) else 3]:
+        with pytest.raises(ParameterError, match=r"about .*; (take|give) a larger epsilon"):
+            method().publish(data, PureDP(epsilon=epsilon, unit=method.units[0]), before_asking=pytest.fail)
+    assert method().publish(data, PureDP(epsilon="20", unit=method.units[0]), seed=1)
+
+
+def test_a_model_beside_itemsets_needs_a_larger_budget():
+    """With 12 items and epsilon 3e-5, millions of records were drawn from noise, for minutes."""
+    data = Sets.from_records([[1, 2], [7]], domain=Domain.declare(item=range(12)))
+    with pytest.raises(ParameterError, match="noise alone may produce about"):
+        find_method("raked-histogram")().publish(data, PureDP(epsilon="3e-5", unit="record"), before_asking=pytest.fail)

@@ -214,11 +214,15 @@ def test_survivors_in_order_of_discovery_are_caught():
 
 
 def test_an_inferred_domain_let_through_is_caught():
+    """Inferred domains are narrowed to what is published, which then is not the declared one; and without that, too."""
     from hedgerow.data import Domain
 
     with changed(Domain, "require_public", "self.source is Source.INFERRED", "False"):
-        with pytest.raises(GuaranteeError, match="must refuse this with UndeclaredDomain"):
+        with pytest.raises(GuaranteeError, match="over a domain that is not the declared one"):
             check_publisher(FlatLaplace(), RECORD)
+        with changed(base, "publish_with", "data.domain.source is Source.INFERRED", "False"):
+            with pytest.raises(GuaranteeError, match="must refuse this with UndeclaredDomain"):
+                check_publisher(FlatLaplace(), RECORD)
 
 
 def test_an_unverified_criterion_is_caught():
@@ -269,7 +273,7 @@ def test_a_swallowed_mismatch_is_caught():
 
     recorder = Recorder(ExactAnswers())
     Ledger(Fraction(1), recorder).ask(np.zeros(2, np.int64), Laplace(l1=1), spend=Fraction(1), label="two")
-    replayer = Replayer(recorder)
+    replayer = Replayer(recorder.transcript, publishable=recorder.publishable)
     with pytest.raises(GuaranteeError, match="asked differently"):
         Ledger(Fraction(1), replayer).ask(np.zeros(3, np.int64), Laplace(l1=1), spend=Fraction(1), label="three")
     with pytest.raises(GuaranteeError, match="asked differently"):

@@ -158,28 +158,39 @@ def _values(section: Mapping[str, Any], where: str = "the domain") -> tuple[Valu
 def _from_file(path: Path, content: bytes, *, with_coordinates: bool) -> Axis:
     """Read values, one per line; further columns, separated by tabs, are coordinates if said so, and the path.
 
-    Values are taken exactly, since those of the data are: the blank at the end of `"tea "` belongs to it.
+    Values are taken exactly, since those of the data are: the blank at the end of `"tea "` belongs to it. Blanks around
+    the groups of a path are nobody's, and refused.
     """
     try:
         lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text"
         raise DomainError(msg) from None
-    _refuse_blanks(path, lines)
+    before = _WITH_COORDINATES if with_coordinates else 1
+    _refuse_blanks(path, lines, before)
     rows = [line.split("\t") for line in lines if line]
     texts = [row[0] for row in rows]
     whole = all(map(_WHOLE.fullmatch, texts))
-    before = _WITH_COORDINATES if with_coordinates else 1
     coordinates = tuple(read_degrees(row[1:before], path) for row in rows) if with_coordinates else ()
     paths = tuple(tuple(row[before:]) for row in rows)
     return Axis(tuple(map(int, texts)) if whole else tuple(texts), paths if any(paths) else (), coordinates)
 
 
-def _refuse_blanks(path: Path, lines: list[str]) -> None:
-    """Refuse lines of blanks, and blanks around whole numbers: nobody sees them, and they would be part of a value."""
+def _refuse_blanks(path: Path, lines: list[str], before: int) -> None:
+    """Refuse lines of blanks, and blanks around whole numbers and groups: nobody sees them, and they would count.
+
+    Parameters
+    ----------
+    before
+        How many columns stand before those of the path.
+    """
     values = [line.split("\t")[0] for line in lines]
     numbers = all(_WHOLE.fullmatch(value.strip()) for value in values if value)
     for line, value in enumerate(values, start=1):
+        groups = lines[line - 1].split("\t")[before:]
+        if value and any(not group or group != group.strip() for group in groups):
+            msg = f"{path}:{line}: a group has blanks around it, or no name; remove the blanks, or the tab before it"
+            raise DomainError(msg)
         if lines[line - 1] and (not value.strip() or (numbers and value != value.strip())):
             what = "there are blanks around the number" if value.strip() else "the line has blanks and no value"
             msg = f"{path}:{line}: {what}; remove them, or list the values in the domain file: values = [...]"

@@ -62,7 +62,7 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
         msg = f"{where} has {array.shape[1]:,} columns, more than {_MOST_COLUMNS:,}; transpose it"
         raise ReadError(msg)
     if np.ma.is_masked(array):
-        if request.rule.instead is None:
+        if request.rule.instead is None and not request.drop_bad:
             msg = (
                 f"{where} has masked cells, and a missing number is not filled in; leave the rows out, or put a number "
                 "in the place of such cells with on_bad=NUMBER"

@@ -110,6 +110,23 @@ class OutputRows(NamedTuple):
         return pl.DataFrame(table)
 
 
+def pandas_column(column: Any) -> pl.Series:
+    """Take a pandas column of numbers as it is, and any other cell by cell, so that no Arrow library is needed."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "fiu" and isinstance(column.dtype, np.dtype):
+        return pl.Series(column.to_numpy())
+    if kind == "f":  # with gaps; its type tells how many bits have decimals
+        return pl.Series(column.to_numpy(column.dtype.numpy_dtype, na_value=np.nan))
+    gaps: list[bool] = column.isna().tolist()
+    cells: list[Any] = column.tolist()
+    texts = [None if gap else _text_of_cell(cell) for gap, cell in zip(gaps, cells, strict=True)]
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _text_of_cell(cell: Any) -> str | None:
+    return str(cell) if type(cell) in (np.float16, np.float32) else text_of(cell, fractions=True)
+
+
 def number_cells(where: str, name: str, column: pl.Series) -> tuple[Floats, Flags]:
     """Turn cells into numbers, each by itself; return also which cells are not finite numbers.
 

@@ -19,7 +19,9 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import GZIP_LEVEL, ZSTD_LEVEL, compress, compress_parts, zstd
 
 _COMPRESSED_BY = {"gz": ("zlib",), "zst": ("zstd",)}
-_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}(-ng)?(, level [0-9]{1,2})?")
+#: short numbers: longer ones, such as those of a telephone, are no version
+_NUMBERS = r"[0-9]{1,2}(\.[0-9]{1,3}){0,3}"
+_VERSION = re.compile(rf"{_NUMBERS}(-ng)?(, level [0-9])?")
 
 
 class Packed(NamedTuple):
@@ -69,7 +71,7 @@ def is_library_version(text: str) -> bool:
 
 
 def _numbers(version: str) -> str:
-    numbers = re.match(r"[0-9]{1,4}(\.[0-9]{1,4}){0,3}", version)
+    numbers = re.match(_NUMBERS, version)
     return numbers.group() if numbers else "0"
 
 

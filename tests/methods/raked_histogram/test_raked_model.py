@@ -123,7 +123,7 @@ def test_the_shipped_class_passes_the_call_of_the_mutants():
         ("self._ask_itemsets(data, for_itemsets)", "self._ask_itemsets(data, ledger)", "would spend|reserved"),
         ("model[masks] = counts", "model[masks] = counts; model[1] += len(data)", "publishes something else"),
         (
-            "method.run(data, for_model).histogram()",
+            "method.synthesise(data, for_model).histogram()",
             "data.histogram()",
             "publishes something else",
         ),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.data import Domain, Source
-from hedgerow.data.encoding import text_of
 from hedgerow.data.lattice import shortest_decimals
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, ReadError
@@ -24,6 +23,7 @@ from hedgerow.formats.number_table import (
     OutputRows,
     lattice_cells,
     number_cells,
+    pandas_column,
     text_cells,
 )
 from hedgerow.formats.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
@@ -123,7 +123,7 @@ def _columns_of(source: Any) -> dict[str, pl.Series] | None:
         if len(set(names)) < len(names):  # one of them would be lost
             msg = "the table has two columns of the same name; rename one"
             raise ReadError(msg)
-        return {str(name): _pandas_column(source[name]) for name in source.columns}
+        return {str(name): pandas_column(source[name]) for name in source.columns}
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
     if not isinstance(source, pl.DataFrame):
@@ -131,16 +131,6 @@ def _columns_of(source: Any) -> dict[str, pl.Series] | None:
             return None
         source = pl.DataFrame(source)
     return dict(source.to_dict())
-
-
-def _pandas_column(column: Any) -> pl.Series:
-    """Take a column of numbers as it is, and any other cell by cell, so that no Arrow library is needed."""
-    if getattr(column.dtype, "kind", "O") in "fiu" and isinstance(column.dtype, np.dtype):
-        return pl.Series(column.to_numpy())
-    gaps: list[bool] = column.isna().tolist()
-    cells: list[Any] = column.tolist()
-    texts = [None if gap else text_of(cell, fractions=True) for gap, cell in zip(gaps, cells, strict=True)]
-    return pl.Series(texts, dtype=pl.String)
 
 
 def _make(table: NumberTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Matrix:

@@ -147,7 +147,7 @@ class _Encoder:
             short = self._layout.first.get(name)
             labels[:, position] = [known.get(text if text in known else text and text[:short], -1) for text in column]
             empty = np.array([text is None for text in column], np.bool_)
-            field = f"field {kind.quasi[position]!r} of {kind.name!r}"
+            field = _field(kind, table, kind.quasi[position])
             unknown = labels[:, position] < 0
             what = f"{field} is missing; fill it in, or declare it with missing = true"
             self._refuse(table, unknown & empty, what)
@@ -177,7 +177,7 @@ class _Encoder:
         numbers = [None if text is None else canonical_number(text) for text in column]
         pairs = zip(column, numbers, strict=True)
         bad = np.array([text is not None and number is None for text, number in pairs], np.bool_)
-        self._refuse(table, bad, f"field {kind.sensitive!r} of {kind.name!r} is not a number; correct it")
+        self._refuse(table, bad, f"{_field(kind, table, kind.sensitive)} is not a number; correct it")
         return numbers
 
     def _sensitive(self, kind: VertexType, table: VertexRows, texts: list[str | None]) -> Integers:
@@ -191,18 +191,14 @@ class _Encoder:
             axis = self._axis(name)
         codes = np.array([-1 if text is None else axis.by_text.get(text, -1) for text in texts], np.int64)
         bad = (codes < 0) & np.array([text is not None for text in texts], np.bool_)
-        self._refuse(
-            table, bad, f"field {kind.sensitive!r} of {kind.name!r} has a value that is not declared; declare it"
-        )
+        self._refuse(table, bad, f"{_field(kind, table, kind.sensitive)} has a value that is not declared; declare it")
         return codes
 
     def _infer(self, kind: VertexType, table: VertexRows, texts: list[str | None], given: SensitiveValues) -> Axis:
         """List the sensitive values that occur in records that are kept, with their buckets."""
         buckets = {text: bucket_of(text, given.buckets) for text in {*texts} if text} if given.buckets else {}
         outside = np.array([text is not None and buckets.get(text, "") is None for text in texts], np.bool_)
-        self._refuse(
-            table, outside, f"field {kind.sensitive!r} of {kind.name!r} is outside of all buckets; add a bucket"
-        )
+        self._refuse(table, outside, f"{_field(kind, table, kind.sensitive)} is outside of all buckets; add a bucket")
         dropped: list[bool] = self._bad[np.array(table.record, np.int64)].tolist()
         kept = {text for text, gone in zip(texts, dropped, strict=True) if text is not None and not gone}
         values = sorted(kept, key=_size) if kind.sensitive in kind.numbers else sorted(kept)
@@ -216,6 +212,12 @@ class _Encoder:
         if not self._rows.request.drop_bad:
             self._rows.refuse_vertices(table, np.flatnonzero(bad).tolist(), what)
         self._bad[np.array(table.record, np.int64)[bad]] = True
+
+
+def _field(kind: VertexType, table: VertexRows, name: str | None) -> str:
+    """A field, for messages; the line is that of the row, also if another table adds the field to it."""
+    place = table.looked_up.get(name or "")
+    return f"field {name!r} of {kind.name!r}" + (f" (looked up in {place})" if place else "")
 
 
 def _size(text: str) -> Any:

@@ -47,6 +47,8 @@ class VertexRows:
     def __init__(self, fields: int) -> None:
         self.where = ""
         self.lines: list[int] = []
+        #: the fields that another table adds to this one, and where that is
+        self.looked_up: dict[str, str] = {}
         self.parent: list[int] = []
         self.record: list[int] = []
         self.fields: list[list[str | None]] = [[] for _ in range(fields)]

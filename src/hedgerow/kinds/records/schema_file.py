@@ -271,6 +271,7 @@ def _refuse_unknown(where: str, section: Mapping[str, Any], known: set[str]) -> 
 MISSING = "(missing)"
 HIERARCHY_KEYS = {"file", "values", "paths", "prefix", "low", "high", "widths", "missing", "numbers", "first", "name"}
 _SOURCES = ("file", "values", "low")
+_WHOLE = re.compile(r"-?[1-9][0-9]{0,17}|0")
 _DATES = {"month": "%Y-%m", "year": "%Y", "decade": ""}
 
 
@@ -344,11 +345,16 @@ def _from_file(path: Path, content: bytes, where: str) -> Axis:
     sign = next((sign for sign in ";\t" if sign in first), ",")
     above: dict[str, tuple[str, ...]] = {}
     values: dict[str, tuple[str, ...]] = {}
-    for line, row in enumerate(_split(text, sign, path), start=1):
+    rows = _split(text, sign, path)
+    numbers = all(_WHOLE.fullmatch(row[0].strip()) for row in rows if row)
+    for line, row in enumerate(rows, start=1):
         if not row:
             continue
         if not row[0].strip():
             msg = f"{path}:{line}: the line has no value; remove it ({where})"
+            raise DomainError(msg)
+        if numbers and row[0] != row[0].strip():
+            msg = f"{path}:{line}: there are blanks around the number; remove them ({where})"
             raise DomainError(msg)
         value, groups = row[0], [cell.strip() for cell in row[1:]]
         path_of_value = _climb(value, groups)

@@ -43,7 +43,8 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
         names = table_names(schema)
         added = {table for rules in request.layout.tables.values() for table, _ in rules.lookups}
         members = _unpack(where, content, [*names, *sorted(added.difference(names))], most)
-        return _Join(where, request, names, members.__getitem__).rows()
+        places = {name: str(Path(where, name)) for name in members}
+        return _Join(places, request, names, members.__getitem__).rows()
     if request.received:
         msg = f"{where} is not an archive of tables as Hedgerow writes it; it was changed or damaged"
         raise ReadError(msg)
@@ -53,7 +54,8 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
         return content if name == Path(where).name else read_named(folder, name, "the schema", most=most)[1]
 
     names = [Path(where).name, *(kind.path or f"{kind.name}.csv" for kind in schema.types[1:])]
-    return _Join(where, request, names, fetch).rows()
+    places = {name: str(Path(folder, name)) for name in names[1:]} | {names[0]: where}
+    return _Join(places, request, names, fetch).rows()
 
 
 def check(values: Sequence[Value]) -> None:
@@ -147,9 +149,10 @@ def _unpack(where: str, content: bytes, names: list[str], most: int) -> dict[str
 class _Join:
     """Reads the tables of a schema, parents first, and joins them by keys."""
 
-    def __init__(self, where: str, request: RecordRequest, names: Sequence[str], fetch: Reader) -> None:
-        self._where, self._request, self._names, self._fetch = where, request, names, fetch
-        self._rows = RecordRows(where, request)
+    def __init__(self, places: Mapping[str, str], request: RecordRequest, names: Sequence[str], fetch: Reader) -> None:
+        # where each table is, for messages: in the folder of the data, or in an archive
+        self._places, self._request, self._names, self._fetch = places, request, names, fetch
+        self._rows = RecordRows(places[names[0]], request)
         layout = request.layout
         self._schema = published_keys(layout.schema) if request.received else layout.schema
         self._dropped = layout.dropped
@@ -158,7 +161,7 @@ class _Join:
     def rows(self) -> RecordRows:
         """Read all tables."""
         for number, kind in enumerate(self._schema.types):
-            where = self._where if number == 0 else str(Path(self._where).parent / self._names[number])
+            where = self._places[self._names[number]]
             table = self._read(where, kind, self._fetch(self._names[number]))
             if number == 0:
                 parent = np.arange(len(table.frame))
@@ -174,7 +177,10 @@ class _Join:
         lines = ReadRequest("records", None, (), (), {}, drop_bad=request.drop_bad, skip_lines=request.skip_lines)
         table = read_cells(where, content, lines)
         for name, key in rules.lookups:
-            table = self._look_up(where, table, name, key)
+            before, table = table, self._look_up(where, table, name, key)
+            added = set(table.frame.columns).difference(before.frame.columns)
+            own = self._rows.tables[self._schema.types.index(kind)]
+            own.looked_up |= dict.fromkeys(added, self._place(where, name))
         if rules.first_rows and set(kind.key) <= set(table.frame.columns):
             table = _first_rows(table, kind)
         needed = (*kind.fields, *kind.key, *kind.parent_key)
@@ -190,9 +196,13 @@ class _Join:
         self._rows.ignored += len(table.frame) * len(set(table.frame.columns) - set(needed))
         return table
 
+    def _place(self, where: str, name: str) -> str:
+        """Where a table is that another one looks up, for messages."""
+        return self._places.get(name, str(Path(where).parent / name))
+
     def _look_up(self, where: str, table: CellTable, name: str, key: Sequence[str]) -> CellTable:
         """Add the columns of a table that says more about what a column names, such as a list of courses."""
-        other = read_cells(name, self._fetch(name), ReadRequest("records", None, (), (), {})).frame
+        other = read_cells(self._place(where, name), self._fetch(name), ReadRequest("records", None, (), (), {})).frame
         if any(column not in frame.columns for column in key for frame in (table.frame, other)):
             msg = f"{where}: a lookup needs the columns {', '.join(key)} here and in {name}"
             raise ReadError(msg)

@@ -32,6 +32,8 @@ REFUSE = CellRule()
 BLOCK, BATCH = 2**20, 2**14
 #: publications of an iterator that are made together, and the seconds that they should take
 SLOW_BATCH, _SOON = 2**8, 0.1
+#: numbers of these types have other decimals once an array of longer ones holds them
+_SHORT = frozenset({np.float16, np.float32})
 
 
 class Events(ABC):
@@ -202,7 +204,10 @@ def encode_values(
     kind = numbers.dtype.kind
     if kind not in "biuf":  # texts, dates and other objects, each by itself
         numbers = np.array([_to_number(value) if kind == "O" else math.nan for value in numbers.tolist()], np.float64)
-    cells = LatticeCells.of(shortest_decimals(numbers), axis.lattice)
+    decimals = shortest_decimals(np.ma.getdata(numbers))
+    if np.ma.is_masked(numbers):  # what is under a mask is no number
+        decimals = np.where(np.ma.getmaskarray(numbers), math.nan, decimals)
+    cells = LatticeCells.of(decimals, axis.lattice)
     return encode_events(cells, axis, where, range(len(numbers)) if positions is None else positions, rule)
 
 
@@ -210,7 +215,7 @@ def _number_array(values: Any) -> NDArray[Any]:
     """Make an array of values; of objects, if some are not plain numbers, so that none changes the type of others."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "biuf" or array.ndim != 1:
+        if array.ndim != 1 or (array.dtype.kind in "biuf" and _SHORT.isdisjoint(map(type, values))):
             return array
     except (TypeError, ValueError):  # such as lists of different lengths
         pass
@@ -222,7 +227,8 @@ def _number_array(values: Any) -> NDArray[Any]:
 def _to_number(value: Any) -> float:
     """Return a number as it is, and NaN for anything else: a text is not a number."""
     try:
-        return float(cast("Any", value)) if isinstance(value, (Real, np.bool_)) else math.nan
+        short = str(value) if type(value) in _SHORT else value
+        return float(cast("Any", short)) if isinstance(value, (Real, np.bool_)) else math.nan
     except OverflowError:
         return math.inf
 

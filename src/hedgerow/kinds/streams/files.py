@@ -80,16 +80,35 @@ def _from_memory(source: Any, request: EventRequest) -> Any:
         return cast("Any", source)
     import polars as pl  # noqa: PLC0415 - arrays and pipes do without
 
+    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+        return _pandas_values(source, request)
     if not isinstance(source, (pl.Series, pl.DataFrame)):
         if not hasattr(source, "__arrow_c_stream__"):
             return None
-        source = pl.DataFrame(source)
+        try:
+            source = pl.DataFrame(source)
+        # messages of the library may quote a cell
+        except Exception:  # noqa: BLE001 - whatever it raises
+            msg = "the table cannot be read; it is damaged, or it is not a table"
+            raise ReadError(msg) from None
     if isinstance(source, pl.Series):
         return source
     if request.value not in source.columns:
         msg = f"the table has no column {request.value!r}; name the column of the values"
         raise ReadError(msg)
     return source[request.value]
+
+
+def _pandas_values(source: Any, request: EventRequest) -> Any:
+    """Take a pandas column, or the column of the values of a pandas table, cell by cell."""
+    from hedgerow.formats.number_table import pandas_column
+
+    if hasattr(source, "columns"):
+        if list(source.columns).count(request.value) != 1:
+            msg = f"the table has no column {request.value!r}, or several; name the column of the values"
+            raise ReadError(msg)
+        source = source[request.value]
+    return pandas_column(source)
 
 
 def _make(

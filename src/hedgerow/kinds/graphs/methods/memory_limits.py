@@ -12,6 +12,19 @@ _EDGES = 1 << 26
 _DRAWN = 1 << 25
 
 
+def expected_edges(noise: float, pairs: int) -> int:
+    """Return how many edges so much noise alone may make; refuse more than fit in memory, before anything is asked.
+
+    Examples
+    --------
+    >>> expected_edges(80.5, 10), expected_edges(80.5, 1000)
+    (10, 81)
+    """
+    edges = min(math.ceil(noise), pairs)
+    require_few_edges(edges)
+    return edges
+
+
 def possible_edges(noisy: int, pairs: int) -> int:
     """Clip a noisy number of edges to what is possible; refuse to publish more edges than fit in memory.
 

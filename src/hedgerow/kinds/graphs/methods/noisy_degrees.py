@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,9 +12,12 @@ from hedgerow.frontiers import Regions
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees
 from hedgerow.kinds.graphs.methods.edge_placement import place_edges
-from hedgerow.kinds.graphs.methods.memory_limits import possible_edges
+from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, possible_edges
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publisher import Publisher
+
+#: standard deviations of noise that the number of edges is reckoned to have: more have a probability of 1 in 30,000
+_DEVIATIONS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,9 @@ class NoisyDegrees(Publisher[Graph]):
         """Ask for all degrees, and draw edges."""
         if data.pairs == 0:
             return data
+        # half of the sum of all noise, which has this standard deviation
+        deviation = math.sqrt(2 * data.domain.size("vertex")) / float(ledger.budget)
+        expected_edges(_DEVIATIONS * deviation, data.pairs)
         coins = ledger.coins()
         noisy = ledger.ask(data.count_degrees(), Laplace(l1=2), spend=ledger.budget, label="noisy degrees")
         degrees = estimate_degrees(noisy, 2 / float(ledger.budget), coins)

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from hedgerow.frontiers import AtStart
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.methods.memory_limits import possible_edges
+from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, possible_edges
 from hedgerow.numerics.sampling import sample_distinct
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
-from hedgerow.publisher import Publisher
+from hedgerow.publisher import SCALES, Publisher
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,7 @@ class RandomGraph(Publisher[Graph]):
 
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Count the edges with noise, and link that many random pairs."""
+        expected_edges(SCALES / float(ledger.budget), data.pairs)
         exact = data.frontier().count(AtStart()).by_code()
         (noisy,) = ledger.ask(exact, Laplace(l1=1), spend=ledger.budget, label="number of edges").tolist()
         edges = possible_edges(noisy, data.pairs)

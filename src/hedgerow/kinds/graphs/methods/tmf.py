@@ -11,11 +11,11 @@ import numpy as np
 
 from hedgerow.frontiers import AtStart, PairRank
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.methods.memory_limits import possible_edges, require_few
+from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, possible_edges, require_few
 from hedgerow.numerics.arrays import Integers
 from hedgerow.numerics.sampling import sample_distinct
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
-from hedgerow.publisher import Publisher, param
+from hedgerow.publisher import SCALES, Publisher, param
 
 _FINE = 1000
 
@@ -63,6 +63,7 @@ class TopMFilter(Publisher[Graph]):
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Count the edges with noise, add noise to every pair, and keep the highest."""
         frontier, share = data.frontier(), ledger.budget * Fraction(str(self.count_share))
+        self._require_little_noise(data.pairs, float(share), float(ledger.budget - share))
         exact = frontier.count(AtStart()).by_code()
         (noisy,) = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of edges").tolist()
         most = possible_edges(noisy, data.pairs)
@@ -80,6 +81,12 @@ class TopMFilter(Publisher[Graph]):
         )
         kept = keep_highest(ranks, entries, most, data.pairs, ledger.coins())
         return Graph.from_ranks(kept, data.domain)
+
+    def _require_little_noise(self, pairs: int, count_spend: float, spend: float) -> None:
+        """Refuse a budget with which noise alone may be too many edges, or entries, before the first question."""
+        most = expected_edges(SCALES / count_spend, pairs)
+        steps, cutoff = choose_cutoff(pairs, most, spend)
+        require_few(self.name, pairs, spend * cutoff / steps)
 
 
 def choose_cutoff(pairs: int, most: int, epsilon: float) -> tuple[int, int]:

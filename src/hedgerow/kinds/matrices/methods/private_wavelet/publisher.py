@@ -26,10 +26,12 @@ from hedgerow.kinds.matrices.methods.private_wavelet.model import (
 )
 from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy import Laplace, Ledger, PureDP
-from hedgerow.publisher import Publisher, param
+from hedgerow.publisher import Publisher, param, require_little_noise
 
 #: sums of a column stay below this: floating-point numbers represent them exactly
 _LARGEST_SUM = 1 << 52
+#: standard deviations of noise that the number of rows is reckoned to have: more have a probability of 1 in 30,000
+_DEVIATIONS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,7 @@ class PrivateWavelet(Publisher[Matrix]):
         if ledger.promised(PureDP).unit == "cell":
             return self._publish_cells(data, ledger)
         bins = choose_bins(data.bounds, self.bins)
+        self._require_little_noise(bins.lengths, float(ledger.budget))
         exact = data.count_bins(bins.widths)
         grids, answers = self._ask(exact, Laplace(l1=1), ledger)
         deviation = noise_deviation(grids, exact.shape, self.range_share, float(ledger.budget))
@@ -92,6 +95,12 @@ class PrivateWavelet(Publisher[Matrix]):
         rounded = round_counts if len(grids) > 1 else round_from_the_top
         counts = rounded(estimates, padded(np.full(exact.shape, UNLIMITED)))
         return data.on_lattice(bins.draw(counts[tuple(map(slice, exact.shape))], ledger.coins()))
+
+    def _require_little_noise(self, lengths: tuple[int, ...], epsilon: float) -> None:
+        """Refuse a budget with which noise alone may produce too many rows: as many as the total is off."""
+        total = noise_deviation(choose_grids(lengths, self.range_share), lengths, 1.0, epsilon)
+        numbers = _DEVIATIONS * total * len(lengths)
+        require_little_noise(numbers, "numbers", "take a larger epsilon, fewer bins, or fewer columns")
 
     def _publish_cells(self, data: Matrix, ledger: Ledger) -> Matrix:
         _require_small_sums(data)

@@ -32,7 +32,7 @@ from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import (
 )
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import Laplace, Ledger, PureDP
-from hedgerow.publisher import Publisher, param
+from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 
 #: shares of the budget for sizes, items and pairs; of 1:3:6 and 1:4:5, chosen on groceries, bms-webview-2 and
 #: kosarak-subset; and for sizes and items without pairs
@@ -103,6 +103,14 @@ class PairwiseMarginals(Publisher[Sets]):
     steps: int = param(60, "rounds of fitting the model of pairs", ge=20)
 
     def run(self, data: Sets, ledger: Ledger) -> Sets:
+        """Refuse a budget with which noise alone is too much, and publish."""
+        shares = _SHARES_WITHOUT_PAIRS if self.pairs == "off" else _SHARES
+        noise = SCALES * sum(shares) / (shares[0] * float(ledger.budget))  # of the number of records
+        most = min(noise, self.most) * self._largest_size(data)
+        require_little_noise(most, "items", "take a larger epsilon, a smaller longest, or a smaller most")
+        return self.synthesise(data, ledger)
+
+    def synthesise(self, data: Sets, ledger: Ledger) -> Sets:
         """Ask for sizes and items, then for pairs if they pay or for items again, and draw records that fit."""
         coins = ledger.coins()
         shares = ledger.split(*(_SHARES_WITHOUT_PAIRS if self.pairs == "off" else _SHARES))

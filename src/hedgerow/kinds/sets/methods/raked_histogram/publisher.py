@@ -105,7 +105,9 @@ class RakedHistogram(Publisher[Sets]):
                 f"{self.name} counts every itemset, of up to {_MOST_ITEMS} items; got {items:,}: use pairwise-marginals"
             )
             raise ParameterError(msg)
-        require_little_noise(SCALES / float(ledger.budget) * items, "items", "take a larger epsilon")
+        # a model asks for sizes with a tenth of its share, which is about half of the budget
+        scales = SCALES * (20 if items > _FEW_ITEMS else 1)
+        require_little_noise(scales / float(ledger.budget) * items, "items", "take a larger epsilon")
         data = data.truncated(self.longest)
         masks, raked = self._rake(data, ledger) if items <= _FEW_ITEMS else self._rake_with_model(data, ledger)
         counts = round_together(raked)
@@ -123,10 +125,10 @@ class RakedHistogram(Publisher[Sets]):
         records = for_records.ask(exact, Laplace(l1=1), spend=for_records.budget, label="records")
         method = PairwiseMarginals(longest=self.longest)
         if int(records[0]) * ledger.budget < _ENOUGH:
-            masks, counts = method.run(data, others).histogram()
+            masks, counts = method.synthesise(data, others).histogram()
             return masks, counts.astype(np.float64)
         for_model, for_itemsets = others.split(*_SHARES)
-        masks, counts = method.run(data, for_model).histogram()
+        masks, counts = method.synthesise(data, for_model).histogram()
         noisy, cells, spend = self._ask_itemsets(data, for_itemsets)
         model = np.zeros_like(noisy)
         model[masks] = counts
