@@ -16,8 +16,8 @@ def tree(tmp_path_factory):
 def test_four_files_are_touched_and_one_of_them_by_one_line(tree):
     _, touched = tree
     assert sorted(touched) == [
-        "src/hedgerow/methods.py",
         "src/hedgerow/kinds/sets/methods/first_items.py",
+        "src/hedgerow/methods.py",
         "tests/methods/first_items/test_first_items.py",
         "tests/vectors/first-items.json",
     ]

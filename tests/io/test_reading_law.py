@@ -99,26 +99,26 @@ def all_numbers_or_texts(where, name, column):
 PLANTED = {
     "one cell makes a column a text": (
         "CSV of numbers",
-        "hedgerow.formats.number_table.number_cells",
+        "hedgerow.kinds.matrices.files.number_cells",
         all_numbers_or_texts,
     ),
     "one edge directs all": ("sparse matrix", "hedgerow.kinds.graphs.files._refuse_directions", all_or_none),
-    "the first vertex decides what all are": ("edge list", "hedgerow.formats.lines.read_words", first_vertex_wins),
+    "the first vertex decides what all are": ("edge list", "hedgerow.formats.edge_list.read_words", first_vertex_wins),
     "dates are guessed": (
         "visits by hour of the day",
         "hedgerow.kinds.trajectories.files.read_times",
         guessing_dates,
     ),
-    "the first type wins": ("plain lists of sets", "hedgerow.formats.python_cells.to_list_series", first_type_wins),
+    "the first type wins": ("plain lists of sets", "hedgerow.formats.long_table_codec.to_list_series", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
-        "hedgerow.formats.text_lines.split_lines",
+        "hedgerow.formats.delimited.split_lines",
         lambda where, content, *rest: text_lines.split_lines(where, content.rstrip(), *rest),
     ),
     "quotes go over lines": ("CSV of sets", "hedgerow.formats.delimited._misplaced", no_quote),
     "one bad line is the end": (
         "lines of sets",
-        "hedgerow.formats.text_lines.split_lines",
+        "hedgerow.formats.lines.split_lines",
         lambda where, content, request: text_lines.split_lines(where, content.partition(b"\xff")[0], request),
     ),
 }

@@ -16,7 +16,6 @@ from hedgerow import Domain, NumberAxis, read
 from hedgerow.errors import EngineError, ParameterError, ReadError
 from hedgerow.formats import files
 from hedgerow.kinds.streams import event_files
-from hedgerow.kinds.streams import event_files as event_text
 
 NUMBERS = Domain.declare(value=NumberAxis.between(0, 9, 1))
 PUBLISH = "publish {} --kind streams --method stream-count --epsilon 1 --unit event --set horizon=9 --out R {}"
@@ -78,7 +77,7 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path, monkeypatch, name, conte
 
 
 def test_a_stream_without_line_breaks_is_not_collected(tmp_path, monkeypatch):
-    monkeypatch.setattr(event_text, "_LONGEST", 1_000)
+    monkeypatch.setattr(event_files, "_LONGEST", 1_000)
     monkeypatch.setattr(files, "_CHUNK", 100)
     (tmp_path / "a.txt").write_bytes(b"1" * 5_000)
     ran = run("describe a.txt --kind streams", tmp_path)

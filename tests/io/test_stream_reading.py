@@ -13,7 +13,7 @@ from reading_streams import STREAM_CASES, check_events
 from hedgerow.data.lattice import LatticeCells
 from hedgerow.errors import ReadError
 from hedgerow.formats import files
-from hedgerow.kinds.streams import event_files as event_text
+from hedgerow.kinds.streams import event_files
 
 STREAMS = 60
 
@@ -52,7 +52,7 @@ def all_numbers_or_none(where, name, column, lattice, *, rounded):
     return LatticeCells.of(numbers, lattice)
 
 
-def without_blank_lines(parts, split=event_text._whole_lines):
+def without_blank_lines(parts, split=event_files._whole_lines):
     """Skip empty lines, so that all events after them have other numbers."""
     for part in split(parts):
         yield b"".join(line + b"\n" for line in part.splitlines() if line)
@@ -70,7 +70,7 @@ def one_array(values):
 PLANTED = {
     "one cell makes a column a text": (
         "lines of numbers",
-        "hedgerow.formats.number_table.lattice_cells",
+        "hedgerow.kinds.streams.event_files.lattice_cells",
         all_numbers_or_none,
     ),
     "empty lines are skipped": (

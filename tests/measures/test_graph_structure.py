@@ -13,8 +13,7 @@ from scipy.sparse import csgraph
 
 from hedgerow import Domain, Graph
 from hedgerow.kinds.graphs import measures as graphs
-from hedgerow.kinds.graphs import structure as graph_communities
-from hedgerow.kinds.graphs import structure as triangles
+from hedgerow.kinds.graphs import structure
 from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
 from hedgerow.kinds.graphs.measures import (
     bin_means,
@@ -117,7 +116,7 @@ def test_triangles_and_common_neighbours_are_those_of_brute_force(data):
     squares = adjacency @ adjacency
     closed = (adjacency @ squares).diagonal() // 2
     assert count_triangles(data).tolist() == closed.tolist()
-    assert triangles._count_by_words(data).tolist() == closed.tolist()
+    assert structure._count_by_words(data).tolist() == closed.tolist()
     one, other = np.triu_indices(data.domain.size("vertex"), 1)
     lists = NeighbourLists.of(data)
     assert lists.count_common(one, other).tolist() == squares[one, other].tolist()
@@ -130,9 +129,9 @@ def test_triangles_are_counted_in_parts(monkeypatch, chunk):
     graph = random_graph(150, 2_000, 1)
     adjacency = matrix(graph)
     exact = ((adjacency @ adjacency) * adjacency).sum(1) // 2
-    monkeypatch.setattr(triangles, "_CHUNK", chunk)
+    monkeypatch.setattr(structure, "_CHUNK", chunk)
     for factor in (0, 1 << 40):  # looked up, and compared by words
-        monkeypatch.setattr(triangles, "_WORDS_PER_LOOKUP", factor)
+        monkeypatch.setattr(structure, "_WORDS_PER_LOOKUP", factor)
         assert count_triangles(graph).tolist() == exact.tolist()
 
 
@@ -224,17 +223,17 @@ def test_a_merged_graph_has_the_modularity_of_its_partition():
     graph = blocks(4, 10, 0.5, 0.1, 4)
     labels = np.random.default_rng(5).integers(0, 7, 40)
     labels[:7] = np.arange(7)
-    weighted = graph_communities._Weighted.of(graph)
+    weighted = structure._Weighted.of(graph)
     merged = weighted.merge(labels)
-    assert graph_communities._modularity(merged, np.arange(7)) == pytest.approx(modularity(graph, labels))
+    assert structure._modularity(merged, np.arange(7)) == pytest.approx(modularity(graph, labels))
     pairs = np.array([0, 0, 1, 1, 2, 2, 2])
-    assert graph_communities._modularity(merged, pairs) == pytest.approx(modularity(graph, pairs[labels]))
+    assert structure._modularity(merged, pairs) == pytest.approx(modularity(graph, pairs[labels]))
 
 
 @pytest.mark.parametrize("merged", [False, True])
 def test_a_vertex_moves_where_modularity_is_highest(merged):
     graph = blocks(3, 6, 0.6, 0.2, 6)
-    weighted = graph_communities._Weighted.of(graph)
+    weighted = structure._Weighted.of(graph)
     if merged:
         weighted = weighted.merge(np.arange(18) // 2)
     size = len(weighted.loops)
@@ -244,13 +243,13 @@ def test_a_vertex_moves_where_modularity_is_highest(merged):
         for label in range(4):
             moved = labels.copy()
             moved[vertex] = label
-            tried.append(graph_communities._modularity(weighted, moved))
-        target = graph_communities._move_some(weighted, labels, np.arange(size) == vertex)
-        assert graph_communities._modularity(weighted, target) == pytest.approx(max(tried))
+            tried.append(structure._modularity(weighted, moved))
+        target = structure._move_some(weighted, labels, np.arange(size) == vertex)
+        assert structure._modularity(weighted, target) == pytest.approx(max(tried))
         assert (target != labels).sum() <= 1
 
 
 def test_no_edge_leaves_the_centre_of_a_star():
     """Else all pairs of its neighbours would be looked up."""
-    low, _ = triangles._orient(EDGE_CASES["star"]())
+    low, _ = structure._orient(EDGE_CASES["star"]())
     assert 4 not in low.tolist()

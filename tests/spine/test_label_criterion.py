@@ -14,8 +14,7 @@ from coarse_cases import paths
 from hedgerow import KCL, Domain
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.kinds.trajectories import criterion as kcl_criterion
-from hedgerow.kinds.trajectories import label_criterion
+from hedgerow.kinds.trajectories import criterion, label_criterion
 from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
 from hedgerow.kinds.trajectories.label_criterion import count_label_faults
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels, TimeBins
@@ -186,7 +185,7 @@ def test_the_pairs_of_long_records_are_counted_before_they_are_compared(monkeypa
     """A stranger's folder is refused by what its check would take: labels of a record are compared in pairs."""
     data = labels_of([[S] * 300, [R] * 10])
     counted = KCL(k=1, l=1).count_cases({"": data})
-    monkeypatch.setattr(kcl_criterion, "count_label_steps", lambda _: 0)
+    monkeypatch.setattr(criterion, "count_label_steps", lambda _: 0)
     assert counted - KCL(k=1, l=1).count_cases({"": data}) == 300**2 + 10**2 + len(PLACE) * 3
 
 

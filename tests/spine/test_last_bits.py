@@ -10,7 +10,7 @@ import pytest
 import releases
 from releases import CASES
 
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model
 from hedgerow.numerics import rounding
 from hedgerow.numerics.rounding import on_count_grid, on_grid
 
@@ -80,9 +80,9 @@ def counted(function, calls):
 def test_it_is_the_grid_that_makes_them_not_matter(tmp_path, monkeypatch):
     """A planted bug: tables of items as they are. Items of equal weight are then sorted by their last bits."""
     case = replace(CASES["pairwise-marginals"], formats=("csv",))
-    monkeypatch.setattr(item_estimates, "on_grid", np.asarray)
+    monkeypatch.setattr(items_model, "on_grid", np.asarray)
     before = published(case, tmp_path / "before")
-    monkeypatch.setattr(item_estimates, "adjust_total", shaken(item_estimates.adjust_total))
+    monkeypatch.setattr(items_model, "adjust_total", shaken(items_model.adjust_total))
     assert published(case, tmp_path / "after") != before
 
 

@@ -76,7 +76,12 @@ def test_bytes_are_a_function_of_content(name, tmp_path):
 @pytest.mark.parametrize(
     ("owner", "old", "new", "name"),
     [
-        (Lists, "starts, items = take_lists(", "return self\n    starts, items = take_lists(", "flat-laplace"),
+        (
+            Lists,
+            "starts, items, weights = merge_equal(",
+            "return self\n    starts, items, weights = merge_equal(",
+            "flat-laplace",
+        ),
         (Trajectories, "replace(self.sorted(), persons=None)", "self", "kcl"),
         (Matrix, "order = self.order", "return self", "private-wavelet"),
     ],

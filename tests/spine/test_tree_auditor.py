@@ -23,7 +23,7 @@ from tree_audit_cases import (
 
 from hedgerow import All, PureDP
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
-from hedgerow.kinds.records import criterion as tree_criteria
+from hedgerow.kinds.records import criterion
 from hedgerow.kinds.records import orbits as tree_orbits
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.orbits import find_look_alikes
@@ -210,7 +210,7 @@ def test_each_of_these_is_refused(name):
 )
 def test_a_planted_bug_misses_what_the_auditor_refuses(monkeypatch, owner, name, old, new, missed):
     with changed(owner, name, old, new):
-        monkeypatch.setattr(tree_criteria, "find_look_alikes", tree_orbits.find_look_alikes)
+        monkeypatch.setattr(criterion, "find_look_alikes", tree_orbits.find_look_alikes)
         assert missed <= {broken for broken, trees in BROKEN.items() if accepts(trees, LDiversity(l=2))}
 
 

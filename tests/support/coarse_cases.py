@@ -20,9 +20,7 @@ from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as give_back
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as peeling
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search as refine
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import search
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 
 SIZE = 8
@@ -48,15 +46,15 @@ class Case:
         visits = self.visits()
         support = Support(visits, self.promise)
         if suppress == "peel":
-            labelling = peeling.peel(visits, support, self.node, np.random.default_rng(seed))
+            labelling = search.peel(visits, support, self.node, np.random.default_rng(seed))
         else:
-            labelling = give_back.grow(visits, support, self.node)
+            labelling = search.grow(visits, support, self.node)
         yield suppress, visits, labelling
         if self.one_place:
             return
-        give_back.climb(visits, support, labelling, self.node, self.levels.coarsest)
+        search.climb(visits, support, labelling, self.node, self.levels.coarsest)
         yield "climb", visits, labelling
-        refine.refine(visits, support, labelling)
+        search.refine(visits, support, labelling)
         yield "refine", visits, labelling
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hedgerow import publisher as base
+from hedgerow import publisher
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.formats import delimited, lines, number_csv, text_lines
 from hedgerow.jobs import publish as jobs
@@ -28,7 +28,7 @@ PLANTED = ExitStack()
 
 def in_publish_with(old: str, new: str, **names: Any) -> None:
     """Change one place of the way from data to a release."""
-    PLANTED.enter_context(changed(base, "publish_with", old, new, **names))
+    PLANTED.enter_context(changed(publisher, "publish_with", old, new, **names))
 
 
 def after_reading(then: Callable[[Any], None]) -> None:

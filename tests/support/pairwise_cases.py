@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow import PairwiseMarginals
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as pair_selection
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model, pairs_model
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import _CANDIDATES
 from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import _BOUNDS
 
@@ -29,25 +28,25 @@ UNIT = 1_000
 def banded() -> Iterator[None]:
     """Bands of sizes wherever records are not all of one size, however large the noise is."""
     rules = {"_LEAST_BOUND": 1, "_MOST_NOISE": 1e9, "_PAIRS_BEYOND": 1e-9, "_ITEMS_WITHIN": 1e-9, "_NEXT": 2}
-    before = {name: getattr(size_bands, name) for name in rules}
+    before = {name: getattr(items_model, name) for name in rules}
     for name, value in rules.items():
-        setattr(size_bands, name, value)
+        setattr(items_model, name, value)
     try:
         yield
     finally:
         for name, value in before.items():
-            setattr(size_bands, name, value)
+            setattr(items_model, name, value)
 
 
 @contextmanager
 def forced(branch: str, cls: type = PairwiseMarginals, **settings: Any) -> Iterator[PairwiseMarginals]:
     """The method on one branch, whatever the worth of pairs is; without a pair it asks for items again."""
-    rules = pair_selection._WORTH, pair_selection._IMPORTANCE
-    pair_selection._WORTH, pair_selection._IMPORTANCE = {"pairs": (-1.0, -1.0), "again": (2.0, 2.0)}.get(branch, rules)
+    rules = pairs_model._WORTH, pairs_model._IMPORTANCE
+    pairs_model._WORTH, pairs_model._IMPORTANCE = {"pairs": (-1.0, -1.0), "again": (2.0, 2.0)}.get(branch, rules)
     try:
         yield cls(pairs="off" if branch == "off" else "auto", **{"steps": 20, **settings})
     finally:
-        pair_selection._WORTH, pair_selection._IMPORTANCE = rules
+        pairs_model._WORTH, pairs_model._IMPORTANCE = rules
 
 
 def labels(release: Any) -> list[str]:

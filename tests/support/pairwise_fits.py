@@ -8,8 +8,7 @@ import numpy as np
 from pairwise_cases import forced
 
 from hedgerow import Domain, PureDP, Sets
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as model_fit
-from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model, publisher
 from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import Population
 
 __all__ = ["arrives", "fitted", "keeps_its_total", "long_records", "planted", "population_of"]
@@ -52,7 +51,7 @@ def population_of(seed: int) -> tuple[Population, list[tuple[int, list[int]]]]:
     return Population.from_tokens(sizes, row, ranks, 6), list(zip(sizes.tolist(), parts, strict=True))
 
 
-class _Watched(model_fit.PairFit):
+class _Watched(pairs_model.PairFit):
     """A fit that notes, after every round, the weight of all items: of the head, and what is left for the tail."""
 
     made: ClassVar[list[_Watched]] = []
@@ -71,13 +70,13 @@ class _Watched(model_fit.PairFit):
 
 def fitted(data: Sets, *, epsilon: Any, seed: int, steps: int = 60) -> _Watched:
     """The state of the fit after publishing with pairs."""
-    original, model_fit.PairFit = model_fit.PairFit, _Watched
+    original, pairs_model.PairFit = pairs_model.PairFit, _Watched
     try:
         with forced("pairs", steps=steps) as method:
             method.publish(data, PureDP(epsilon=epsilon, unit="record"), seed=seed)
     finally:
-        model_fit.PairFit = original
-    assert publisher.fit_pairs is model_fit.fit_pairs
+        pairs_model.PairFit = original
+    assert publisher.fit_pairs is pairs_model.fit_pairs
     return _Watched.made.pop()
 
 

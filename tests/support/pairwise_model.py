@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as moves
+from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model
 from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import PairModel, SizeClass
 
 __all__ = ["head_parts", "law", "records_of", "some_model", "transitions"]
@@ -55,17 +55,21 @@ def records_of(model: PairModel, size: int, parts: list[tuple[int, ...]]) -> Siz
     return records
 
 
-def transitions(model: PairModel, size: int, proposals: moves.Proposals) -> np.ndarray:
+def transitions(model: PairModel, size: int, proposals: pairs_model.Proposals) -> np.ndarray:
     """The probability of every move between head parts: choices by hand, acceptance by the shipped functions."""
     parts = head_parts(model, size)
     head = len(model.log_weights) - 1
-    kinds = {moves.SWAP: 0.34, moves.ADD: 0.33, moves.REMOVE: 0.33} if model.tail_items else {moves.SWAP: 1.0}
+    kinds = (
+        {pairs_model.SWAP: 0.34, pairs_model.ADD: 0.33, pairs_model.REMOVE: 0.33}
+        if model.tail_items
+        else {pairs_model.SWAP: 1.0}
+    )
     matrix = np.zeros((len(parts), len(parts)))
     for at, part in enumerate(parts):
         for kind, chance in kinds.items():
-            places = range(len(part)) if kind != moves.ADD and part else [0]
+            places = range(len(part)) if kind != pairs_model.ADD and part else [0]
             for place, item in itertools.product(places, range(head)):
-                rest = tuple(x for x in part if kind == moves.ADD or x != part[place]) if part else ()
+                rest = tuple(x for x in part if kind == pairs_model.ADD or x != part[place]) if part else ()
                 proposed = _proposal(proposals, rest, item)
                 accepted, new = _accept(model, size, part, kind, place, item, proposals)
                 moved = chance / len(places) * proposed * accepted
@@ -75,7 +79,7 @@ def transitions(model: PairModel, size: int, proposals: moves.Proposals) -> np.n
     return matrix
 
 
-def _proposal(proposals: moves.Proposals, rest: tuple[int, ...], item: int) -> float:
+def _proposal(proposals: pairs_model.Proposals, rest: tuple[int, ...], item: int) -> float:
     """The definition of the proposal, from the tables that were made of another model."""
     by_weight = proposals.by_weight[item]
     if not rest:
@@ -85,8 +89,8 @@ def _proposal(proposals: moves.Proposals, rest: tuple[int, ...], item: int) -> f
 
 def _accept(model, size, part, kind, place, item, proposals):
     records = records_of(model, size, [part])
-    step = moves.Step.of(records, np.array([kind]), np.array([place]), model)
-    chance, _ = moves.log_acceptance(records, step, np.array([item]), model, proposals)
+    step = pairs_model.Step.of(records, np.array([kind]), np.array([place]), model)
+    chance, _ = pairs_model.log_acceptance(records, step, np.array([item]), model, proposals)
     left = [int(x) for x in step.rest[0] if x < len(model.log_weights) - 1]
-    new = left if kind == moves.REMOVE else [*left, item]
+    new = left if kind == pairs_model.REMOVE else [*left, item]
     return math.exp(min(0.0, chance[0])), tuple(sorted(new))

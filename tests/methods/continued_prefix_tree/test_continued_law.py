@@ -13,7 +13,6 @@ from laws import sequences_over, worst
 from hedgerow import PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
 from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher
-from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as marginals
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
 from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, Thresholds
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, strategies, trajectories_of
@@ -156,6 +155,6 @@ def test_bugs_in_questions_about_marginals_are_caught(bug):
 
 
 def test_more_steps_than_declared_are_caught():
-    with changed(marginals, "_ask_transition_types", "Laplace(l1=height - 1)", "Laplace(l1=1)"):
+    with changed(publisher, "_ask_transition_types", "Laplace(l1=height - 1)", "Laplace(l1=1)"):
         with pytest.raises(GuaranteeError, match=LOSES):
             check_publisher(ContinuedPrefixTree(height=120), SEQUENCE)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain, Sequences
 from hedgerow.frontiers import TransitionType
-from hedgerow.kinds.sequences.methods.continued_prefix_tree import model as lookup
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import model
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import calibrate, continue_sequences
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     KeyIndex,
@@ -61,7 +61,7 @@ def test_keys_are_looked_up_with_a_table_and_without(listed, wanted):
     expected = [keys.tolist().index(key) if key in keys else -1 for key in wanted]
     assert KeyIndex.of(keys).find(asked).tolist() == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "_TABLE", 0)
+        patch.setattr(model, "_TABLE", 0)
         assert KeyIndex.of(keys).find(asked).tolist() == expected
 
 

@@ -11,8 +11,7 @@ from laws import worst
 
 from hedgerow import Domain, PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
-from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as marginals
-from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher as time_questions
+from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
 from hedgerow.kinds.sequences.methods.prefix_tree.model import place_groups
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers
@@ -29,7 +28,7 @@ class OnlyTimes(ContinuedPrefixTree):
 
     def run(self, data, ledger):
         groups, positions = place_groups(data.domain, data.labels, "none", 0.5), data.positions(self.height)
-        times = time_questions.ask_times(positions, groups, 0, self.height, ledger)
+        times = publisher.ask_times(positions, groups, 0, self.height, ledger)
         answers = np.concatenate((times.visits, times.starts, times.durations.ravel()))
         for number, answer in enumerate(answers.tolist()):
             ledger.note(f"answer {number}", int(answer))
@@ -77,7 +76,7 @@ def test_answers_about_times_lose_three_times_three_hundredths(record):
     ids=ABOUT_TIMES[1:2] + ABOUT_TIMES[:1] + ABOUT_TIMES[2:],
 )
 def test_too_little_noise_is_seen_by_the_same_check(old, new):
-    with changed(time_questions, "ask_times", old, new):
+    with changed(publisher, "ask_times", old, new):
         data = visits([[(0, 0), (0, 1)]])
         assert worst(OnlyTimes(height=2), data, unit="trajectory", low=0, high=1) > 0.1
 
@@ -167,14 +166,14 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_records_that_count_twice_are_caught(bug):
-    with changed(marginals, "ask_times", *BUGS[bug]):
+    with changed(publisher, "ask_times", *BUGS[bug]):
         with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
             replayed()
 
 
 def test_durations_per_visit_are_caught():
     old, new = "first.count(duration)", "positions.count(duration)"
-    with changed(marginals, "ask_times", old, new):
+    with changed(publisher, "ask_times", old, new):
         with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
             replayed()
 
@@ -198,7 +197,7 @@ LEAKS = {
 def test_exact_answers_that_leak_are_caught(leak):
     promise = PureDP(epsilon=10, unit="trajectory")
     assert replayed(NEAR, promise, height=2) <= 10
-    with changed(marginals, "ask_times", *LEAKS[leak]):
+    with changed(publisher, "ask_times", *LEAKS[leak]):
         with pytest.raises(
             GuaranteeError,
             match=r"asked differently|publishes something else|loses .* between neighbours",
@@ -207,6 +206,6 @@ def test_exact_answers_that_leak_are_caught(leak):
 
 
 def test_more_than_the_budget_is_refused():
-    with changed(marginals, "ask_times", "ledger.budget * _PART", "ledger.budget"):
+    with changed(publisher, "ask_times", "ledger.budget * _PART", "ledger.budget"):
         with pytest.raises(GuaranteeError, match="would spend"):
             check_publisher(ContinuedPrefixTree(height=2), TRAJECTORY)

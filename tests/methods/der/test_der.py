@@ -18,7 +18,7 @@ from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import LatticeBin, Regions
 from hedgerow.kinds.graphs.cases import from_vector, graph_of
-from hedgerow.kinds.graphs.methods import der as split_points
+from hedgerow.kinds.graphs.methods import der
 from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE, UNITS, SplitPoints, TreeBudget, least_cells
 from hedgerow.kinds.graphs.methods.region_tree import combine
 from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_share, level_shares
@@ -161,7 +161,7 @@ def test_densities_and_cells_are_exact_for_the_largest_domain():
     cells = draw.integers(pairs // 16, pairs + 1, 2_000)
     ones = np.minimum(draw.integers(0, 1 << 31, 2_000), cells)
     quotients = [one * scale // cell for one, cell in zip(ones.tolist(), cells.tolist(), strict=True)]
-    assert split_points._density(ones, cells, scale).tolist() == quotients
+    assert der._density(ones, cells, scale).tolist() == quotients
     bounds = np.sort(draw.integers(0, MOST_VALUES + 1, (2, 2_000, 2)), axis=2)
     bounds[:, :200] = 0, MOST_VALUES
     regions = Regions(bounds[0, :, 0], bounds[0, :, 1], bounds[1, :, 0], bounds[1, :, 1])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hedgerow import DER, GuaranteeError, PureDP
 from hedgerow.kinds.graphs.cases import graph_of
-from hedgerow.kinds.graphs.methods import der as exploration
-from hedgerow.kinds.graphs.methods import der as split_points
+from hedgerow.kinds.graphs.methods import der
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 
 EDGE = PureDP(epsilon=1, unit="edge")
@@ -95,10 +94,10 @@ def test_mutants_of_the_publisher_are_caught(old, new):
 @pytest.mark.parametrize(
     ("owner", "name", "old", "new"),
     [
-        (split_points.SplitPoints, "allowed", "(cells >= self.least)", "(cells >= 1)"),
-        (exploration.Exploration, "choose_splits", "sensitivity=UNITS", "sensitivity=UNITS // 2"),
-        (exploration, "grow_tree", "are_leaves(children, noisy, depth)", "are_leaves(children, exact, depth)"),
-        (exploration, "grow_tree", "Laplace(l1=1)", "Laplace(l1=Fraction(1, 2))"),
+        (der.SplitPoints, "allowed", "(cells >= self.least)", "(cells >= 1)"),
+        (der.Exploration, "choose_splits", "sensitivity=UNITS", "sensitivity=UNITS // 2"),
+        (der, "grow_tree", "are_leaves(children, noisy, depth)", "are_leaves(children, exact, depth)"),
+        (der, "grow_tree", "Laplace(l1=1)", "Laplace(l1=Fraction(1, 2))"),
     ],
     ids=["small parts allowed", "scores move less", "leaves by exact counts", "halved sensitivity"],
 )

@@ -22,7 +22,7 @@ from kcl_cases import (
     violating,
 )
 
-from hedgerow.kinds.trajectories import criterion as violation_counts
+from hedgerow.kinds.trajectories import criterion
 from hedgerow.kinds.trajectories.criterion import KCL, count_violations
 from hedgerow.kinds.trajectories.methods.kcl import (
     METRICS,
@@ -162,7 +162,7 @@ def test_the_checker_equals_brute_force(database, at_once):
     sets, flags, k, c, longest = database
     _, marks = sensitive_of(flags)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(violation_counts, "_AT_ONCE", at_once)
+        patch.setattr(criterion, "_AT_ONCE", at_once)
         violations = count_violations(trajectories(sets, flags), promise_for(database))
     few = violating(sets, [], k, 1, longest)
     frequent = violating(sets, marks, 1, c, longest)

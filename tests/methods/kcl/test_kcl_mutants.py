@@ -6,9 +6,7 @@ import pytest
 
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.trajectories.criterion import KCL
-from hedgerow.kinds.trajectories.methods import kcl as global_suppression
-from hedgerow.kinds.trajectories.methods import kcl as publisher
-from hedgerow.kinds.trajectories.methods import kcl as suppression_input
+from hedgerow.kinds.trajectories.methods import kcl
 from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression, SuppressionState
 from hedgerow.kinds.trajectories.walks import Walks, walks
 from hedgerow.testing import changed
@@ -26,22 +24,20 @@ def data():
     [
         (SuppressionState, "_keeps_promise", "return left >= self.k and", "return left > 0 and"),
         (SuppressionState, "_is_clean", "if mark >= 0", "if mark < -1"),
-        (suppression_input, "mine_violations", "promise.c, promise.l)", "promise.c, 1)"),
+        (kcl, "mine_violations", "promise.c, promise.l)", "promise.c, 1)"),
     ],
     ids=["too few records pass for enough", "sensitive values are not looked at", "only single visits are mined"],
 )
-def test_a_planted_bug_of_local_suppression_is_caught(monkeypatch, data, owner, name, old, new):
+def test_a_planted_bug_of_local_suppression_is_caught(data, owner, name, old, new):
     LocalSuppression().publish(data, PROMISE)
     with changed(owner, name, old, new):
-        monkeypatch.setattr(publisher, "mine_violations", suppression_input.mine_violations)
         with pytest.raises(NotSatisfied, match="nothing was released"):
             LocalSuppression().publish(data, PROMISE)
 
 
-def test_a_planted_bug_of_global_suppression_is_caught(monkeypatch, data):
+def test_a_planted_bug_of_global_suppression_is_caught(data):
     """It stops when half of the violating sequences are gone."""
     LocalSuppression(mode="global").publish(data, PROMISE)
-    with changed(global_suppression, "suppress_globally", "while left:", "while left > total // 2:"):
-        monkeypatch.setattr(publisher, "suppress_globally", global_suppression.suppress_globally)
+    with changed(kcl, "suppress_globally", "while left:", "while left > total // 2:"):
         with pytest.raises(NotSatisfied, match="nothing was released"):
             LocalSuppression(mode="global").publish(data, PROMISE)

@@ -12,7 +12,7 @@ from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.evaluate import evaluate
 from hedgerow.kinds.trajectories.criterion import KCL, count_violations
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.methods import kcl as greedy_suppression
+from hedgerow.kinds.trajectories.methods import kcl
 from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
 
@@ -100,7 +100,7 @@ def test_a_sensitive_value_that_does_not_occur_or_is_everywhere_is_warned_of():
 
 
 def test_lists_that_take_hours_are_warned_of(monkeypatch):
-    monkeypatch.setattr(greedy_suppression, "_LONG", 1)
+    monkeypatch.setattr(kcl, "_LONG", 1)
     data = trajectories([{0}, {1}, {2}], [])
     with pytest.warns(UserWarning, match="one operation at a time takes hours; see kcl-reinsertion"):
         LocalSuppression().publish(data, KCL(k=2, l=1))

@@ -10,7 +10,7 @@ from terminal import run
 from hedgerow import KCL, Domain, LocalSuppression, Trajectories
 from hedgerow.audit.folder import verify_folder
 from hedgerow.errors import NotSatisfied
-from hedgerow.kinds.trajectories import criterion as kcl_criterion
+from hedgerow.kinds.trajectories import criterion
 from hedgerow.releases.writer import write_release
 from hedgerow.testing import changed
 
@@ -60,7 +60,7 @@ def test_a_folder_with_a_visit_twice_does_not_keep_the_promise(tmp_path):
     [
         (KCL, "violations", "visits = data.as_sets()", "visits = data", "a sensitive value beyond 0.5"),
         (KCL, "violations", "+= count_repeats(data)", "+= 0", WHAT),
-        (kcl_criterion, "count_repeats", "pairs[1:] <= pairs[:-1]", "pairs[1:] < pairs[:-1]", "1 x " + WHAT),
+        (criterion, "count_repeats", "pairs[1:] <= pairs[:-1]", "pairs[1:] < pairs[:-1]", "1 x " + WHAT),
     ],
     ids=["records count twice", "order is not looked at", "only order is looked at"],
 )

@@ -11,7 +11,7 @@ from coarse_cases import explain_line, lines_of, random_case, visits_under
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import support as combinations
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import support
 from hedgerow.progress import counting
 
 PLACE = Axis(tuple(f"p{n}" for n in range(16)), tuple((f"h{n // 8}", f"q{n // 4}", f"t{n // 2}") for n in range(16)))
@@ -215,7 +215,7 @@ def test_the_menu_says_what_each_level_would_keep():
 
 
 def test_records_that_are_too_long_are_refused(monkeypatch):
-    monkeypatch.setattr(combinations, "_MOST", 50)
+    monkeypatch.setattr(support, "_MOST", 50)
     with pytest.raises(ParameterError, match="records are too long: they have more than 50 sequences of labels"):
         TrajectoryGeneralisation(levels="0,1", suppress="peel").publish(data_of(), PROMISE)
 
@@ -224,7 +224,7 @@ def test_more_labels_than_numbers_fit_are_numbered_afresh(monkeypatch):
     """Codes of sequences never wrap around: with a small limit the result is the same."""
     case = random_case(77, several=False)
     *_, (_, _, first) = case.steps(suppress="peel")
-    monkeypatch.setattr(combinations, "_LARGEST", 50)
+    monkeypatch.setattr(support, "_LARGEST", 50)
     *_, (_, _, second) = case.steps(suppress="peel")
     assert np.array_equal(first.label, second.label)
 

@@ -12,16 +12,13 @@ from project import VECTORS
 from hedgerow.errors import NotSatisfied, ParameterError
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.methods import kcl as suppression_input
-from hedgerow.kinds.trajectories.methods import kcl_reinsertion as batch_suppression
-from hedgerow.kinds.trajectories.methods import kcl_reinsertion as publisher
-from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
+from hedgerow.kinds.trajectories.methods import kcl, kcl_reinsertion
 from hedgerow.kinds.trajectories.methods.kcl import METRICS, Instances, LocalSuppression
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
 from hedgerow.kinds.trajectories.subsequences import mine_sequences
 from hedgerow.kinds.trajectories.walks import Walks, walks
 
-VIOLATING = reinsertion._violating
+VIOLATING = kcl_reinsertion._violating
 
 
 def as_it_is(_visits, alive, _promise, _pairs):
@@ -33,10 +30,10 @@ def as_it_is(_visits, alive, _promise, _pairs):
     ("module", "name", "broken"),
     [
         # local suppressions are applied without looking at clean sequences
-        (batch_suppression, "_invalid_operations", lambda *_: np.zeros(0, np.int64)),
+        (kcl_reinsertion, "_invalid_operations", lambda *_: np.zeros(0, np.int64)),
         # one record too few is enough to get a visit back
         (
-            reinsertion,
+            kcl_reinsertion,
             "_violating",
             lambda sequences, inserted, kept, flags, limits: VIOLATING(
                 sequences, inserted, kept, flags, limits._replace(k=limits.k - 1)
@@ -44,14 +41,14 @@ def as_it_is(_visits, alive, _promise, _pairs):
         ),
         # nobody looks at sensitive values when visits are re-inserted
         (
-            reinsertion,
+            kcl_reinsertion,
             "_violating",
             lambda sequences, inserted, kept, units, limits: VIOLATING(
                 sequences, inserted, kept, units._replace(flags=units.flags[:0]), limits
             ),
         ),
         # only pairs that violate by themselves are looked for
-        (suppression_input, "mine_sequences", lambda visits, k, c, _: mine_sequences(visits, k, c, 1)),
+        (kcl, "mine_sequences", lambda visits, k, c, _: mine_sequences(visits, k, c, 1)),
     ],
     ids=["no validity", "one too few", "values given away", "only single visits"],
 )
@@ -61,8 +58,8 @@ def test_a_planted_bug_is_noticed_by_the_checker(monkeypatch, module, name, brok
     promise = KCL(k=5, c="40%", l=3, sensitive=["diagnosis=HIV"])
     method = SuppressionWithReinsertion(schedule="batch")
     method.publish(data, promise)
-    if module is not reinsertion:  # what suppression leaves is published as it is
-        monkeypatch.setattr(publisher, "reinsert", as_it_is)
+    if name != "_violating":  # what suppression leaves is published as it is
+        monkeypatch.setattr(kcl_reinsertion, "reinsert", as_it_is)
     monkeypatch.setattr(module, name, broken)
     with pytest.raises(NotSatisfied, match="nothing was released"):
         method.publish(data, promise)
@@ -90,7 +87,7 @@ class Evenings(Instances):
 )
 def test_a_metric_of_ones_own_can_be_plugged_in(monkeypatch, method):
     monkeypatch.setitem(METRICS, "evenings", Evenings)
-    monkeypatch.setattr(publisher, "reinsert", as_it_is)
+    monkeypatch.setattr(kcl_reinsertion, "reinsert", as_it_is)
     data = trajectories([{1, 3}, {1, 3}, {1}, {3}, {2, 3}, {2}, {2}], [])
     promise = KCL(k=3, l=2)
     kept = {
@@ -108,8 +105,8 @@ def test_a_metric_of_ones_own_can_be_plugged_in(monkeypatch, method):
 def test_much_data_is_grown_and_nothing_mined_for_it(monkeypatch):
     data, promise = walks(Walks(400, 5, 6)), KCL(k=5, l=2)
     grown = SuppressionWithReinsertion(schedule="grow").publish(data, promise)
-    monkeypatch.setattr(publisher, "_GROW", 10)
-    monkeypatch.setattr(publisher, "mine_violations", None)  # calling it would fail
+    monkeypatch.setattr(kcl_reinsertion, "_GROW", 10)
+    monkeypatch.setattr(kcl_reinsertion, "mine_violations", None)  # calling it would fail
     assert SuppressionWithReinsertion().publish(data, promise).data.records() == grown.data.records()
     with pytest.raises(TypeError):
         SuppressionWithReinsertion(schedule="batch").publish(data, promise)
@@ -117,10 +114,10 @@ def test_much_data_is_grown_and_nothing_mined_for_it(monkeypatch):
 
 def test_few_violations_are_suppressed_one_at_a_time(monkeypatch):
     data, promise = walks(Walks(300, 5, 6)), KCL(k=5, l=2)
-    monkeypatch.setattr(publisher, "reinsert", as_it_is)
+    monkeypatch.setattr(kcl_reinsertion, "reinsert", as_it_is)
     plain = LocalSuppression().publish(data, promise).data.records()
     assert SuppressionWithReinsertion().publish(data, promise).data.records() == plain
-    monkeypatch.setattr(publisher, "suppress_greedily", None)  # calling it would fail
+    monkeypatch.setattr(kcl_reinsertion, "suppress_greedily", None)  # calling it would fail
     SuppressionWithReinsertion(schedule="batch").publish(data, promise)
 
 

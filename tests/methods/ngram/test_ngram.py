@@ -18,7 +18,7 @@ from hedgerow.data import Domain
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import NextSymbol
 from hedgerow.kinds.sequences.data import Sequences
-from hedgerow.kinds.sequences.methods.ngram import draw as joining
+from hedgerow.kinds.sequences.methods.ngram import draw
 from hedgerow.kinds.sequences.methods.ngram.draw import Grams, extend, integer_grams
 from hedgerow.kinds.sequences.methods.ngram.model import ExplorationTree, fill_missing
 from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration, NGram, _LiveGrams
@@ -107,8 +107,8 @@ RULES = {"clip": "min(rest, most)", "skip": "rest if most >= rest else 0", "lite
 
 
 def peeled(levels, rule):
-    with changed(joining, "extract_sequences", "min(rest, most)", RULES[rule]):
-        return dict(joining.extract_sequences(levels, 3))
+    with changed(draw, "extract_sequences", "min(rest, most)", RULES[rule]):
+        return dict(draw.extract_sequences(levels, 3))
 
 
 def written(tree, rule, longest=5):
@@ -255,7 +255,7 @@ def exact_grams(records, longest):
 def test_exact_grams_of_all_lengths_are_the_database(records):
     levels = exact_grams(records, 5)
     expected = Counter(map(tuple, records))
-    assert Counter(dict(joining.extract_sequences(levels, 3))) == expected
+    assert Counter(dict(draw.extract_sequences(levels, 3))) == expected
 
 
 # ---- the promise

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pairwise_cases import BRANCHES, UNIT, banded, forced
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
     SizeBands,
     SizeHistogram,
@@ -216,5 +216,5 @@ def test_long_records_of_another_kind_stay_so(branch, monkeypatch):
         return np.average(items[short] >= 20, weights=np.repeat(weights, sizes)[short])
 
     assert misplaced() < 0.1
-    monkeypatch.setattr(size_bands, "_CUTS", ())
+    monkeypatch.setattr(items_model, "_CUTS", ())
     assert misplaced() > 0.3

@@ -14,12 +14,7 @@ from pairwise_cases import BRANCHES, forced, labels, require_item_sensitivity, r
 
 from hedgerow import Domain, PairwiseMarginals, PureDP, Sets
 from hedgerow.audit import Recorder
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_bound
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as weights_module
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as pair_selection
-from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model, pairs_model, publisher
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
     SizeHistogram,
     posterior_means,
@@ -58,10 +53,10 @@ def test_a_record_moves_each_question_by_no_more_than_its_sensitivity(data, reco
         return int(np.abs(ask(large) - ask(small)).sum())
 
     assert moved(lambda sets: sets.count_sizes(size_bins(edges))) == 1
-    for most in item_bound._CANDIDATES:
+    for most in items_model._CANDIDATES:
         assert moved(lambda sets, most=most: sets.weigh_items(weigh_by_size(most, items))) <= 1_000 * most
     head = np.arange(items)[::-1][: max(2, items - 1)]
-    for most in pair_selection._BOUNDS:
+    for most in pairs_model._BOUNDS:
         weights = weigh_by_pairs(most, len(head))
         assert moved(lambda sets, weights=weights: sets.weigh_pairs(head, weights)) <= 1_000 * most
 
@@ -156,7 +151,7 @@ def test_the_whole_budget_can_be_lost():
 @pytest.mark.parametrize("branch", ["off", "again"])
 def test_the_exact_loss_on_one_item(monkeypatch, branch):
     """Everything that can be published is enumerated, with weights in whole records rather than in thousandths."""
-    for module in (weights_module, publisher, item_estimates, size_bands):
+    for module in (items_model, publisher, items_model, items_model):
         monkeypatch.setattr(module, "UNIT", 1)
     with forced(branch) as method:
         assert 0.05 < worst(method, sets_of([[0], [0]], 1), unit="record", low=-1, high=2) <= 1 + 1e-9
@@ -165,7 +160,7 @@ def test_the_exact_loss_on_one_item(monkeypatch, branch):
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["off", "pairs"])
 def test_the_exact_loss_on_two_items(monkeypatch, branch):
-    for module in (weights_module, publisher, item_estimates, size_bands):
+    for module in (items_model, publisher, items_model, items_model):
         monkeypatch.setattr(module, "UNIT", 1)
     high = 3 if branch == "off" else 2
     with forced(branch) as method:
@@ -243,8 +238,8 @@ def awkward():
 @pytest.mark.parametrize("worth", [0.0, 0.08, 1.0])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
 def test_awkward_data_are_published(name, worth, epsilon, monkeypatch):
-    monkeypatch.setattr(pair_selection, "_WORTH", worth)
-    monkeypatch.setattr(pair_selection, "_IMPORTANCE", worth)
+    monkeypatch.setattr(pairs_model, "_WORTH", worth)
+    monkeypatch.setattr(pairs_model, "_IMPORTANCE", worth)
     data, promise = awkward()[name], PureDP(epsilon=epsilon, unit="record")
     release = PairwiseMarginals(steps=20, most=5_000).publish(data, promise, seed=2)
     assert len(release.data) >= 1

@@ -12,13 +12,7 @@ from test_pairwise_vectors import test_exact_vectors as exact_vectors
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
 from hedgerow.frontiers import LocalFrontier
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as dealing
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as posterior_means
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as record_weights
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as metropolis_moves
-from hedgerow.kinds.sets.methods.pairwise_marginals import pairs_model as model_fit
-from hedgerow.kinds.sets.methods.pairwise_marginals import publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model, pairs_model, publisher
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import SizeHistogram
 from hedgerow.testing import changed, check_replay, mutant, sets_of
 
@@ -35,12 +29,12 @@ LOUD = PureDP(epsilon=50, unit="record")
     ("name", "require"), [("weigh_by_size", require_item_sensitivity), ("weigh_by_pairs", require_pair_sensitivity)]
 )
 def test_weights_rounded_up_are_caught(name, require):
-    require(getattr(record_weights, name))
+    require(getattr(items_model, name))
     with (
-        changed(record_weights, name, "UNIT * most // ", "_Up(UNIT * most) // ", _Up=_Up),
+        changed(items_model, name, "UNIT * most // ", "_Up(UNIT * most) // ", _Up=_Up),
         pytest.raises(AssertionError),
     ):
-        require(getattr(record_weights, name))
+        require(getattr(items_model, name))
 
 
 class _Up:
@@ -153,7 +147,7 @@ def test_questions_that_break_the_promise_are_caught(name):
 def test_a_weight_from_the_bounded_size_is_caught():
     data = sets_of([[0], list(range(7)), [6]], 7)
     with (
-        changed(size_bands, "weigh_by_size", "np.arange(items + 1)", "np.minimum(np.arange(items + 1), 2)"),
+        changed(items_model, "weigh_by_size", "np.arange(items + 1)", "np.minimum(np.arange(items + 1), 2)"),
         forced("off", longest=2) as method,
         pytest.raises(GuaranteeError, match="loses"),
     ):
@@ -187,11 +181,11 @@ def test_noise_on_empty_sizes_is_caught():
 def test_a_likelihood_of_zero_everywhere_is_caught():
     large_counts()
     with (
-        changed(posterior_means, "posterior_means", "exponent - exponent.max(axis=1, keepdims=True)", "exponent"),
+        changed(items_model, "posterior_means", "exponent - exponent.max(axis=1, keepdims=True)", "exponent"),
         np.errstate(all="ignore"),
         pytest.raises(AssertionError),
     ):
-        check_large_counts(posterior_means.posterior_means)
+        check_large_counts(items_model.posterior_means)
 
 
 def check_large_counts(function):
@@ -216,14 +210,14 @@ def check_large_counts(function):
     ids=["places of the tail", "items that may leave", "an item counted as its own neighbour", "damping of the rest"],
 )
 def test_moves_out_of_balance_are_caught(old, new):
-    with changed(metropolis_moves, "log_acceptance", old, new), pytest.raises(AssertionError):
+    with changed(pairs_model, "log_acceptance", old, new), pytest.raises(AssertionError):
         for items, head, size in ((5, 3, 2), (6, 5, 4)):
             require_balance(items, head, size, 0.4)
 
 
 def test_resampling_across_sizes_is_caught():
     with (
-        changed(model_fit, "resample_by_size", "np.flatnonzero(np.diff(sizes, prepend=-1))", "np.zeros(1, np.int64)"),
+        changed(pairs_model, "resample_by_size", "np.flatnonzero(np.diff(sizes, prepend=-1))", "np.zeros(1, np.int64)"),
         pytest.raises(AssertionError),
     ):
         keeps_its_total()
@@ -232,7 +226,7 @@ def test_resampling_across_sizes_is_caught():
 def test_a_population_counted_with_other_weights_is_caught():
     with (
         changed(
-            model_fit.PairFit,
+            pairs_model.PairFit,
             "_change_weights",
             "weigh_items(self._targets.by_size)",
             "weigh_items(np.ones(len(self._targets.by_size)))",
@@ -245,7 +239,7 @@ def test_a_population_counted_with_other_weights_is_caught():
 def test_partners_drawn_with_repetition_are_caught():
     with (
         changed(
-            dealing._Tokens,
+            items_model._Tokens,
             "exchange",
             "sample_distinct(min(len(surplus), others), others, coins)",
             "coins.integers(0, others, len(surplus))",

@@ -13,7 +13,7 @@ from trip_cases import PEAKS, TRIP, largest_error, random_trips, start_hours, to
 from hedgerow import PureDP, Sequences
 from hedgerow.audit import Recorder
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.kinds.sequences.methods.prefix_tree import publisher as first_visits
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher
 from hedgerow.kinds.sequences.methods.prefix_tree.publisher import FirstVisits, PrefixTree, add_first_visits
 from hedgerow.privacy import NoisyAnswers, samplers
 from hedgerow.publisher import publish_with
@@ -63,9 +63,9 @@ def test_planted_bugs_are_caught(bug):
     data = trips_of([*["A1 B2"] * 400, "C3"] if bug == "half the noise" else ["A1 B2", "C3", "A4 D6", "B9"])
     gone = 0 if bug == "half the noise" else 3
     # the publisher has imported the function by name
-    with changed(first_visits, "ask_first_visits", *BUGS[bug], Fraction=Fraction):
+    with changed(publisher, "ask_first_visits", *BUGS[bug], Fraction=Fraction):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(PrefixTree.run.__globals__, "ask_first_visits", first_visits.ask_first_visits)
+            patch.setitem(PrefixTree.run.__globals__, "ask_first_visits", publisher.ask_first_visits)
             with pytest.raises(GuaranteeError):
                 for seed in range(5):
                     check_replay(PrefixTree(height=2), data, data.without(gone, unit="trajectory"), TRIP, seed)
@@ -83,9 +83,9 @@ def test_a_uniform_day_is_caught():
     data = trips_of([f"{'ABCDEFGH'[n % 8]}{7 + n % 3}" for n in range(6000)], places=8)
     old, new = "(first.times, table[:, 0] // places)", "(np.ones_like(first.times), table[:, 0] // places)"
     assert error_of(data) <= largest_error(data, 3 * SHARE)
-    with changed(first_visits, "add_first_visits", old, new):
+    with changed(publisher, "add_first_visits", old, new):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(PrefixTree.run.__globals__, "add_first_visits", first_visits.add_first_visits)
+            patch.setitem(PrefixTree.run.__globals__, "add_first_visits", publisher.add_first_visits)
             assert error_of(data) > largest_error(data, 3 * SHARE)
 
 
@@ -121,8 +121,10 @@ def test_times_and_places_have_the_noisy_number_of_records(monkeypatch):
     """Noise that is below 0 is not cut off: that would lift all quiet hours."""
     estimates = []
 
+    ask_first_visits = PrefixTree.run.__globals__["ask_first_visits"]
+
     def spy(*given):
-        estimates.append(first_visits.ask_first_visits(*given))
+        estimates.append(ask_first_visits(*given))
         return estimates[-1]
 
     monkeypatch.setitem(PrefixTree.run.__globals__, "ask_first_visits", spy)

@@ -11,7 +11,7 @@ from laws import sequences_over, worst
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import GuaranteeError
-from hedgerow.kinds.sequences.methods.prefix_tree import publisher as group_tests
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher
 from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, PrefixTree, Thresholds
 from hedgerow.privacy import Laplace
 from hedgerow.testing import changed, check_publisher, mutant
@@ -50,7 +50,7 @@ def test_groups_and_what_is_in_them():
 
 
 def test_half_the_noise_is_seen_by_the_same_check(monkeypatch):
-    monkeypatch.setattr(group_tests, "Laplace", lambda l1: Laplace(l1=Fraction(l1, 2)))
+    monkeypatch.setattr(publisher, "Laplace", lambda l1: Laplace(l1=Fraction(l1, 2)))
     assert worst(Low(height=1), sequences_over([[0]], 1)) > 1.5
 
 
@@ -87,9 +87,9 @@ def test_prefixes_chosen_by_exact_counts_are_caught():
 
 def test_a_place_in_two_groups_is_caught(monkeypatch):
     """A sequence would be counted twice at one level, for the price of once."""
-    names = {name: value for name, value in vars(group_tests).items() if not name.startswith("__")}
-    twice = mutant(group_tests._LevelQuestion, "place, exact, len", "place, 2 * exact, len", **names)
-    monkeypatch.setattr(group_tests, "_LevelQuestion", twice)
+    names = {name: value for name, value in vars(publisher).items() if not name.startswith("__")}
+    twice = mutant(publisher._LevelQuestion, "place, exact, len", "place, 2 * exact, len", **names)
+    monkeypatch.setattr(publisher, "_LevelQuestion", twice)
     with pytest.raises(GuaranteeError, match=r"loses .* between neighbours"):
         check_publisher(PrefixTree(groups="fan-out", height=2), SEQUENCE)
 

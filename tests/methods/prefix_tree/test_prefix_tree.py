@@ -17,7 +17,7 @@ from scipy import stats
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.kinds.sequences.methods.prefix_tree import publisher as growing
+from hedgerow.kinds.sequences.methods.prefix_tree import publisher
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     consistent_counts,
     count_endings,
@@ -258,7 +258,7 @@ def test_declared_groups_must_be_declared():
 
 
 def test_too_many_prefixes_are_given_up(monkeypatch):
-    monkeypatch.setattr(growing, "_NODES", 1_000)
+    monkeypatch.setattr(publisher, "_NODES", 1_000)
     data = Sequences.from_records([[0]], domain=Domain.declare(item=range(300)))
     method = printed(groups="none", threshold=0.5, height=6)
     with pytest.raises(ParameterError, match="a level of the tree has more than 1,000 prefixes"):

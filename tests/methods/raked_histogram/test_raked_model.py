@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from laws import worst
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as item_estimates
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as record_weights
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model as size_bands
+from hedgerow.kinds.sets.methods.pairwise_marginals import items_model
 from hedgerow.kinds.sets.methods.pairwise_marginals import publisher as pairwise
 from hedgerow.kinds.sets.methods.raked_histogram import publisher
 from hedgerow.kinds.sets.methods.raked_histogram.model import (
@@ -89,7 +87,7 @@ def test_from_eleven_items_on_the_model_has_half_of_the_budget_or_all_of_it(item
 @pytest.mark.parametrize(("path", "high"), [("itemsets", 1), ("model", 2)])
 def test_the_exact_loss_with_a_model(monkeypatch, path, high):
     """On one item, everything that can be published is enumerated, with weights in whole records."""
-    for module in (record_weights, size_bands, item_estimates, pairwise):
+    for module in (items_model, items_model, items_model, pairwise):
         monkeypatch.setattr(module, "UNIT", 1)
     monkeypatch.setattr(publisher, "_FEW_ITEMS", 0)
     monkeypatch.setattr(publisher, "_ENOUGH", ENOUGH[path])

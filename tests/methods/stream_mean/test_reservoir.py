@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from laws import FALSE_ALARM, fits
 from printed_streams import algorithm_r, all_draws
 
-from hedgerow.kinds.streams.methods.stream_mean import model as reservoir
+from hedgerow.kinds.streams.methods.stream_mean import model
 from hedgerow.kinds.streams.methods.stream_mean.model import FAR, Reservoir, Slots, expected_reads
 from hedgerow.privacy.samplers import coins
 from hedgerow.testing import changed
@@ -112,7 +112,7 @@ def test_inclusion_is_identical_but_not_independent():
     ids=["a slot is never replaced", "too few enter", "one is skipped", "too long jumps", "first instead of last"],
 )
 def test_a_wrong_reservoir_has_another_law(function, old, new):
-    with changed(reservoir, function, old, new):
+    with changed(model, function, old, new):
         seen = drawn(2, (3, 5, 6), runs=6_000)
     chances = law_of_the_loop(2, (3, 5, 6))
     assert not set(seen) <= set(chances) or fits(seen, chances) < FALSE_ALARM
@@ -189,4 +189,4 @@ def test_no_position_is_beyond_int64(size):
 def test_a_large_sample_comes_in_batches():
     batches = [len(entries.positions) for entries in Reservoir(200_000, coins((1, 1))).reads(np.array([300_000]))]
     assert sum(batches) == 200_000
-    assert max(batches) <= reservoir.BATCH
+    assert max(batches) <= model.BATCH

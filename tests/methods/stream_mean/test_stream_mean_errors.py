@@ -11,7 +11,6 @@ from scipy import stats
 from hedgerow import Laplace, Ledger, PureDP
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.stream_mean import publisher
-from hedgerow.kinds.streams.methods.stream_mean import publisher as sample_means
 from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, StreamMean
 from hedgerow.privacy.questions import NoisyAnswers
 from hedgerow.testing import changed, mutant
@@ -159,4 +158,4 @@ def test_mutants_do_not_publish_the_mean_of_the_sample(name, old, new, monkeypat
 
 
 def test_noise_is_that_of_the_ledger():
-    assert sample_means.Laplace is Laplace
+    assert publisher.Laplace is Laplace

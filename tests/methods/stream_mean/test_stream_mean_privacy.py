@@ -16,7 +16,6 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import BudgetExceeded, GuaranteeError, InternalError, PromiseBroken
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.stream_mean import publisher
-from hedgerow.kinds.streams.methods.stream_mean import publisher as sample_means
 from hedgerow.kinds.streams.methods.stream_mean.model import Slots
 from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, StreamMean
 from hedgerow.privacy import samplers
@@ -201,7 +200,7 @@ def test_the_printed_mechanism_is_refused_by_the_ledger(monkeypatch):
         def draw(self, exact, spend, source):
             raise AssertionError((exact, spend, source))
 
-    monkeypatch.setattr(sample_means, "Laplace", Exponential)
+    monkeypatch.setattr(publisher, "Laplace", Exponential)
     with pytest.raises(InternalError, match="not a mechanism with a proven price"):
         StreamMean(mechanism="laplace-bits").publish(Stream.from_values([0, 1]), EVENT)
 

@@ -7,7 +7,6 @@ import pytest
 from trip_cases import asked, published, total_variation, trips_of
 
 from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_bridges
-from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_coupling
 from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
 from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import (
     Kernels,
@@ -99,8 +98,8 @@ def test_popularity_weighs_answers_by_their_visits_and_noise():
 def far_from_targets(monkeypatch, seed: int) -> float:
     """The total variation of (first time, first place) from its target, of 20,000 records whose tables disagree."""
     draw, number, times, places = np.random.default_rng(seed), 20_000, 12, 4
-    made, tables = [], trip_coupling._Cards.tables
-    monkeypatch.setattr(trip_coupling._Cards, "tables", lambda *given: made.append(tables(*given)) or made[-1])
+    made, tables = [], trip_bridges._Cards.tables
+    monkeypatch.setattr(trip_bridges._Cards, "tables", lambda *given: made.append(tables(*given)) or made[-1])
     weights = [draw.random(5), np.triu(draw.random((times, times))), draw.random((places, places))]
     gaps = duration_classes(times)[np.maximum(np.arange(times) - np.arange(times)[:, None], 0)]
     sizes = (5 * (int(gaps.max()) + 1), 10, times * places, times * places)
@@ -116,13 +115,13 @@ def far_from_targets(monkeypatch, seed: int) -> float:
     )
     trips = couple(model, samplers.coins((seed, 0)))
     cells = np.bincount(trips.first_time * places + trips.first_place, minlength=times * places)
-    monkeypatch.setattr(trip_coupling._Cards, "tables", tables)
+    monkeypatch.setattr(trip_bridges._Cards, "tables", tables)
     return total_variation(cells, made[0][2].target.ravel())
 
 
 def test_factors_are_fitted_while_cards_are_exchanged(monkeypatch):
     fitted = sum(far_from_targets(monkeypatch, seed) for seed in range(6))
-    monkeypatch.setattr(trip_coupling._Coupling, "refit", lambda *_: None)
+    monkeypatch.setattr(trip_bridges._Coupling, "refit", lambda *_: None)
     assert fitted < 0.75 * sum(far_from_targets(monkeypatch, seed) for seed in range(6))
 
 

@@ -11,10 +11,7 @@ from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.errors import GuaranteeError
 from hedgerow.frontiers import FirstAndLast, ListSize, StepType
 from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_bridges
-from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_coupling
-from hedgerow.kinds.trajectories.methods.trip_synthesis import model as pair_table
-from hedgerow.kinds.trajectories.methods.trip_synthesis import model as place_closeness
-from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher as trip_questions
+from hedgerow.kinds.trajectories.methods.trip_synthesis import model, publisher
 from hedgerow.kinds.trajectories.methods.trip_synthesis.model import Closeness, Noisy
 from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import Questions
 from hedgerow.testing import changed, check_replay, mutant
@@ -46,13 +43,13 @@ def data_dependent_closeness(data):
     """Classes of distances cut by the places that occur."""
     points = np.array(data.domain.axis("place").coordinates)
     seen = np.unique(data.pairs % len(points))
-    classes = place_closeness.closeness_by_coordinates(points)
-    classes[np.ix_(seen, seen)] = place_closeness.closeness_by_coordinates(points[seen])
+    classes = model.closeness_by_coordinates(points)
+    classes[np.ix_(seen, seen)] = model.closeness_by_coordinates(points[seen])
     return Closeness(classes, np.arange(len(points)))
 
 
 LEAKS = {
-    "the exact number of records": (trip_questions, "ask_lengths", "max(0, int(noisy.sum()))", "int(exact.sum())"),
+    "the exact number of records": (publisher, "ask_lengths", "max(0, int(noisy.sum()))", "int(exact.sum())"),
     "shares by exact lengths": (
         *(TripSynthesis, "run", "share_out(ledger.budget, lengths)"),
         "share_out(ledger.budget, np.bincount(np.diff(data.starts), minlength=9)[1:].astype(np.float64))",
@@ -64,7 +61,7 @@ LEAKS = {
 def test_leaks_of_questions_are_caught(bug, monkeypatch):
     with changed(*LEAKS[bug]):
         # the publisher has imported the function by name
-        monkeypatch.setitem(TripSynthesis.run.__globals__, "ask_lengths", trip_questions.ask_lengths)
+        monkeypatch.setitem(TripSynthesis.run.__globals__, "ask_lengths", publisher.ask_lengths)
         with pytest.raises(GuaranteeError):
             replayed(LONG_LAST)
 
@@ -136,9 +133,9 @@ def test_steps_that_weigh_less_than_they_may_are_caught(monkeypatch):
 def test_near_places_that_count_as_one_are_caught():
     old, new = "1 + np.searchsorted(bounds, distance)", "np.searchsorted(bounds, distance)"
     test = vectors.test_closeness_by_coordinates
-    with changed(place_closeness, "closeness_by_coordinates", old, new):
+    with changed(model, "closeness_by_coordinates", old, new):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(test.__globals__, "closeness_by_coordinates", place_closeness.closeness_by_coordinates)
+            patch.setitem(test.__globals__, "closeness_by_coordinates", model.closeness_by_coordinates)
             with pytest.raises(AssertionError):
                 test()
 
@@ -168,7 +165,7 @@ def test_places_have_their_hours():
 
 def test_exchanges_that_are_always_accepted_are_caught():
     old, new = "np.exp(np.minimum(gain, 0.0))", "2.0 + gain * 0"
-    with changed(trip_coupling._Cards, "exchange", old, new):
+    with changed(trip_bridges._Cards, "exchange", old, new):
         assert errors_of_joint() > 0.1
 
 
@@ -184,8 +181,8 @@ def errors_of_margins(coupling) -> float:
 
 def test_tables_that_are_not_fitted_to_the_decks_are_caught():
     old = "fit_margins(np.where(possible, shrunk + _LITTLE * model, 0.0), ours, theirs, rounds=_ROUNDS)"
-    assert errors_of_margins(trip_coupling._Coupling) < 0.001
-    broken = mutant(trip_coupling._Coupling, old, "np.where(possible, shrunk + _LITTLE * model, 0.0)")
+    assert errors_of_margins(trip_bridges._Coupling) < 0.001
+    broken = mutant(trip_bridges._Coupling, old, "np.where(possible, shrunk + _LITTLE * model, 0.0)")
     assert errors_of_margins(broken) > 0.01
 
 
@@ -292,7 +289,7 @@ def test_known_cells_keep_their_answers():
 def test_known_cells_that_are_scaled_are_caught():
     old = "shrunk = shrink_by_size(cells.values.reshape(model.shape), model, cells.scale)"
     new = old + "._replace(known=np.zeros(model.shape, np.bool_))"
-    with changed(pair_table, "correct_cells", old, new):
+    with changed(model, "correct_cells", old, new):
         number, scale = known_cell()
     assert abs(number - 1000) > 3 * scale
 

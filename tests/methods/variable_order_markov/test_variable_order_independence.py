@@ -9,8 +9,7 @@ import pytest
 from laws import sequences_over
 
 from hedgerow import PureDP
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as estimation
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as independence
+from hedgerow.kinds.sequences.methods.variable_order_markov import model
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import pool_rows, show_dependence
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import VariableOrderMarkov
 from hedgerow.testing import changed
@@ -48,7 +47,7 @@ def decisions(monkeypatch):
         taken.append(show_dependence(*rows))
         return taken[-1]
 
-    monkeypatch.setattr(estimation, "show_dependence", recorded)
+    monkeypatch.setattr(model, "show_dependence", recorded)
     return taken
 
 
@@ -64,7 +63,7 @@ def test_independent_items_are_published_as_such(monkeypatch):
     """Noisy rows would be farther away."""
     data = sequences_over(lists(depend=False), ITEMS)
     alone = distance(data, VariableOrderMarkov().publish(data, PROMISE, seed=1).data)
-    monkeypatch.setattr(independence, "_CLEAR", -np.inf)
+    monkeypatch.setattr(model, "_CLEAR", -np.inf)
     assert 1.2 * alone < distance(data, VariableOrderMarkov().publish(data, PROMISE, seed=1).data)
 
 
@@ -113,5 +112,5 @@ def test_pooling_equal_weights_is_noticed():
 
     honest = error()
     old, new = "(totals[:, None] * rows[:, :-1]).sum(axis=0)", "rows[:, :-1].sum(axis=0) * totals.max()"
-    with changed(estimation, "pool_rows", old, new):
+    with changed(model, "pool_rows", old, new):
         assert error() > 1.1 * honest

@@ -15,11 +15,7 @@ from laws import sequences_over
 
 from hedgerow import PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as lengths
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
-from hedgerow.kinds.sequences.methods.variable_order_markov import publisher
-from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as exploration
-from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as tokens
+from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import Tokens, VariableOrderMarkov, _mix
 from hedgerow.privacy import Laplace
@@ -44,10 +40,10 @@ MODES = ("all items", "frequent items")
 @pytest.fixture
 def deep(monkeypatch, mode):
     """Thresholds so low that long contexts are asked about on small data; single items are asked for, or not."""
-    monkeypatch.setattr(plan, "_ROOT", np.inf if mode == "frequent items" else 0.0)
-    monkeypatch.setattr(plan, "_DEEP", 0.0)
+    monkeypatch.setattr(model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
+    monkeypatch.setattr(model, "_DEEP", 0.0)
     for name, low in (("_OWN_ROW", 0.1), ("_OWN_OPENED", 0.2), ("_LONGER", 0.01), ("_LONGER_OPENED", 0.01)):
-        monkeypatch.setattr(exploration, name, low)
+        monkeypatch.setattr(publisher, name, low)
 
 
 # ---- replays
@@ -104,8 +100,8 @@ def hardly_any_noise():
     """A hundredth of the noise of items and followers."""
     old, new = "Laplace(l1=1)", "Laplace(l1=Fraction(1, 100))"
     with (
-        changed(exploration, "_ask_items", old, new, **NAMES),
-        changed(exploration, "_ask_followers", old, new, **NAMES),
+        changed(publisher, "_ask_items", old, new, **NAMES),
+        changed(publisher, "_ask_followers", old, new, **NAMES),
     ):
         yield
 
@@ -130,7 +126,7 @@ def worst(records):
 @pytest.fixture
 def few_cells(monkeypatch):
     """Single items, the start and the rest: ten cells, so that all answers can be listed."""
-    monkeypatch.setattr(exploration, "_OWN_ROW", np.inf)
+    monkeypatch.setattr(publisher, "_OWN_ROW", np.inf)
 
 
 @pytest.mark.slow
@@ -170,7 +166,7 @@ def test_all_tokens_are_caught():
 
 
 def test_one_token_more_is_caught():
-    caught(tokens, "_positions_of_copies", "offset, most)", "offset, most + 1)", BROKEN, tokens=2)
+    caught(publisher, "_positions_of_copies", "offset, most)", "offset, most + 1)", BROKEN, tokens=2)
 
 
 OFFSETS = {
@@ -188,13 +184,13 @@ OFFSETS = {
 
 @pytest.mark.parametrize("bug", OFFSETS)
 def test_offsets_that_depend_on_other_records_are_caught(bug):
-    caught_on_mixed_data((tokens, "_positions_of_copies", *OFFSETS[bug]))
+    caught_on_mixed_data((publisher, "_positions_of_copies", *OFFSETS[bug]))
 
 
 def test_offsets_from_the_row_number_are_caught():
     """Without merging, the number of a row among all takes the place of its number among equals."""
     caught_on_mixed_data(
-        (tokens, "_positions_of_copies", "number_within_groups(copy_of)", "merged.numbers[copy_of]"),
+        (publisher, "_positions_of_copies", "number_within_groups(copy_of)", "merged.numbers[copy_of]"),
         (Tokens, "of", "merged = merged.canonical()", "pass"),
     )
 
@@ -229,7 +225,7 @@ def test_too_little_noise_is_caught():
 def test_a_rest_that_counts_all_is_caught():
     old = "exact = tokens.count(int(rows[0]), len(rows), plan.symbols)"
     new = f"{old}; exact = exact.reshape(len(rows), -1); exact[-1] = exact.sum(axis=0); exact = exact.ravel()"
-    caught(exploration, "_ask_followers", old, new, BROKEN)
+    caught(publisher, "_ask_followers", old, new, BROKEN)
 
 
 @pytest.mark.parametrize("mode", ["all items"])
@@ -278,9 +274,7 @@ def test_the_true_longest_is_caught():
 def test_a_start_that_is_opened_is_caught(mode):
     """What is before a start is the end of another record."""
     old = "opened = (symbol != tree.start) & plan.deep"
-    caught(
-        exploration, "_add_first_order", old, "opened = (symbol >= 0) & plan.deep", "neighbour|another|0 was promised"
-    )
+    caught(publisher, "_add_first_order", old, "opened = (symbol >= 0) & plan.deep", "neighbour|another|0 was promised")
     assert mode
 
 
@@ -289,7 +283,7 @@ def test_the_first_tokens_instead_of_spread_ones_are_noticed():
     data = sequences_over([[0] * 9 + [1]] * 50, 2)
     assert Tokens.of(data, 4).count(0, 1, 3)[1] == pytest.approx(50 * 4 / 11, abs=1)
     with changed(
-        tokens,
+        publisher,
         "kept_positions",
         "(np.arange(most) + offset[:, None]) * tokens[:, None] / most",
         "np.arange(most) + 0 * offset[:, None]",
@@ -349,8 +343,8 @@ def test_noise_beyond_reason_is_refused_before_anything_is_asked():
     data = sequences_over([[0]], 2)
     with pytest.raises(ParameterError, match="take a larger epsilon or a smaller longest"):
         VariableOrderMarkov().publish(data, PureDP(epsilon="1e-6", unit="sequence"), before_asking=pytest.fail)
-    assert lengths.items_by_noise(1, 0.001) < 20_000
-    assert lengths.items_by_noise(10_000, 0.001) > 2e8
+    assert model.items_by_noise(1, 0.001) < 20_000
+    assert model.items_by_noise(10_000, 0.001) > 2e8
 
 
 def test_the_order_of_data_does_not_matter():

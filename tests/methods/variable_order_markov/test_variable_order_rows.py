@@ -13,9 +13,7 @@ from laws import sequences_over
 from variable_order_literal import REST, START, LiteralTree, _Literal, literal_counts
 
 from hedgerow import PureDP
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as estimation
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
-from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as exploration
+from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, write_sequences
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram, estimate_rows, make_plan
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
@@ -50,10 +48,10 @@ def deep(monkeypatch, mode):
 
 
 def lower(monkeypatch, mode):
-    monkeypatch.setattr(plan, "_ROOT", np.inf if mode == "frequent items" else 0.0)
-    monkeypatch.setattr(plan, "_DEEP", 0.0)
+    monkeypatch.setattr(model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
+    monkeypatch.setattr(model, "_DEEP", 0.0)
     for name, low in (("_OWN_ROW", 0.5), ("_OWN_OPENED", 1.0), ("_LONGER", 0.5), ("_LONGER_OPENED", 0.5)):
-        monkeypatch.setattr(exploration, name, low)
+        monkeypatch.setattr(publisher, name, low)
 
 
 def records(seed, number=300, items=3):
@@ -187,8 +185,8 @@ def test_rows_of_independent_items_are_those_of_the_literal_description(mode, se
     """If the rows of items show nothing but noise, they are all those of single items, estimated from all of them."""
     lists = np.random.default_rng(seed).choice(3, (300, 5), p=[0.6, 0.3, 0.1]).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exploration, "_OWN_OPENED", np.inf)
-        patch.setattr(estimation, "show_dependence", lambda *_: False)
+        patch.setattr(publisher, "_OWN_OPENED", np.inf)
+        patch.setattr(model, "show_dependence", lambda *_: False)
         patch.setattr(_Literal, "depends", lambda *_: False)
         tree = compare_with_literal(seed, 1, lists=lists, epsilon=1)
     assert tree.depth == 1, mode
@@ -199,7 +197,7 @@ def compare_with_literal(seed, order, *, balanced=True, lists=None, epsilon=4):
     tree, made, _ = explored(data, NoisyAnswers(seed), epsilon=epsilon, order=order)
     made = replace(made, balanced=balanced)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimation, "on_grid", np.asarray)
+        patch.setattr(model, "on_grid", np.asarray)
         fitted = estimate_rows(tree, made, coins((1, 0)))
     literal, names = as_literal(tree, made)
     rows = literal_counts(literal)
@@ -253,7 +251,7 @@ def test_probabilities_add_up_and_nothing_ends_before_it_starts(mode):
 @pytest.mark.parametrize("mode", ["all items"])
 @pytest.mark.usefixtures("deep")
 def test_a_prior_from_the_combined_reading_is_noticed(mode):
-    with changed(estimation._Rows, "_set_priors", "self.tree.noisy[parents]", "self.combined[parents]"):
+    with changed(model._Rows, "_set_priors", "self.tree.noisy[parents]", "self.combined[parents]"):
         with pytest.raises(AssertionError):
             compare_with_literal(3, 4)
     assert compare_with_literal(3, 4).depth > 2, mode
@@ -265,7 +263,7 @@ def test_raking_left_out_is_noticed(mode):
     tree, made, _ = explored(sequences_over(records(8, 3_000), 3), NoisyAnswers(5), epsilon=20)
     add_up(tree, made)
     old, new = "_rake(counts, sums, family, columns)", "counts"
-    with changed(estimation._Rows, "estimate_longer", old, new), pytest.raises(AssertionError):
+    with changed(model._Rows, "estimate_longer", old, new), pytest.raises(AssertionError):
         add_up(tree, made)
     assert mode
 

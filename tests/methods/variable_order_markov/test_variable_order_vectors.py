@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from laws import sequences_over
 from project import VECTORS
 
-from hedgerow.kinds.sequences.methods.variable_order_markov import model as plan
-from hedgerow.kinds.sequences.methods.variable_order_markov import publisher as tokens_module
+from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, expected_ends, log_odds
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
     GRID,
@@ -96,7 +95,7 @@ def test_lengths_are_not_negative_and_keep_their_sum(noisy, scale):
 @pytest.mark.parametrize("weight", [200, 300])
 def test_costs_of_tokens(weight, monkeypatch):
     """With the weight of the method, and with the smaller one that it was described with."""
-    monkeypatch.setattr(plan, "_NOISE", float(weight))
+    monkeypatch.setattr(model, "_NOISE", float(weight))
     case = VECTOR[f"tokens per sequence, noise {weight}"]
     lengths = LengthHistogram(np.array(case["by length"], np.float64))
     for tokens, cost in case["costs"].items():
@@ -129,7 +128,7 @@ def test_rows_of_all_tokens():
 
 def test_rows_of_four_tokens(monkeypatch):
     case = dict(VECTOR["rows of four tokens, offset 1/2"])
-    monkeypatch.setattr(tokens_module, "copy_offsets", lambda hashes, _: np.full(len(hashes), 0.5))
+    monkeypatch.setattr(publisher, "copy_offsets", lambda hashes, _: np.full(len(hashes), 0.5))
     tokens = Tokens.of(sequences_over(RECORDS, 3), 4)
     assert tokens.count(0, 1, 4).sum() == case.pop("tokens")
     assert first_rows(tokens, 4) == case

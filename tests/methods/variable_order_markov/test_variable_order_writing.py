@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.kinds.sequences.methods.variable_order_markov import draw as beginnings
+from hedgerow.kinds.sequences.methods.variable_order_markov import draw
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import Beginnings, _deal, write_sequences
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree, LengthHistogram
 from hedgerow.privacy.samplers import coins
@@ -37,7 +37,7 @@ def written(seed):
 @pytest.mark.parametrize("few", [0, 3, 1_000], ids=["one by one", "from the third on", "beginnings"])
 def test_beginnings_and_single_sequences_have_the_same_law(few, monkeypatch):
     """Also of runs that are longer than the order: which sequences of a row get which item is random."""
-    monkeypatch.setattr(beginnings, "_FEW", few)
+    monkeypatch.setattr(draw, "_FEW", few)
     deviation = deviations(range(3))
     assert deviation < 4.5
 
@@ -69,7 +69,7 @@ def deviations(seeds):
 def test_sequences_that_are_dealt_in_order_are_noticed():
     old = 'coins.multivariate_hypergeometric(left, hand, method="marginals")'
     new = "np.diff(np.minimum(np.cumsum(left), hand), prepend=0)"
-    with changed(beginnings, "_deal", old, new, np=np):
+    with changed(draw, "_deal", old, new, np=np):
         assert deviations([0]) > 10
 
 

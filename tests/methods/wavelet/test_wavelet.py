@@ -15,9 +15,6 @@ from hedgerow import Distortion, Matrix, Wavelet
 from hedgerow.errors import MissingExtra, NotSatisfied, ParameterError
 from hedgerow.kinds.matrices.cases import from_vector, to_vector
 from hedgerow.kinds.matrices.methods import wavelet as partition
-from hedgerow.kinds.matrices.methods import wavelet as shrinkage
-from hedgerow.kinds.matrices.methods import wavelet as tiles
-from hedgerow.kinds.matrices.methods import wavelet as transform
 from hedgerow.kinds.matrices.methods.distorted_rows import ColumnStatistics, restore
 from hedgerow.kinds.matrices.methods.wavelet import RowBlock, find_filters
 from hedgerow.testing import changed
@@ -55,14 +52,14 @@ def check_transform():
         for shape in SHAPES:
             values = walks(*shape)
             level = (min(shape) - 1).bit_length()
-            pyramid = transform.decompose(values, find_filters(name), level)
+            pyramid = partition.decompose(values, find_filters(name), level)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 first, *details = pywt.wavedec2(values, name, "symmetric", level)
             assert np.allclose(pyramid.approximation, first, atol=1e-11)
             for bands, others in zip(reversed(pyramid.bands), details, strict=True):
                 assert all(np.allclose(*pair, atol=1e-11) for pair in zip(bands, others, strict=True))
-            assert np.allclose(transform.reconstruct(pyramid, find_filters(name)), values, atol=1e-10)
+            assert np.allclose(partition.reconstruct(pyramid, find_filters(name)), values, atol=1e-10)
 
 
 def check_vector():
@@ -91,10 +88,10 @@ def test_releases_are_those_of_pywavelets():
 def test_the_small_case():
     check_vector()
     rows = np.array(json.loads((VECTORS / "wavelet.json").read_text())["a small case"]["rows"], float)
-    pyramid = transform.decompose(rows, find_filters("haar"), 2)
+    pyramid = partition.decompose(rows, find_filters("haar"), 2)
     assert pyramid.approximation.tolist() == [[34.25]]
     assert sorted(float(abs(band[0, 0])) for band in pyramid.bands[1]) == [0.25, 4.25, 16.25]
-    assert shrinkage.universal_threshold(block_of(rows)) == pytest.approx(3.491208, abs=1e-6)
+    assert partition.universal_threshold(block_of(rows)) == pytest.approx(3.491208, abs=1e-6)
 
 
 def test_statistics_are_kept_by_the_closest_columns():
@@ -114,7 +111,7 @@ def test_statistics_are_kept_by_the_closest_columns():
 def test_the_approximation_is_untouched():
     values = walks(64, 16)
     released = distort(values, p=2.0)
-    first, second = (transform.decompose(each, find_filters("haar"), 4).approximation for each in (values, released))
+    first, second = (partition.decompose(each, find_filters("haar"), 4).approximation for each in (values, released))
     assert np.allclose(first, second, rtol=1e-12)
 
 
@@ -123,32 +120,32 @@ def test_the_approximation_is_untouched():
 def test_tiles_do_not_matter(wavelet, threshold, monkeypatch):
     """Also for filters that reach into other tiles: to the last bit."""
     values = walks(1_001, 5)
-    monkeypatch.setattr(tiles, "_CELLS", 2**30)
+    monkeypatch.setattr(partition, "_CELLS", 2**30)
     whole = distort(values, wavelet=wavelet, threshold=threshold)
-    monkeypatch.setattr(tiles, "_CELLS", 64)
+    monkeypatch.setattr(partition, "_CELLS", 64)
     assert np.array_equal(whole, distort(values, wavelet=wavelet, threshold=threshold))
 
 
 def test_largest_coefficients_are_compared_by_band_level_or_all():
     values, haar = walks(16, 8), find_filters("haar")
-    largest = [[np.abs(band).max() for band in bands] for bands in transform.decompose(values, haar, 3).bands]
+    largest = [[np.abs(band).max() for band in bands] for bands in partition.decompose(values, haar, 3).bands]
     for scope, wanted in {
         "max": largest,
         "max-level": [[max(bands)] * 3 for bands in largest],
         "max-global": np.full((3, 3), np.max(largest)),
         "absolute": np.full((3, 3), 0.5),
     }.items():
-        deltas = shrinkage.choose_deltas(block_of(values), haar, 3, scope, 0.5)
+        deltas = partition.choose_deltas(block_of(values), haar, 3, scope, 0.5)
         assert np.allclose(deltas, np.array(wanted) * (1 if scope == "absolute" else 0.5))
 
 
 def test_medians_of_many_rows_come_from_some_of_them(monkeypatch):
     values = np.random.default_rng(5).normal(size=(40_000, 4))
-    exact = shrinkage.universal_threshold(block_of(values))
-    monkeypatch.setattr(tiles, "_CELLS", 64)
-    assert shrinkage.universal_threshold(block_of(values)) == exact
-    monkeypatch.setattr(shrinkage, "_SAMPLED", 2**14)
-    assert shrinkage.universal_threshold(block_of(values)) == pytest.approx(exact, rel=0.05)
+    exact = partition.universal_threshold(block_of(values))
+    monkeypatch.setattr(partition, "_CELLS", 64)
+    assert partition.universal_threshold(block_of(values)) == exact
+    monkeypatch.setattr(partition, "_SAMPLED", 2**14)
+    assert partition.universal_threshold(block_of(values)) == pytest.approx(exact, rel=0.05)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 1001])
@@ -156,7 +153,7 @@ def test_the_median_is_exact(count):
     draw = np.random.default_rng(count)
     for values in (draw.normal(size=(2 * count, 2)), draw.integers(0, 3, (2 * count, 2)).astype(float)):
         fine = np.concatenate([np.abs(band).ravel() for band in pywt.dwt2(values, "haar")[1]])
-        assert shrinkage._median_detail(block_of(values)) == pytest.approx(np.median(fine), abs=1e-12)
+        assert partition._median_detail(block_of(values)) == pytest.approx(np.median(fine), abs=1e-12)
 
 
 def test_blocks_have_a_wavelet_each():
@@ -250,11 +247,11 @@ def test_without_the_library_two_wavelets_are_left(monkeypatch):
 @pytest.mark.parametrize(
     ("owner", "name", "old", "new", "check"),
     [
-        (shrinkage, "soft_threshold", "-delta, delta", "0, delta", check_vector),
-        (shrinkage, "universal_threshold", "math.sqrt(2 *", "math.sqrt(", check_vector),
-        (transform, "_join_haar", "np.subtract(low, high", "np.add(low, high", check_vector),
-        (transform, "_analyse", '"symmetric"', '"reflect"', check_transform),
-        (tiles.RowBlock, "write", "self.order[begin", "self.order[::-1][begin", check_reference),
+        (partition, "soft_threshold", "-delta, delta", "0, delta", check_vector),
+        (partition, "universal_threshold", "math.sqrt(2 *", "math.sqrt(", check_vector),
+        (partition, "_join_haar", "np.subtract(low, high", "np.add(low, high", check_vector),
+        (partition, "_analyse", '"symmetric"', '"reflect"', check_transform),
+        (partition.RowBlock, "write", "self.order[begin", "self.order[::-1][begin", check_reference),
     ],
     ids=["one sign only", "half of the logarithm", "sums only", "whole-sample", "backwards"],
 )
@@ -270,8 +267,8 @@ def test_blocks_are_cut_where_it_was_said():
 @pytest.mark.slow
 def test_the_tables_of_the_thesis():
     cells, wdbc = read_uci("wbc"), read_uci("wdbc")
-    assert shrinkage.universal_threshold(block_of(cells)) == pytest.approx(3.100484, abs=1e-6)
-    assert shrinkage.universal_threshold(block_of(wdbc)) == pytest.approx(0.582527, abs=1e-6)
+    assert partition.universal_threshold(block_of(cells)) == pytest.approx(3.100484, abs=1e-6)
+    assert partition.universal_threshold(block_of(wdbc)) == pytest.approx(0.582527, abs=1e-6)
     assert round(relative_difference(cells, distort(cells)), 4) == 0.2557
     assert round(relative_difference(wdbc, distort(wdbc)), 6) == 0.000843
     plain = [0.0341, 0.067, 0.0985, 0.1276, 0.1558, 0.1824, 0.2082, 0.2332, 0.2567]

@@ -9,11 +9,15 @@ from typing import Any, NoReturn
 import msgspec
 
 from hedgerow.errors import ReadError
+from hedgerow.kinds.records import json_lines
 from hedgerow.kinds.records.json_lines import JsonParser, collect, decode_text
 from hedgerow.kinds.records.layout import RecordRequest
 from hedgerow.kinds.records.rows import OutputDocuments, RecordRows
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+
+#: what JSON cannot hold is the same in both forms
+check = json_lines.check
 
 
 def read(where: str, content: bytes, request: RecordRequest, most: int) -> RecordRows:

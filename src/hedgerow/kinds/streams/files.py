@@ -16,7 +16,7 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
 from hedgerow.formats.codec import Codec, Format
 from hedgerow.formats.files import ending_of
-from hedgerow.formats.number_table import lattice_cells
+from hedgerow.formats.number_table import lattice_cells, pandas_column
 from hedgerow.formats.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
 from hedgerow.kinds.streams.data import (
     ESTIMATED,
@@ -101,8 +101,6 @@ def _from_memory(source: Any, request: EventRequest) -> Any:
 
 def _pandas_values(source: Any, request: EventRequest) -> Any:
     """Take a pandas column, or the column of the values of a pandas table, cell by cell."""
-    from hedgerow.formats.number_table import pandas_column
-
     if hasattr(source, "columns"):
         if list(source.columns).count(request.value) != 1:
             msg = f"the table has no column {request.value!r}, or several; name the column of the values"

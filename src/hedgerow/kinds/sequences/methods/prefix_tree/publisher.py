@@ -64,7 +64,7 @@ class PrefixTree(Publisher[Any]):
 
     Examples
     --------
-    >>> from hedgerow import Domain
+    >>> from hedgerow import Domain, Sequences
     >>> domain = Domain.declare(item=["airport", "centre", "harbour", "museum"])
     >>> trips = [["airport", "centre", "airport"]] * 3000 + [["harbour"]] * 1000
     >>> data = Sequences.from_records(trips, domain=domain)
