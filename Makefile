@@ -21,7 +21,7 @@ setup: .venv/.lint  ## install everything for development
 lint: .venv/.lint  ## rules, layers, docstrings, dependencies, spelling
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
+	PYTHONPATH=tests/support $(BIN)/lint-imports --no-logo >/dev/null || PYTHONPATH=tests/support $(BIN)/lint-imports
 	$(BIN)/interrogate --quiet src
 	$(BIN)/deptry src 2>/dev/null || $(BIN)/deptry src
 	$(BIN)/codespell README.md CONTRIBUTING.md src tests docs examples benchmarks changelog.d

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 from hedgerow.data import Domain, Source
 from hedgerow.errors import ParameterError, ReadError
@@ -15,13 +15,15 @@ from hedgerow.formats.codec import Codec, codec_of
 from hedgerow.formats.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.formats.options import COMMON_OPTIONS, read_whole_number
 from hedgerow.kind_registry import find_output_kind
-from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.sequences.data import Sequences
-from hedgerow.kinds.sets.data import Sets
-from hedgerow.kinds.streams.data import Stream
-from hedgerow.kinds.trajectories.data import Trajectories
+
+if TYPE_CHECKING:  # which classes there are is known to a type checker only: a kind is imported when it is read
+    from hedgerow.kinds.graphs.data import Graph
+    from hedgerow.kinds.matrices.data import Matrix
+    from hedgerow.kinds.records.data import Records
+    from hedgerow.kinds.sequences.data import Sequences
+    from hedgerow.kinds.sets.data import Sets
+    from hedgerow.kinds.streams.data import Stream
+    from hedgerow.kinds.trajectories.data import Trajectories
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -19,8 +19,8 @@ from terminal import run
 from hedgerow.errors import (
     BudgetExceeded,
 )
+from hedgerow.formats import locks
 from hedgerow.jobs.publish import run_job
-from hedgerow.releases import locks
 from hedgerow.releases.account import FAILED, OUT
 
 

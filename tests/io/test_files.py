@@ -11,8 +11,8 @@ from test_folder import LAYOUT, release
 
 from hedgerow.errors import WriteError
 from hedgerow.formats.files import write_file
+from hedgerow.formats.locks import make_locked
 from hedgerow.releases import atomic_folder as atomic_folder_module
-from hedgerow.releases.locks import make_locked
 from hedgerow.releases.writer import write_folder
 
 

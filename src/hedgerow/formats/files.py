@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
-from hedgerow.releases.locks import make_locked, remove, remove_abandoned
+from hedgerow.formats.locks import make_locked, remove, remove_abandoned
 
 if sys.version_info >= (3, 14):  # pragma: no cover - the library of newer versions
     from compression import zstd

@@ -27,12 +27,12 @@ from hedgerow.errors import (
     WriteError,
 )
 from hedgerow.formats.files import copy_permissions, read_bytes, reason, write_file
+from hedgerow.formats.locks import abandoned, locked, make_locked, remove, remove_abandoned
 from hedgerow.formats.toml import parse_sections, read_toml, toml_value
 from hedgerow.kind_registry import KINDS
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.numbers import read_number, show
 from hedgerow.releases.atomic_folder import Placement
-from hedgerow.releases.locks import abandoned, locked, make_locked, remove, remove_abandoned
 
 #: the states of an entry; an entry counts in every state
 PENDING, OUT, FAILED = "pending", "out", "failed: charged"

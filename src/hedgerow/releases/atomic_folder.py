@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hedgerow.errors import WriteError
-from hedgerow.releases.locks import abandoned, make_locked, remove
+from hedgerow.formats.locks import abandoned, make_locked, remove
 
 _PREFIX, _SUFFIX, _LOCK = ".hedgerow-", ".part", ".lock"
 #: the errors of renaming if something with the new name exists

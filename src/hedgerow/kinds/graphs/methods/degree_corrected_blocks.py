@@ -14,8 +14,16 @@ from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees
 from hedgerow.kinds.graphs.methods.edge_placement import fit_weights, place_edges
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
-from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
-from hedgerow.kinds.graphs.methods.tree_model import fit_leaves, greatest_height, level_shares
+from hedgerow.kinds.graphs.methods.region_tree import (
+    Level,
+    RegionTree,
+    Split,
+    count_again,
+    count_whole,
+    fit_leaves,
+    grow_tree,
+)
+from hedgerow.kinds.graphs.methods.tree_model import greatest_height, level_shares
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publisher import Publisher, param

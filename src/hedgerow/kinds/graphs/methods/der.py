@@ -15,8 +15,17 @@ from hedgerow.frontiers import Counts, LatticeBin, Regions
 from hedgerow.frontiers.regions import count_cells
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
-from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
-from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, clip_leaves, fit_leaves, greatest_height, level_shares
+from hedgerow.kinds.graphs.methods.region_tree import (
+    Level,
+    RegionTree,
+    Split,
+    clip_leaves,
+    count_again,
+    count_whole,
+    fit_leaves,
+    grow_tree,
+)
+from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_shares
 from hedgerow.numerics.arrays import Flags, Integers, index_ranges
 from hedgerow.privacy import Choose, CorrelatedDP, Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publisher import Publisher, param

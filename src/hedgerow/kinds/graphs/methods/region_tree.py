@@ -14,7 +14,9 @@ from hedgerow import progress
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Frontier, Position, Quadrant, Regions
 from hedgerow.kinds.graphs.data import Graph
+from hedgerow.kinds.graphs.methods.tree_model import fit_to_total, fit_tree
 from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.rounding import on_count_grid
 from hedgerow.privacy import Laplace, PathBudget, Shares
 
 _PARTS = 4
@@ -191,3 +193,16 @@ def _require_few(regions: int) -> None:
     if regions > _MOST_REGIONS:
         msg = f"more than {_MOST_REGIONS:,} regions are split; set a lower height"
         raise ParameterError(msg)
+
+
+def clip_leaves(tree: RegionTree) -> Integers:
+    """Round the count of each leaf, and clip it to the range of its region."""
+    counts = tree.counts[tree.leaves.place]
+    return np.clip(np.floor(on_count_grid(counts) + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
+
+
+def fit_leaves(tree: RegionTree) -> Integers:
+    """Fit the counts of all regions to each other, and then those of the leaves to their range and total."""
+    fitted = fit_tree(tree.parent, tree.depth, tree.counts, tree.variance)
+    place = tree.leaves.place
+    return fit_to_total(fitted[place], tree.variance[place], tree.leaves.regions.cells)

@@ -12,24 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.kinds.graphs.methods.region_tree import RegionTree
 from hedgerow.numerics.arrays import Floats, Integers
-from hedgerow.numerics.rounding import on_count_grid, round_together
+from hedgerow.numerics.rounding import round_together
 
 _ROUNDS = 100
-
-
-def clip_leaves(tree: RegionTree) -> Integers:
-    """Round the count of each leaf, and clip it to the range of its region."""
-    counts = tree.counts[tree.leaves.place]
-    return np.clip(np.floor(on_count_grid(counts) + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
-
-
-def fit_leaves(tree: RegionTree) -> Integers:
-    """Fit the counts of all regions to each other, and then those of the leaves to their range and total."""
-    fitted = fit_tree(tree.parent, tree.depth, tree.counts, tree.variance)
-    place = tree.leaves.place
-    return fit_to_total(fitted[place], tree.variance[place], tree.leaves.regions.cells)
 
 
 def fit_tree(parent: Integers, depth: Integers, counts: Floats, variance: Floats) -> Floats:
