@@ -54,7 +54,10 @@ BUDGET = {
     PUBLISH: OTHERS,
     "verify R": tuple(name for name in OTHERS if name != "hedgerow.audit"),
     "report R --html p.html": tuple(
-        name for name in OTHERS if name not in {"jinja2", "hedgerow.report", "hedgerow.measures"}
+        name
+        for name in OTHERS
+        if name not in {"jinja2", "hedgerow.report", "hedgerow.measures", "hedgerow.charts"}
+        and not name.startswith("hedgerow.kinds.sets")
     ),
 }
 CODE = """
