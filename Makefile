@@ -45,7 +45,7 @@ full: .venv/.test  ## all replay pairs, all random databases: hours, by hand; co
 	OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n auto --dist worksteal -m full
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
-	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/spine/test_golden.py tests/spine/test_golden_releases.py tests/cli/test_cli.py \
+	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/laws/test_golden.py tests/laws/test_golden_releases.py tests/cli/test_cli.py \
 	  tests/house/test_methods_page.py
 	git diff --stat -- tests/golden docs/methods.md
 

@@ -2,7 +2,7 @@
 
 Students take obligatory, core and elective courses, and buy up to two books for each; grades depend on the average of
 the student. In kind T, courses are grouped by college year. All constants are public, and the data set is a function of
-the seed; the counts that it must have are in `tests/methods/clustree/test_recon.py`.
+the seed; the counts that it must have are in `tests/kinds/records/methods/clustree/test_recon.py`.
 """
 
 from __future__ import annotations

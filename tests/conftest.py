@@ -2,9 +2,12 @@
 
 `HEDGEROW_TEST_NOISE=system` runs the tests on the operating system's entropy instead, to look for tests whose outcome
 depends on chance. Tests marked `system_noise`, and commands in a process of their own, always draw from it.
+
+`--shuffle SEED` runs the tests in another order, to look for tests that leave something behind.
 """
 
 import os
+import random
 import zlib
 
 import pytest
@@ -14,6 +17,18 @@ from hedgerow.privacy import samplers
 
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=100, database=None)
 settings.load_profile("fixed")
+
+
+def pytest_addoption(parser):
+    """Take the seed of another order."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order, by this seed")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Bring the tests into another order, if asked to."""
+    if config.getoption("--shuffle") is not None:
+        random.Random(config.getoption("--shuffle")).shuffle(items)
+
 
 _draw_from_system = samplers._SystemBits.words
 _source = samplers.bits(seed=0)

@@ -23,7 +23,7 @@ def test_one_line_of_a_shared_file_is_touched_and_one_more_for_its_method(tree):
         ),
         "src/hedgerow/kinds/desks/methods/__init__.py",
         "src/hedgerow/kinds/desks/methods/randomised_response.py",
-        "tests/kinds/test_desks.py",
+        "tests/kinds/desks/test_desks.py",
         "tests/vectors/randomised-response.json",
     }
     assert {name: touched[name] for name in shared} == shared
@@ -34,11 +34,11 @@ def test_the_new_kind_conforms_keeps_the_law_and_goes_all_the_way(tree):
     copy, _ = tree
     assert set(write_golden(copy, "randomised-response")) == {"1/data.plan", "20260/data.plan"}
     expected = {
-        "spine/test_conformance.py": 1,
-        "spine/test_vectors.py": 2,
-        "spine/test_replay.py": 1,
-        "spine/test_golden_releases.py": 2,  # its releases, and that no method is without
-        "kinds/test_desks.py": 2,
+        "laws/test_conformance.py": 1,
+        "laws/test_vectors.py": 2,
+        "laws/test_replay.py": 1,
+        "laws/test_golden_releases.py": 2,  # its releases, and that no method is without
+        "kinds/desks/test_desks.py": 2,
         "house/test_docs.py": 1,  # the docstrings of all modules
     }
     passed = run_tests(copy, "randomised or desks or among_them or docstrings", *expected, "kinds/test_kinds.py")

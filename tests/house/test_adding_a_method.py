@@ -18,7 +18,7 @@ def test_four_files_are_touched_and_one_of_them_by_one_line(tree):
     assert sorted(touched) == [
         "src/hedgerow/kinds/sets/methods/first_items.py",
         "src/hedgerow/methods.py",
-        "tests/methods/first_items/test_first_items.py",
+        "tests/kinds/sets/methods/first_items/test_first_items.py",
         "tests/vectors/first-items.json",
     ]
     assert touched["src/hedgerow/methods.py"] == 1
@@ -29,10 +29,10 @@ def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(tre
     copy, _ = tree
     assert set(write_golden(copy, "first-items")) == {"1/data.dat", "20260/data.dat"}
     passed = {
-        "spine/test_conformance.py": 2,  # one per unit
-        "spine/test_vectors.py": 2,
-        "spine/test_golden_releases.py": 2,  # its releases, and that no method is without
-        "methods/first_items/test_first_items.py": 3,
+        "laws/test_conformance.py": 2,  # one per unit
+        "laws/test_vectors.py": 2,
+        "laws/test_golden_releases.py": 2,  # its releases, and that no method is without
+        "kinds/sets/methods/first_items/test_first_items.py": 3,
     }
     assert run_tests(copy, "first or among_them", *passed) == passed
     names = run(copy, "-c", "import hedgerow as h; print(h.FirstItems.name)")

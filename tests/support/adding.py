@@ -57,7 +57,7 @@ def write_golden(copy: Path, method: str) -> dict[str, str]:
     """Do as `make golden` does for a new method in the copy; return what it added to the golden releases."""
     kept = copy / "tests" / "golden" / "releases.json"
     before = json.loads(kept.read_text())
-    run_tests(copy, method, "spine/test_golden_releases.py", HEDGEROW_GOLDEN="1")
+    run_tests(copy, method, "laws/test_golden_releases.py", HEDGEROW_GOLDEN="1")
     after = json.loads(kept.read_text())
     assert before.items() <= after.items()
     (added,) = set(after) - set(before)
