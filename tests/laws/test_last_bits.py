@@ -23,7 +23,7 @@ FITS = {
     "pairwise-marginals, persons": ["sets.methods.pairwise_marginals.items_model:fit_independent_items"],
     "ngram, as printed": ["sequences.methods.ngram.model:_ratio"],
     "ngram": ["sequences.methods.ngram_markov.model:fit_proportionally"],
-    "variable-order-markov": ["sequences.methods.variable_order_markov.model:shrink"],
+    "variable-order-markov": ["sequences.methods.variable_order_markov.model:posterior_counts"],
     "prefix-tree, cut": ["sequences.methods.prefix_tree.model:path_estimates"],
     "prefix-tree, rides": ["sequences.methods.continued_prefix_tree.draw:project_to_simplex"],
     "degree-corrected-blocks": ["graphs.methods.degree_model:fit_mixture", "graphs.methods.region_tree:fit_tree"],

@@ -1,4 +1,8 @@
-"""Systematic sampling of labels by their weights: all counts are within one of their expectation."""
+"""Systematic sampling, whose counts are all within one of their expectation; and samples of distinct numbers.
+
+The labels of a distribution lie side by side, as long as their weights, and equally spaced points, the first of which
+is random, are laid over all of them: every point draws the label that it falls on.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,64 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.numerics.arrays import Floats, Integers, sort_distinct
+from hedgerow.numerics.arrays import Flags, Floats, Integers, number_within_groups, sort_distinct
 from hedgerow.numerics.rounding import on_grid
+
+#: a few draws more than expected to be necessary: they end the last rounds of `sample_distinct`
+_MORE = 8
+
+
+def systematic_counts(weights: Floats, number: int | Integers, start: float | Floats) -> Integers:
+    """Draw labels by systematic sampling: how often each is drawn is its expected number, rounded up or down.
+
+    Parameters
+    ----------
+    weights
+        The weight of each label; with several rows, each row is a distribution of its own.
+    number
+        How many labels are drawn, one number per row.
+    start
+        Where the first point is, in units of the distance between points: a random number from 0 to 1 per row.
+
+    Examples
+    --------
+    >>> systematic_counts(np.array([2.4, 3.3, 0.3]), 6, 0.5).tolist()
+    [2, 4, 0]
+    >>> systematic_counts(np.array([[1.0, 1], [0, 3]]), np.array([3, 2]), np.array([0.2, 0.7])).tolist()
+    [[2, 1], [0, 2]]
+    """
+    upto = np.cumsum(weights, axis=-1)
+    share, points = upto / upto[..., -1:], np.asarray(number)[..., None]
+    below = np.ceil(share * points - np.asarray(start)[..., None]).astype(np.int64)
+    # whatever the rounding, no point is before the first label, or beyond the last one that has a weight
+    return np.diff(np.where(share < 1, np.maximum(below, 0), points), axis=-1, prepend=0)
+
+
+def draw_systematically(weights: Floats, number: int, start: float) -> Integers:
+    """Draw so many labels, in their order: see `systematic_counts`. Weights are rounded to a grid before.
+
+    Examples
+    --------
+    >>> draw_systematically(np.array([2.5, 1.5, 0, 4]), 8, 0.25).tolist()
+    [0, 0, 0, 1, 3, 3, 3, 3]
+    """
+    return np.repeat(np.arange(len(weights)), systematic_counts(on_grid(weights), number, start))
+
+
+def choose_systematically(chances: Floats, coins: np.random.Generator) -> Flags:
+    """Choose elements, each with its own probability; their number is the expected one, rounded up or down.
+
+    Examples
+    --------
+    >>> from hedgerow.privacy.samplers import coins
+    >>> choose_systematically(np.array([0.5, 0, 1, 0.5]), coins((5, 0))).tolist()
+    [True, False, True, False]
+    """
+    order = coins.permutation(len(chances))
+    upto = np.cumsum(chances[order]) + coins.random()
+    chosen = np.empty(len(chances), np.bool_)
+    chosen[order] = np.floor(upto) > np.floor(upto - chances[order])
+    return chosen
 
 
 class WeightedLabels(NamedTuple):
@@ -47,10 +107,9 @@ class WeightedLabels(NamedTuple):
         return self._replace(upto=np.append(0.0, np.cumsum(on_grid(weight))))
 
     def sample(self, state: Integers, coins: np.random.Generator, least: Integers | None = None) -> Integers:
-        """Draw one label each: the `j`-th of `n` in a state, in random order, gets the quantile `(j + u) / n`.
+        """Draw one label each, by a systematic sample of each state: the `j`-th of `n` gets the quantile `(j + u) / n`.
 
-        All counts are unbiased and within one of their expectation. With `least`, the first `least` labels of the state
-        are left out.
+        Which of them is the `j`-th is random. With `least`, the first `least` labels of the state are left out.
         """
         order = random_order_by_state(state, len(self.starts) - 1, coins)
         sampled = np.empty(len(state), np.int64)
@@ -62,8 +121,7 @@ class WeightedLabels(NamedTuple):
     ) -> Integers:
         """Draw one label each, as `sample` does, of states that are sorted already, in random order within each."""
         many = np.bincount(state, minlength=len(self.starts) - 1)
-        rank = np.arange(len(state)) - np.repeat(np.cumsum(many) - many, many)
-        part = (rank + np.repeat(coins.random(len(many)), many)) / np.repeat(many, many)
+        part = (number_within_groups(state) + np.repeat(coins.random(len(many)), many)) / np.repeat(many, many)
         first, last = np.repeat(self.starts[:-1], many), np.repeat(self.starts[1:], many)
         if least is not None:
             first = first + least
@@ -72,23 +130,14 @@ class WeightedLabels(NamedTuple):
         return self.label[np.clip(at, first, last - 1)]
 
 
-# Random order within groups: the first step of systematic sampling.
-
-
 def random_order_by_state(state: NDArray[Any], states: int, coins: np.random.Generator) -> Integers:
-    """Order by state, at random within each state."""
+    """Return a random order, sorted by state: the first step of a systematic sample of each state."""
     order = coins.permutation(len(state))
     if states == 1:
         return order
     # 16-bit integers are sorted by radix sort
     small = state.astype(np.uint16) if states <= np.iinfo(np.uint16).max else state
     return order[np.argsort(small[order], kind="stable")]
-
-
-# A uniform sample of distinct numbers out of very many.
-
-#: a few draws more than expected to be necessary: they end the last rounds
-_MORE = 8
 
 
 def sample_distinct(size: int, below: int, coins: np.random.Generator) -> Integers:

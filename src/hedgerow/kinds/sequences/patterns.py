@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hedgerow.frontiers import LOCAL, LocalFrontier, NextSymbol, SymbolLists
 from hedgerow.kinds.sequences.data import Sequences
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Integers, concatenate_ranges
 from hedgerow.numerics.sorting import distinct_rows
 from hedgerow.score import Better, Score, exact_score
 
@@ -168,9 +168,7 @@ class _ItemPositions:
 
     def _chunk(self, state: _ProjectedRecords, span: slice) -> tuple[Integers, Integers, Integers]:
         row, pattern, position = state.row[span], state.pattern[span], state.position[span]
-        many = self.begins[row + 1] - self.begins[row]
-        at = np.repeat(np.arange(len(row)), many)
-        part = np.arange(len(at)) + np.repeat(self.begins[row] - (np.cumsum(many) - many), many)
+        part, at = concatenate_ranges(self.begins[row], self.begins[row + 1])
         follows = self.positions[self.starts[part + 1] - 1] > position[at]
         at, part = at[follows], part[follows]
         # positions ascend within an entry, and entries ascend: one sorted list to search in

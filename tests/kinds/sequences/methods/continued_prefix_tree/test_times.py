@@ -22,13 +22,13 @@ from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     TimeAnswers,
     differs_from_model,
     last_times,
-    shrink,
     start_times,
     starts_by_size,
     time_blocks,
 )
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
 from hedgerow.kinds.sequences.methods.prefix_tree.model import NoisyTree
+from hedgerow.numerics.shrinkage import shrink_table
 from hedgerow.releases.writer import Layout, write_folder
 
 HOURS = 24
@@ -240,7 +240,7 @@ def test_noise_alone_is_rarely_believed():
 def test_shrinking_stays_between_the_model_and_the_answer(values, scale):
     noisy = np.array(values)
     model = np.full(len(noisy), noisy.mean())
-    shrunk = shrink(noisy, model, scale)
+    shrunk = shrink_table(noisy, model, scale)
     low, high = np.minimum(noisy, model), np.maximum(noisy, model)
     assert np.all((shrunk >= low - 1e-6) & (shrunk <= high + 1e-6))
 

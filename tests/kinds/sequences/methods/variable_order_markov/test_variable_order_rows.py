@@ -13,7 +13,7 @@ from variable_order_literal import REST, START, LiteralTree, _Literal, literal_c
 
 from hedgerow import PureDP
 from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
-from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, write_sequences
+from hedgerow.kinds.sequences.methods.variable_order_markov.draw import write_sequences
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram, estimate_rows, make_plan
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
     Tokens,
@@ -21,6 +21,7 @@ from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
     ask_lengths,
     explore,
 )
+from hedgerow.numerics.sampling import systematic_counts
 from hedgerow.privacy.questions import CellQuestion, ExactAnswers, NoisyAnswers
 from hedgerow.privacy.samplers import coins
 from hedgerow.testing import changed
@@ -285,7 +286,7 @@ def test_lengths_that_are_written_are_those_that_were_estimated(mode, seed, by_l
 
 def written_alike(tree, follow, lengths, seed):
     row, item, counts = write_sequences(tree, follow, lengths, coins((seed, 0)))
-    expected = apportion(lengths.by_length[1:], lengths.number, coins((seed, 0)).random())
+    expected = systematic_counts(lengths.by_length[1:], lengths.number, 1 - coins((seed, 0)).random())
     number = np.bincount(np.bincount(row), counts, minlength=len(lengths.by_length))
     assert number[1:].tolist() == expected.tolist()
     assert counts.sum() == lengths.number

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from project import VECTORS
 
 from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
-from hedgerow.kinds.sequences.methods.variable_order_markov.draw import apportion, expected_ends, log_odds
+from hedgerow.kinds.sequences.methods.variable_order_markov.draw import expected_ends, log_odds
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
     GRID,
     ContextTree,
@@ -20,7 +20,7 @@ from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
     bin_edges,
     choose_tokens,
     estimate_lengths,
-    shrink,
+    posterior_counts,
     token_cost,
 )
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
@@ -30,6 +30,7 @@ from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
     kept_positions,
 )
 from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
+from hedgerow.numerics.sampling import systematic_counts
 from hedgerow.privacy.samplers import coins
 from laws import sequences_over
 
@@ -223,7 +224,7 @@ def test_weights_count_as_copies():
 @pytest.mark.parametrize("case", VECTOR["shrinkage"])
 def test_shrinkage(case):
     noisy, mean, shrunk = (np.array(part, np.float64) for part in case)
-    assert shrink(noisy, mean, np.ones(1), COINS).tolist() == pytest.approx(shrunk.tolist(), abs=FEW)
+    assert posterior_counts(noisy, mean, np.ones(1), COINS).tolist() == pytest.approx(shrunk.tolist(), abs=FEW)
 
 
 def test_the_grid():
@@ -237,7 +238,7 @@ def test_shrunk_counts_are_not_negative_and_large_ones_stay(data):
     size = data.draw(st.integers(1, 40))
     draw = np.random.default_rng(data.draw(st.integers(0, 999)))
     noisy, scale = draw.laplace(0, 300, size), np.exp2(draw.uniform(-4, 8, size))
-    shrunk = shrink(noisy, np.exp2(draw.uniform(-20, 12, size)), scale, COINS)
+    shrunk = posterior_counts(noisy, np.exp2(draw.uniform(-20, 12, size)), scale, COINS)
     assert np.all(shrunk >= 0)
     large = noisy >= 12 * scale
     assert np.array_equal(shrunk[large], noisy[large])
@@ -257,7 +258,7 @@ def test_many_cells_are_sampled_for_the_fit():
     """A class of more than 6,000 cells is fitted to 6,000 of them: about the same as all."""
     draw = np.random.default_rng(3)
     noisy = draw.exponential(2, 50_000) + draw.laplace(0, 1, 50_000)
-    few, other = (shrink(noisy, np.full(50_000, 2.0), np.ones(1), coins((seed, 0))) for seed in (1, 2))
+    few, other = (posterior_counts(noisy, np.full(50_000, 2.0), np.ones(1), coins((seed, 0))) for seed in (1, 2))
     assert not np.array_equal(few, other)
     assert np.abs(few - other).mean() < 0.1
     exact = noisy * 0 + np.mean(noisy)
@@ -287,13 +288,15 @@ def test_ends():
 
 def test_apportioning():
     case = VECTOR["apportioning"]
-    assert apportion(np.array(case["values"]), case["total"], case["offset"]).tolist() == case["apportioned"]
+    assert (
+        systematic_counts(np.array(case["values"]), case["total"], 1 - case["offset"]).tolist() == case["apportioned"]
+    )
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30), st.integers(1, 10**9), st.floats(0, 1, exclude_max=True))
 def test_apportioned_numbers_are_whole_and_add_up(values, total, offset):
     values = np.array([*values, 1.0])
-    whole = apportion(values, total, offset)
+    whole = systematic_counts(values, total, 1 - offset)
     assert whole.sum() == total
     assert np.all(whole >= 0)
     assert np.abs(whole - values * total / values.sum()).max() < 1 + 1e-6 * total / 1e3

@@ -12,9 +12,9 @@ from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
     SizeHistogram,
     adjust_total,
     choose_item_bound,
+    estimate_weights,
     fit_independent_items,
     posterior_means,
-    shrink,
     size_bins,
     upper_edges,
     weigh_by_pairs,
@@ -92,7 +92,7 @@ def test_posterior_means(name):
     answers, rates = floats(case["answers"]), floats(case["rates"])
     if "means" in case:
         assert posterior_means(answers, rates)[0] == pytest.approx(case["means"], abs=1e-4)
-    means, variances = shrink(answers, rates)
+    means, variances = estimate_weights(answers, rates)
     if "shrunk" in case:
         assert means == pytest.approx(case["shrunk"], abs=1e-4)
     if "variance of the fifth" in case:

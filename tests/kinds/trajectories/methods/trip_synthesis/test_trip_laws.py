@@ -30,9 +30,10 @@ from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.audit import Recorder
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
-from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import TripModel, Trips, couple, deal
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import TripModel, Trips, couple
 from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy
 from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE, inner_share
+from hedgerow.numerics.sampling import draw_systematically
 from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import NoisyAnswers, samplers
 from hedgerow.publisher import publish_with
@@ -193,7 +194,7 @@ def test_where_times_increase_every_record_has_time_for_its_visits(seed):
 def test_cells_are_dealt_their_expectation_rounded_up_or_down():
     weight = np.random.default_rng(2).random(40)
     expected = 100 * weight / weight.sum()
-    counts = np.bincount(deal(weight, 100, 0.3), minlength=40)
+    counts = np.bincount(draw_systematically(weight, 100, 0.3), minlength=40)
     assert np.all(np.abs(counts - expected) < 1)
     assert counts.sum() == 100
 

@@ -10,7 +10,7 @@ from trip_cases import exact_answers, published, trips_of
 
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
-from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import Trips, bridge_times, deal, look_ahead
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import Trips, bridge_times, look_ahead
 from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
     Closeness,
     Noisy,
@@ -24,11 +24,12 @@ from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
     group_by_weight,
     length_classes,
     most_inner_visits,
-    shrink,
     shrink_by_size,
     simplex,
 )
 from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE
+from hedgerow.numerics.sampling import draw_systematically
+from hedgerow.numerics.shrinkage import shrink_cells
 from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import samplers
 
@@ -52,11 +53,11 @@ def test_projection_to_a_total(noisy, total, expected):
 
 @pytest.mark.parametrize(("cards", "expected"), [(8, [0, 0, 0, 1, 3, 3, 3, 3]), (4, [0, 1, 3, 3])])
 def test_decks_are_dealt_systematically(cards, expected):
-    assert deal(np.array([2.5, 1.5, 0, 4]), cards, 0.25).tolist() == expected
+    assert draw_systematically(np.array([2.5, 1.5, 0, 4]), cards, 0.25).tolist() == expected
 
 
 def test_no_card_without_weight_is_dealt_however_sums_are_rounded():
-    assert deal(np.array([0.1, 0.2, 0.3, 0.0]), 3, 1 - 1e-16).max() <= 2
+    assert draw_systematically(np.array([0.1, 0.2, 0.3, 0.0]), 3, 1 - 1e-16).max() <= 2
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,8 @@ def test_groups_follow_an_order():
 
 def test_shrinkage_towards_a_model():
     alike = np.full(4, 5.0)
-    assert shrink(np.array([6.0, 4, 5, 5]), alike, 2).values.tolist() == [5, 5, 5, 5]
-    both = shrink(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), 1)
+    assert shrink_cells(np.array([6.0, 4, 5, 5]), alike, 2).values.tolist() == [5, 5, 5, 5]
+    both = shrink_cells(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), 1)
     assert both.values.tolist() == [30, 10, 20, 20]
     assert both.known.tolist() == [True, True, False, False]
     by_size = shrink_by_size(np.array([30.0, 10, 20, 20, 1]), np.array([20.0, 20, 20, 20, 0.5]), 1)
@@ -88,9 +89,9 @@ def test_shrinkage_towards_a_model():
 
 def test_shrinkage_weighs_the_error_of_the_model_against_the_noise():
     """Two cells off by 4, noise of variance 2: the error is (32 - 4) / 2 per cell, so they move by 14 / 16 of 4."""
-    moved = shrink(np.array([104.0, 96]), np.full(2, 100.0), 1)
+    moved = shrink_cells(np.array([104.0, 96]), np.full(2, 100.0), 1)
     assert moved.known.tolist() == [True, True]  # 4 > ln 2 + 1
-    slightly = shrink(np.array([103.0, 97]), np.full(2, 100.0), 2)  # 3 < 2 (ln 2 + 1); error (18 - 16) / 2 = 1
+    slightly = shrink_cells(np.array([103.0, 97]), np.full(2, 100.0), 2)  # 3 < 2 (ln 2 + 1); error (18 - 16) / 2 = 1
     np.testing.assert_allclose(slightly.values, [100 + 3 / 9, 100 - 3 / 9])
 
 

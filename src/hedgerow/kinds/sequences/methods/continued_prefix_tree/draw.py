@@ -20,7 +20,6 @@ from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     TimeAnswers,
     Transitions,
     last_times,
-    shrink,
     size_class,
     start_times,
     starts_by_size,
@@ -30,6 +29,7 @@ from hedgerow.numerics.arrays import Flags, Floats, Integers, concatenate_ranges
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.rounding import on_grid
 from hedgerow.numerics.sampling import WeightedLabels
+from hedgerow.numerics.shrinkage import shrink_table
 
 
 def generate_continued(
@@ -308,7 +308,7 @@ class TimeAssignment:
         inner = journeys.size - journeys.whole - 1
         total = np.array([float(inner.sum())])
         model = total * both / max(1, int(both.sum()))
-        wanted = shrink(rest - ends, model, self.times.visit_scale)
+        wanted = shrink_table(rest - ends, model, self.times.visit_scale)
         wanted = project_to_simplex(wanted[None, :], total)[0]
         popular = wanted + _LITTLE * wanted.mean() + np.finfo(np.float64).tiny
         few = np.flatnonzero(inner > 0)

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from hedgerow.kinds.sequences.methods.prefix_tree.model import NoisyTree
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
+from hedgerow.numerics.proportional_fitting import fit_margins
 from hedgerow.numerics.rounding import on_count_grid
-from hedgerow.numerics.sampling import WeightedLabels
+from hedgerow.numerics.sampling import WeightedLabels, choose_systematically
+from hedgerow.numerics.shrinkage import differs_from_model, shrink_table
 from hedgerow.numerics.visit_classes import duration_classes
 
 #: the next place depends on at most this many last places
@@ -151,11 +153,7 @@ class Transitions:
         if len(chance) and abs(counted - expected) > _SURE * part * self.deviation:
             chance = np.maximum(chance, _LITTLE)
             chance = np.minimum(1.0, chance * (counted / chance.sum()))
-        order = coins.permutation(len(chance))
-        upto = np.cumsum(chance[order]) + coins.random()
-        ends = np.empty(len(chance), np.bool_)
-        ends[order] = np.floor(upto) > np.floor(upto - chance[order])
-        return ends
+        return choose_systematically(chance, coins)
 
     def draw_next(self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator) -> Integers:
         """Draw the next place of sequences of `items` items; -1 if no place is left.
@@ -402,7 +400,7 @@ def start_times(times: TimeAnswers, total: float, in_tree: Floats) -> Floats:
     even = np.full(len(in_tree), total / len(in_tree))
     starts = even
     if times.starts_significant(total):
-        noisy = shrink(times.starts, even, times.start_scale)
+        noisy = shrink_table(times.starts, even, times.start_scale)
         starts = project_to_simplex(noisy[None, :], np.array([total]))[0]
     left = np.maximum(0.0, starts - in_tree)
     return left if left.any() else starts
@@ -426,10 +424,7 @@ def starts_by_size(times: TimeAnswers, starts: Floats, many: Floats) -> Floats:
         mass = np.bincount(times.block, starts, blocks)
         part = starts / np.maximum(mass, _TINY)[times.block]
         table = _sizes_of_blocks(times, blocks)[:, times.block] * part
-    for _ in range(_ROUNDS):
-        table = table * _ratio(many, table.sum(axis=1))[:, None]
-        table = table * _ratio(starts, table.sum(axis=0))
-    return table
+    return fit_margins(table, many, starts, rounds=_ROUNDS)
 
 
 def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
@@ -440,7 +435,7 @@ def _sizes_of_blocks(times: TimeAnswers, blocks: int) -> Floats:
     rows, columns = (np.maximum(noisy.sum(axis=axis), 0.0) for axis in (1, 0))
     model = np.outer(rows, columns) / max(float(rows.sum()), _TINY)
     scale = times.duration_scale * float(np.sqrt(times.durations.shape[2]))
-    return shrink(noisy, model, scale) + _LITTLE_TIME * (model.mean() + 1)
+    return shrink_table(noisy, model, scale) + _LITTLE_TIME * (model.mean() + 1)
 
 
 def last_times(times: TimeAnswers, popular: Floats, size: Integers, first: Integers) -> Floats:
@@ -469,13 +464,8 @@ def _shrunk_durations(times: TimeAnswers) -> Floats:
     total = np.maximum(noisy.sum(axis=(1, 2)), 0.0)
     blocks, classes = (project_to_simplex(noisy.sum(axis=axis), total) for axis in (2, 1))
     model = blocks[:, :, None] * classes[:, None, :] / np.maximum(total, _TINY)[:, None, None]
-    smooth = shrink(noisy, model, times.duration_scale)
+    smooth = shrink_table(noisy, model, times.duration_scale)
     return smooth + _LITTLE_TIME * (smooth.mean(axis=(1, 2), keepdims=True) + 1)
-
-
-def _ratio(wanted: Floats, now: Floats) -> Floats:
-    """The factor of proportional fitting; 0 where there is nothing to scale."""
-    return np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)
 
 
 # Marginal counts in addition to the tree: the number of sequences, places, transition types and times.
@@ -509,55 +499,6 @@ class Marginals(NamedTuple):
         if not first.any() or abs(self.number - by_items) > _DIFFERENT * math.sqrt(self.variance + variance):
             return self.number
         return (self.number * variance + by_items * self.variance) / (self.variance + variance)
-
-
-# Shrinkage of noisy tables towards a model, by the variance of the noise.
-
-#: standard deviations by which a sum of squares must exceed its expectation under noise alone to be significant:
-#: noise alone does so in one of 50 runs (two cells) to one of 250 (a thousand cells)
-_SIGNIFICANT = 3.0
-#: the variance of the square of Laplace noise, in squares of the variance of the noise
-_SQUARES = 5.0
-
-
-def differs_from_model(noisy: Floats, model: Floats, scale: float) -> bool:
-    """Whether noisy counts differ from a model significantly more than Laplace noise of a scale does.
-
-    Examples
-    --------
-    >>> differs_from_model(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), scale=1)
-    True
-    >>> differs_from_model(np.array([21.0, 19, 20, 20]), np.full(4, 20.0), scale=1)
-    False
-    """
-    variance = 2 * scale**2
-    most = noisy.size + _SIGNIFICANT * np.sqrt(_SQUARES * noisy.size)
-    return bool(np.sum((noisy - model) ** 2) > most * variance)
-
-
-def shrink(noisy: Floats, model: Floats, scale: float) -> Floats:
-    """Shrink noisy counts towards a model; no result is below 0.
-
-    The excess of the squared differences over the variance of the noise estimates the error of the model, relative
-    to its size. A cell moves from the model towards the noisy count by the ratio of this error to the sum of error and
-    noise; not at all if the whole table does not differ significantly.
-
-    Examples
-    --------
-    >>> shrink(np.array([6.0, 4, 5, 5]), np.full(4, 5.0), scale=2).tolist()
-    [5.0, 5.0, 5.0, 5.0]
-    >>> shrink(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), scale=1).round(1).tolist()
-    [29.6, 10.4, 20.0, 20.0]
-    """
-    largest = float(np.max(np.abs(model), initial=0.0))
-    if largest == 0 or not differs_from_model(noisy, model, scale):
-        return model
-    variance = 2 * scale**2
-    excess = float(np.sum((noisy - model) ** 2)) - noisy.size * variance
-    size = (model / largest) ** 2
-    own = size * (excess / float(np.sum(size)))
-    part = np.divide(own, own + variance, out=np.zeros_like(own), where=own > 0)
-    return np.maximum(0.0, model + part * (noisy - model))
 
 
 # Look up keys in a sorted list, and pairs of an owner and a label in a set.

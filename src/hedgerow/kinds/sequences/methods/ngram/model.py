@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.proportional_fitting import ratio
 
 
 class ExplorationTree:
@@ -136,4 +137,4 @@ def _backoff_fill(tree: ExplorationTree, contexts: Integers, noisy: Floats, pass
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     """One ratio per row, as a column; 0 where the denominator is 0."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)[:, None]
+    return ratio(above, below)[:, None]

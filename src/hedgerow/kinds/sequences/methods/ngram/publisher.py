@@ -16,7 +16,7 @@ from hedgerow.kinds.sequences.data import Sequences
 from hedgerow.kinds.sequences.methods.ngram.draw import extend, extract_sequences, integer_grams
 from hedgerow.kinds.sequences.methods.ngram.model import FILLS, ExplorationTree, fill_missing
 from hedgerow.kinds.sequences.ngrams.data import NGrams
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Integers, number_within_groups
 from hedgerow.numerics.rounding import on_count_grid, on_grid
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares, SurvivingNodes
 from hedgerow.publisher import Publisher, param, require_little_noise
@@ -272,8 +272,7 @@ def gram_table(tree: ExplorationTree, domain: Domain) -> NGrams:
     context, label = np.nonzero(counts)
     lengths = tree.level[context] + 1
     row = np.repeat(np.arange(len(context)), lengths)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    back = lengths[row] - 1 - place
+    back = lengths[row] - 1 - number_within_groups(row)
     item, at = np.repeat(label, lengths), np.repeat(context, lengths)
     for _ in range(int(tree.level.max(initial=0))):
         further = back > 0

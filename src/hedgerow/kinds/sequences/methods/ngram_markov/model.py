@@ -18,7 +18,7 @@ from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_proportionally
 from hedgerow.numerics.rounding import on_grid
-from hedgerow.numerics.sampling import random_order_by_state
+from hedgerow.numerics.sampling import random_order_by_state, systematic_counts
 
 _SWEEPS = 60
 #: smoothing that keeps every transition, and every start, possible
@@ -341,16 +341,11 @@ def sample_sequences(
 
 
 def _sample(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
-    """Systematic sampling: the `j`-th of `n` in a state, in random order, gets the quantile `(j + u) / n`."""
+    """Draw what follows each state, by a systematic sample of each; which of the sequences get what is random."""
     order = random_order_by_state(state, len(follow), coins)
     many = np.bincount(state, minlength=len(follow))
     occupied = np.flatnonzero(many)
-    share = np.cumsum(follow[occupied], axis=1)
-    share /= share[:, -1:]
-    upto = np.ceil(share * many[occupied][:, None] - coins.random(len(occupied))[:, None])
-    upto = np.clip(upto, 0, many[occupied][:, None]).astype(np.int64)
-    upto[:, -1] = many[occupied]
-    counts = np.diff(upto, axis=1, prepend=0)
+    counts = systematic_counts(follow[occupied], many[occupied], coins.random(len(occupied)))
     labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
     sampled = np.empty(len(state), np.int64)
     sampled[order] = labels

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree, LengthHistogram
-from hedgerow.numerics.arrays import Floats, Integers
-from hedgerow.numerics.sampling import WeightedLabels, random_order_by_state
+from hedgerow.numerics.arrays import Floats, Integers, number_within_groups
+from hedgerow.numerics.sampling import WeightedLabels, random_order_by_state, systematic_counts
 
 #: the range of the shift of log-odds, the most steps to find it, how close they come; the least probability of an end
 _SHIFT, _STEPS, _CLOSE, _LEAST = 40.0, 100, 1e-12, 1e-6
@@ -32,7 +32,7 @@ def write_sequences(
     tree: ContextTree, follow: Floats, lengths: LengthHistogram, coins: np.random.Generator
 ) -> WrittenSequences:
     """Generate sequences; equal ones may be written as one list, or as several."""
-    ending = [0, *apportion(lengths.by_length[1:], lengths.number, coins.random()).tolist()]
+    ending = [0, *_round_to_total(lengths.by_length[1:], lengths.number, coins).tolist()]
     odds, items = log_odds(follow[:, -1]), _items_only(follow)
     beginnings, step = Beginnings.of(tree, lengths.number), 0
     while step < len(ending) and beginnings.are_few(tree):
@@ -101,11 +101,16 @@ def ends_by_row(many: Integers, odds: Floats, number: int, coins: np.random.Gene
     ends = np.zeros_like(many)
     rows = np.flatnonzero(many)
     many = many[rows]
-    whole = np.minimum(apportion(expected_ends(many, odds[rows], number), number, coins.random()), many)
+    whole = np.minimum(_round_to_total(expected_ends(many, odds[rows], number), number, coins), many)
     # rounding may ask for one more than a row has: another row ends it
     spare = np.cumsum(many - whole)
     ends[rows] = whole + np.diff(np.minimum(spare, number - whole.sum()), prepend=0)
     return ends
+
+
+def _round_to_total(values: Floats, total: int, coins: np.random.Generator) -> Integers:
+    """Round values, scaled to a whole total, so that every cumulative sum is rounded up or down."""
+    return systematic_counts(values, total, 1 - coins.random())
 
 
 def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
@@ -113,8 +118,7 @@ def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Gene
     if number == 0 or number >= len(row):
         return np.full(len(row), number == 0)
     many = np.bincount(row, minlength=len(odds))
-    rank = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
-    return rank >= np.repeat(ends_by_row(many, odds, number, coins), many)
+    return number_within_groups(row) >= np.repeat(ends_by_row(many, odds, number, coins), many)
 
 
 def log_odds(chance: Floats) -> Floats:
@@ -199,7 +203,7 @@ class Beginnings:
         for at in np.flatnonzero(np.bincount(row)).tolist():
             members = np.flatnonzero(row == at)
             number = int(self.many[members].sum() - ends[at])
-            table[members] = _deal([*apportion(items[at], number, coins.random()), ends[at]], self.many[members], coins)
+            table[members] = _deal([*_round_to_total(items[at], number, coins), ends[at]], self.many[members], coins)
         over = np.flatnonzero(table[:, -1])
         at, item = np.nonzero(table[:, :-1])
         longer = np.column_stack((self.items[at], item.astype(self.items.dtype)))
@@ -218,20 +222,3 @@ def _deal(counts: list[int], many: Integers, coins: np.random.Generator) -> Inte
         left -= dealt[player]
     dealt[-1] = left
     return dealt
-
-
-# Round numbers that have a whole total.
-
-
-def apportion(values: Floats, total: int, offset: float) -> Integers:
-    """Round values, scaled to a whole total, so that every cumulative sum is rounded up or down.
-
-    Examples
-    --------
-    >>> apportion(np.array([2.4, 3.3, 0.3]), 6, 0.5).tolist()
-    [2, 4, 0]
-    """
-    upto = np.cumsum(values)
-    whole = np.floor(upto * (total / upto[-1]) + offset).astype(np.int64)
-    whole[-1] = total
-    return np.diff(np.minimum(whole, total), prepend=0)

@@ -15,6 +15,7 @@ from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_proportionally, scale_rows
 from hedgerow.numerics.rounding import on_count_grid, on_grid
+from hedgerow.numerics.shrinkage import fit_prior
 
 #: the part of the budget that lengths get. Chosen on MSNBC (31,790 sequences, epsilon 0.1): with a twentieth, the
 #: release has 1.19 times the items instead of 1.08
@@ -340,7 +341,7 @@ class _Rows:
     def _set_items(self, noisy: Floats, variance: float) -> None:
         """Shrink the counts of all symbols, or of all but the end."""
         flat = np.full(len(noisy), self.plan.total / self.plan.symbols)
-        counts = shrink(noisy, flat, _scale(variance), self.coins)
+        counts = posterior_counts(noisy, flat, _scale(variance), self.coins)
         self.counts[0, : len(noisy)] = np.maximum(counts, _SMOOTHING * counts.mean())
         self.totals[0] = self.counts[0].sum()
         self.priors = self.counts[:1] / self.totals[0]
@@ -444,7 +445,7 @@ class _Rows:
         return expected, spread
 
     def _shrunk(self, noisy: Floats, prior: Floats, variance: Floats) -> Floats:
-        return shrink(noisy, prior, _scale(variance)[:, None], self.coins) + _SMOOTHING * prior
+        return posterior_counts(noisy, prior, _scale(variance)[:, None], self.coins) + _SMOOTHING * prior
 
     def follow(self) -> Floats:
         """The probabilities of what follows; those of single items in a row without counts."""
@@ -492,7 +493,7 @@ _UNIFORM = 0.1
 _LARGE, _FARTHEST, _SMALL = 12.0, 40.0, 2.0
 
 
-def shrink(noisy: Floats, mean: Floats, scale: Floats, coins: np.random.Generator) -> Floats:
+def posterior_counts(noisy: Floats, mean: Floats, scale: Floats, coins: np.random.Generator) -> Floats:
     """Return the posterior mean of each count, given its prior mean and its noise scale; one fit for all.
 
     Coins choose the cells that are read of classes with more than 6,000.
@@ -525,10 +526,7 @@ def _fit(count: Floats, typical: float) -> Floats:
     # below 0, the likelihood of all grid points falls alike
     likelihood = np.exp(-np.abs(np.clip(count, 0.0, _FARTHEST)[:, None] - GRID))
     chance = (1 - _UNIFORM) * weak + _UNIFORM / len(GRID)
-    for _ in range(_STEPS):
-        chance = chance * ((1 / (likelihood @ chance)) @ likelihood) + _WEIGHT * weak
-        chance /= chance.sum()
-    return chance
+    return fit_prior(likelihood, chance, pseudo=_WEIGHT * weak, rounds=_STEPS)
 
 
 def _means_under(chance: Floats, count: Floats) -> Floats:

@@ -14,7 +14,8 @@ import numpy as np
 from hedgerow.numerics.arrays import Floats, Integers, concatenate_ranges, sort_distinct
 from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
 from hedgerow.numerics.rounding import on_count_grid, on_grid
-from hedgerow.numerics.sampling import sample_distinct
+from hedgerow.numerics.sampling import draw_systematically, sample_distinct
+from hedgerow.numerics.shrinkage import fit_prior
 
 #: the weight of 1, as a whole number
 UNIT = 1_000
@@ -316,7 +317,7 @@ class ItemEstimates:
         by_size = bands.shares(items)
         weights, odds, expected = np.zeros((3, len(bands.bounds), items))
         for number, part in enumerate(sizes.split(bands.cuts)):
-            means, variances = shrink(answers[:, number], rates[:, number])
+            means, variances = estimate_weights(answers[:, number], rates[:, number])
             share = by_size[: len(part.by_size)]
             total = float(part.by_size @ (np.arange(len(share)) * share))
             weights[number] = on_grid(adjust_total(means, variances, total, float(part.by_size @ share)))
@@ -337,7 +338,7 @@ _TOTAL_ROUNDS, _TOLERANCE = 20, 1e-6
 _LEAST_WEIGHT, _LEAST_VARIANCE = 1e-6, 1e-9
 
 
-def shrink(answers: Floats, rates: Floats) -> tuple[Floats, Floats]:
+def estimate_weights(answers: Floats, rates: Floats) -> tuple[Floats, Floats]:
     """Return the estimate of every item and its variance.
 
     Parameters
@@ -372,10 +373,8 @@ def posterior_means(answers: Floats, rates: Floats) -> tuple[Floats, Floats]:
         exponent -= rate * np.abs(answer[:, None] - grid)
     # an item between two distant grid points has likelihood 0 at all of them, but for this
     likelihood = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-    prior = np.full(len(grid), 1 / len(grid))
-    for _ in range(_ROUNDS):
-        prior = prior * (likelihood.T @ (1 / (likelihood @ prior))) / len(best) + _LEAST_MASS
-        prior /= prior.sum()
+    even = np.full(len(grid), 1 / len(grid))
+    prior = fit_prior(likelihood, even, pseudo=len(best) * _LEAST_MASS, rounds=_ROUNDS)
     posterior = likelihood * prior
     posterior /= posterior.sum(axis=1, keepdims=True)
     means = posterior @ grid
@@ -474,7 +473,8 @@ def deal(expected: Floats, sizes: Integers, coins: np.random.Generator) -> tuple
     ([0, 0, 1, 2, 2, 2], [1, 0, 0, 1, 2, 0])
     """
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    item = coins.permutation(_draw_systematically(expected, len(owner), coins))
+    drawn = draw_systematically(expected, len(owner), coins.random()) if len(owner) else owner
+    item = coins.permutation(drawn)
     tokens = _Tokens(owner, item, np.cumsum(sizes) - sizes, sizes)
     surplus = tokens.find_surplus(np.arange(len(owner)))
     for _ in range(_EXCHANGES):
@@ -502,16 +502,6 @@ def deal_by_band(
         rows.append(row + start)
         items.append(item)
     return np.concatenate(rows), np.concatenate(items)
-
-
-def _draw_systematically(expected: Floats, tokens: int, coins: np.random.Generator) -> Integers:
-    """Draw so many items; each within one of its share."""
-    if tokens == 0:
-        return np.zeros(0, np.int64)
-    running = np.cumsum(on_grid(expected))
-    ends = np.ceil(running / running[-1] * tokens - coins.random()).astype(np.int64)
-    ends[-1] = tokens
-    return np.repeat(np.arange(len(expected)), np.diff(ends, prepend=0))
 
 
 class _Tokens:

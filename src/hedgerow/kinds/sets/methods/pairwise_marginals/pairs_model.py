@@ -14,6 +14,7 @@ import numpy as np
 
 from hedgerow.numerics.arrays import Flags, Floats, Integers, number_within_groups, weigh_co_occurrences
 from hedgerow.numerics.rounding import on_count_grid, on_grid
+from hedgerow.numerics.sampling import WeightedLabels
 
 #: the exponent with which interactions are damped in records of many head items, which pair weights hardly see; without
 #: it items with strong lifts flood them. Of 0, 0.25, 0.3, 0.4, 0.5 and 1, chosen on groceries, bms-webview-2 and
@@ -556,9 +557,6 @@ def _sum_of(table: Floats, cells: Integers) -> Floats:
     return table.take(cells).sum(axis=1)
 
 
-# Systematic resampling of records among those of equal size.
-
-
 def resample_by_size(sizes: Integers, log_weights: Floats, coins: np.random.Generator) -> Integers:
     """Choose records in proportion to their weights, as many of each size as there are; sizes ascend.
 
@@ -569,14 +567,7 @@ def resample_by_size(sizes: Integers, log_weights: Floats, coins: np.random.Gene
     [1, 1, 2, 3]
     """
     new = np.flatnonzero(np.diff(sizes, prepend=-1))
-    number = np.diff(new, append=len(sizes))
-    group = np.repeat(np.arange(len(new)), number)
+    group = np.repeat(np.arange(len(new)), np.diff(new, append=len(sizes)))
     weights = on_grid(np.exp(log_weights - np.maximum.reduceat(log_weights, new)[group]))
-    running = np.cumsum(weights)
-    before = (running - weights)[new]
-    share = (running - before[group]) / (running[new + number - 1] - before)[group]
-    # points at u, 1 + u, 2 + u, ...: how many of them are before the end of each record
-    ends = np.ceil(share * number[group] - coins.random(len(new))[group]).astype(np.int64)
-    ends[new + number - 1] = number
-    copies = np.diff(ends + new[group], prepend=0)
-    return np.repeat(np.arange(len(sizes)), copies)
+    records = WeightedLabels(np.append(new, len(sizes)), np.arange(len(sizes)), np.append(0.0, np.cumsum(weights)))
+    return records.sample_ordered(group, coins)

@@ -16,12 +16,13 @@ from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
     CrossTables,
     Noisy,
     length_classes,
-    shrink_by_size,
     simplex,
 )
 from hedgerow.numerics.arrays import Flags, Floats, Integers, group_equal
 from hedgerow.numerics.proportional_fitting import SMALLEST, fit_margins, ratio
 from hedgerow.numerics.rounding import on_count_grid, on_grid
+from hedgerow.numerics.sampling import draw_systematically
+from hedgerow.numerics.shrinkage import shrink_by_size
 from hedgerow.numerics.visit_classes import BACK, NEW, SEEN, STAY, STEP_POSITIONS
 
 Generator: TypeAlias = np.random.Generator
@@ -65,20 +66,6 @@ class TripModel(NamedTuple):
     gaps: Integers
     closeness: Integers
     gap: int
-
-
-def deal(weight: Floats, cards: int, shift: float) -> Integers:
-    """Systematic sampling: so many cards that each cell occurs its expected number of times, rounded up or down.
-
-    Examples
-    --------
-    >>> deal(np.array([2.5, 1.5, 0, 4]), 8, 0.25).tolist()
-    [0, 0, 0, 1, 3, 3, 3, 3]
-    """
-    upto = np.cumsum(on_grid(weight))
-    last = int(np.flatnonzero(weight)[-1])
-    at = np.searchsorted(upto * (cards / upto[-1]), np.arange(cards) + shift, side="right")
-    return np.minimum(at, last)
 
 
 def couple(model: TripModel, coins: Generator) -> Trips:
@@ -129,7 +116,7 @@ class _Cards:
         weights = (model.lengths, model.times, model.ends)
         still = (np.ones_like(model.lengths), np.eye(len(model.times)), np.eye(len(model.ends)))
         length, time, place = (
-            deal((some if some.any() else even).ravel(), number, coins.random())
+            draw_systematically((some if some.any() else even).ravel(), number, coins.random())
             for some, even in zip(weights, still, strict=True)
         )
         single = int(np.count_nonzero(length == 0))

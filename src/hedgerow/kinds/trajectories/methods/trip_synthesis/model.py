@@ -15,6 +15,7 @@ from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_margins, ratio, scale_rows
 from hedgerow.numerics.rounding import on_count_grid, on_grid
+from hedgerow.numerics.shrinkage import shrink_by_size, shrink_cells
 
 #: visits of a record that are not inner ones: the first and the last
 ENDS = 2
@@ -194,8 +195,6 @@ def group_by_weight(weight: Floats, order: NDArray[Any], most: int) -> Integers:
 
 #: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
 _ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
-#: the smallest and largest class of sizes of cells, in powers of two of the scale of the noise
-_SIZES = 12
 #: what keeps every pair of times possible, as a part of the mean
 _LITTLE_TIME = 1e-3
 #: how much of the model of transitions may be the fitted table of first and last places
@@ -210,13 +209,6 @@ class Noisy(NamedTuple):
     spend: float
 
 
-class Shrunk(NamedTuple):
-    """Shrunk answers; `known` marks the cells that differ so much from the model that they are taken as answered."""
-
-    values: Floats
-    known: NDArray[np.bool_]
-
-
 def simplex(noisy: Floats, total: float) -> Floats:
     """Return the closest numbers that are not negative and have this total; zeros if it is not positive.
 
@@ -228,50 +220,6 @@ def simplex(noisy: Floats, total: float) -> Floats:
     if total <= 0:
         return np.zeros_like(noisy)
     return project_to_simplex(noisy[None, :], np.array([float(total)]))[0]
-
-
-def shrink(noisy: Floats, model: Floats, scale: float, size: Integers | None = None) -> Shrunk:
-    """Shrink noisy counts towards a model, as far as the noise explains the difference; no result is below 0.
-
-    The excess of the squared differences over the variance of the noise estimates the error of the model, relative to
-    its size; a cell moves towards its answer by the ratio of this error to the sum of error and noise. With `size`,
-    every class of cells has an estimate of its own. A cell that differs from the model by more than noise does in a
-    whole class is taken as answered.
-
-    Examples
-    --------
-    >>> shrink(np.array([6.0, 4, 5, 5]), np.full(4, 5.0), 2).values.tolist()
-    [5.0, 5.0, 5.0, 5.0]
-    >>> shrink(np.array([30.0, 10, 20, 20]), np.full(4, 20.0), 1).known.tolist()
-    [True, True, False, False]
-    """
-    size = np.zeros(noisy.shape, np.int64) if size is None else size
-    classes, variance, off = size.ravel(), 2 * scale**2, noisy - model
-    number = np.bincount(classes)
-    excess = np.bincount(classes, (off**2).ravel()) - number * variance
-    largest = np.zeros(len(number))
-    np.maximum.at(largest, classes, model.ravel())
-    # relative to the largest cell of its class, so that squares of tiny numbers do not vanish
-    relative = ratio(model, largest[size]) ** 2
-    squares = np.bincount(classes, relative.ravel())
-    error = np.maximum(0.0, ratio(excess, squares))[size] * relative
-    known = np.abs(off) > scale * (np.log(np.maximum(number, 2)) + 1)[size]
-    values = np.where(known, noisy, model + off * error / (error + variance))
-    return Shrunk(np.maximum(0.0, values), known)
-
-
-def shrink_by_size(noisy: Floats, model: Floats, scale: float) -> Shrunk:
-    """Shrink noisy counts towards a model, cells of different sizes separately: see `shrink`.
-
-    Large cells need little to be believed, the many small ones a lot.
-
-    Examples
-    --------
-    >>> shrink_by_size(np.array([30.0, 10, 20, 20, 1]), np.array([20.0, 20, 20, 20, 0.5]), 1).values.tolist()
-    [30.0, 10.0, 20.0, 20.0, 0.5]
-    """
-    power = np.frexp(on_grid(np.maximum(model / scale, 2.0**-_SIZES)))[1] - 1
-    return shrink(noisy, model, scale, np.clip(power, -_SIZES, _SIZES).astype(np.int64) + _SIZES)
 
 
 def fit_classes(
@@ -349,7 +297,7 @@ def fit_times(
     model = fit_classes(model, classes, totals, first, last)
     block, noisy = ask_blocks(first + last)
     pair = block[:, None] * (int(block.max()) + 1) + block
-    target = shrink(noisy.values, _sums(model, pair, len(noisy.values)), noisy.scale).values
+    target = shrink_cells(noisy.values, _sums(model, pair, len(noisy.values)), noisy.scale).values
     target *= ratio(number, target.sum())
     for _ in range(_BLOCK_ROUNDS):
         model = model * ratio(target, _sums(model, pair, len(target)))[pair]
