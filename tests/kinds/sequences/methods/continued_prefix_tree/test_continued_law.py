@@ -13,7 +13,8 @@ from hedgerow import PureDP, Trajectories
 from hedgerow.errors import GuaranteeError
 from hedgerow.kinds.sequences.methods.continued_prefix_tree import publisher
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
-from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, Thresholds
+from hedgerow.kinds.sequences.methods.prefix_tree.model import END, Thresholds
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import Growth
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, strategies, trajectories_of
 from laws import sequences_over, worst
 
@@ -27,8 +28,8 @@ LOSES = r"loses .* between neighbours"
 class LowThresholds(Thresholds):
     """Low enough that everything can happen in a small window."""
 
-    def cutoff(self, families, share):
-        del share
+    def cutoff(self, families, spend):
+        del spend
         return np.where(families.kind == END, 1, 2)
 
 

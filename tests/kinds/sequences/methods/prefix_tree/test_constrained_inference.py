@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from printed import pushed_down, rounded_each
 from scipy import optimize
 
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import count_endings
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     NoisyTree,
-    count_endings,
     least_squares,
     path_estimates,
     project_children,

@@ -14,7 +14,8 @@ from hedgerow import PureDP, Sequences
 from hedgerow.audit import Recorder
 from hedgerow.errors import GuaranteeError, ParameterError
 from hedgerow.kinds.sequences.methods.prefix_tree import publisher
-from hedgerow.kinds.sequences.methods.prefix_tree.publisher import FirstVisits, PrefixTree, add_first_visits
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import FirstVisits, add_first_visits
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import PrefixTree
 from hedgerow.privacy import NoisyAnswers, samplers
 from hedgerow.publisher import publish_with
 from hedgerow.testing import changed, check_replay, sequences_of

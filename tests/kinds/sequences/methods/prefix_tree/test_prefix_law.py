@@ -11,7 +11,8 @@ import pytest
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import GuaranteeError
 from hedgerow.kinds.sequences.methods.prefix_tree import publisher
-from hedgerow.kinds.sequences.methods.prefix_tree.publisher import END, Growth, PrefixTree, Thresholds
+from hedgerow.kinds.sequences.methods.prefix_tree.model import END, Thresholds
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import Growth, PrefixTree
 from hedgerow.privacy import Laplace
 from hedgerow.testing import changed, check_publisher, mutant
 from laws import sequences_over, worst
@@ -24,8 +25,8 @@ ROUNDING = 1e-9
 class LowThresholds(Thresholds):
     """Low enough that everything can happen in a small window."""
 
-    def cutoff(self, families, share):
-        del share
+    def cutoff(self, families, spend):
+        del spend
         return np.where(families.kind == END, 1, 2)
 
 

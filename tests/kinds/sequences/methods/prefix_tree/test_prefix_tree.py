@@ -17,20 +17,18 @@ from scipy import stats
 from hedgerow import Domain, PureDP, Sequences, Trajectories
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.kinds.sequences.methods.prefix_tree import publisher
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import count_endings
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
-    consistent_counts,
-    count_endings,
-    path_estimates,
-    place_groups,
-)
-from hedgerow.kinds.sequences.methods.prefix_tree.publisher import (
     END,
     GROUP,
     PLACE,
     CandidateFamilies,
-    PrefixTree,
     Thresholds,
+    consistent_counts,
+    path_estimates,
+    place_groups,
 )
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import PrefixTree
 from hedgerow.kinds.sets.measures import set_errors
 from hedgerow.measures.itemsets import ItemsetIndex
 from hedgerow.privacy import ExactAnswers
@@ -54,8 +52,8 @@ def printed(**given):
 class AtThree(Thresholds):
     """The example of the paper tests with a threshold of 3 throughout."""
 
-    def cutoff(self, families, share):
-        del share
+    def cutoff(self, families, spend):
+        del spend
         return np.full(len(families.kind), 3)
 
 
@@ -145,8 +143,8 @@ def test_budgets_and_thresholds(eps, height, fan, one, two, group, place, plain)
     assert float(level * (1 - part)) == pytest.approx(two, rel=1e-5)
     families = CandidateFamilies(np.zeros(2, np.int64), np.array([GROUP, PLACE]), np.array([4, fan]))
     share = Shares.of([level * part, level * (1 - part)])
-    assert growth.thresholds.cutoff(families, share).tolist() == np.ceil([group, place]).tolist()
-    simple = growth.thresholds.cutoff(families, Shares.of([level, level]))[1]
+    assert growth.thresholds.cutoff(families, share.floats()).tolist() == np.ceil([group, place]).tolist()
+    simple = growth.thresholds.cutoff(families, Shares.of([level, level]).floats())[1]
     assert simple == np.ceil(plain)
 
 
@@ -309,12 +307,12 @@ def test_few_empty_ones_pass():
     kinds = np.array([GROUP, PLACE, END])
     families = CandidateFamilies(np.zeros(3, np.int64), kinds, np.array([900, 40, 1]))
     share = Shares.of([Fraction(1, 5)] * 3)
-    cutoff = Thresholds(place=0.0, false_nodes=0.5).cutoff(families, share)
+    cutoff = Thresholds(place=0.0, false_nodes=0.5).cutoff(families, share.floats())
     chance = np.exp(-0.2 * cutoff) / (1 + np.exp(-0.2))
     assert np.all(families.candidates[:2] * chance[:2] <= 0.5)
     assert np.all(families.candidates[:2] * chance[:2] > 0.5 * np.exp(-0.2))
     assert cutoff[2] == 1
-    assert Thresholds(place=9.0, false_nodes=0.5).cutoff(families, share)[1] == np.ceil(9 * np.sqrt(2) * 5)
+    assert Thresholds(place=9.0, false_nodes=0.5).cutoff(families, share.floats())[1] == np.ceil(9 * np.sqrt(2) * 5)
 
 
 def test_groups_are_asked_for_from_many_labels_on():

@@ -24,7 +24,8 @@ from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     start_times,
     starts_by_size,
 )
-from hedgerow.kinds.sequences.methods.prefix_tree.model import LabelTable, NoisyTree, distinct_sequences
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import distinct_sequences
+from hedgerow.kinds.sequences.methods.prefix_tree.model import LabelTable, NoisyTree
 from hedgerow.numerics.arrays import Flags, Floats, Integers, concatenate_ranges, number_within_groups
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.rounding import on_grid

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,14 +21,15 @@ from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     size_class,
     time_blocks,
 )
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import count_endings
 from hedgerow.kinds.sequences.methods.prefix_tree.model import (
     GROUPINGS,
     PlaceGroups,
+    Thresholds,
     consistent_counts,
-    count_endings,
     place_groups,
 )
-from hedgerow.kinds.sequences.methods.prefix_tree.publisher import Growth, Thresholds, note_first_visits
+from hedgerow.kinds.sequences.methods.prefix_tree.publisher import Growth, note_first_visits
 from hedgerow.numerics.arrays import Integers
 from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import Laplace, Ledger, PureDP
@@ -41,7 +42,7 @@ _THRESHOLDS = Thresholds(place=5.0, false_nodes=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuedPrefixTree(Publisher[Any]):
+class ContinuedPrefixTree(Publisher[LabelledRecords]):
     r"""Publish sequences, or visits with their times, by a prefix tree whose sequences are continued where it ends.
 
     The tree is that of `prefix-tree` [1]_. Four things are our own. The end of a sequence is one more child of a node,

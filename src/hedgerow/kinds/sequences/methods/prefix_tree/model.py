@@ -1,4 +1,7 @@
-"""A noisy prefix tree, level by level: label, parent and noisy count of each node."""
+"""What prefix trees estimate: the noisy tree, public groups of places, thresholds, and constrained inference.
+
+Only noisy answers and public facts are used here.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.kinds.sequences.labels import Labels
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import isotonic_regression
-from hedgerow.numerics.rounding import on_count_grid, round_together
+from hedgerow.numerics.rounding import on_count_grid, on_grid
 
 #: one sequence of labels per row, padded with -1
 LabelTable: TypeAlias = NDArray[np.int32 | np.int64]
@@ -245,6 +248,92 @@ def _tree(domain: Domain, labels: Labels, grouping: str) -> Taxonomy:
     return tree if tree.inner else flat
 
 
+# Candidates: which children of a node are tested together, and the thresholds that their noisy counts must reach.
+
+#: the kinds of candidates
+GROUP, PLACE, END = 0, 1, 2
+#: a cutoff that no count reaches
+_LARGEST = 1 << 59
+
+
+class CandidateFamilies(NamedTuple):
+    """Families of candidates with the same test: an entry, the kind (groups, places or end), and how many there are."""
+
+    entry: Integers
+    kind: Integers
+    candidates: Integers
+
+    @classmethod
+    def below(cls, groups: PlaceGroups, node: Integers, times: Integers, *, ends: bool) -> CandidateFamilies:
+        """The families of each entry, a node of the public tree and how many times are possible below it."""
+        many = groups.many[node] * times[:, None]
+        table = np.column_stack((many, np.full(len(many), int(ends))))
+        entry, kind = np.nonzero(table)
+        return cls(entry, kind, table[entry, kind])
+
+
+class Thresholds(NamedTuple):
+    """The thresholds of a prefix tree.
+
+    `place` and `group` are the standard deviations of the noise that a count must reach. At most `false_nodes` of the
+    empty candidates below a node are expected to pass; 0 sets no such bound.
+    """
+
+    place: float
+    false_nodes: float
+    group: float = 4.0
+
+    def cutoff(self, families: CandidateFamilies, spend: Floats) -> Integers:
+        """The least count that passes, by what each family spends; how many sequences end at a node has no threshold."""
+        scales = math.sqrt(2) * np.where(families.kind == GROUP, self.group, self.place)
+        if self.false_nodes > 0:
+            # an empty one reaches t with probability a**t / (1 + a): at most `false_nodes` per family in expectation
+            few = np.log(families.candidates / (self.false_nodes * (1 + np.exp(-spend))))
+            scales = np.maximum(scales, few)
+        scales[families.kind == END] = 0
+        return np.clip(np.ceil(on_grid(scales / spend)), 1, _LARGEST).astype(np.int64)
+
+    def of_level(self, groups: PlaceGroups, share: Floats) -> Floats:
+        """Approximately the least count that passes all thresholds of a level."""
+        scales = [self.group / float(part) for part in groups.spend]
+        scales.append(self.place / float(1 - sum(groups.spend, Fraction(0))))
+        return np.maximum(1.0, math.sqrt(2) * max(scales) / share)
+
+
+def expected_heights(tree: NoisyTree, nodes: Integers, limit: Floats, places: int, most: int) -> Integers:
+    """The expected number of levels below each node, from one to `most`.
+
+    If the largest child has the part `p` of the count at every level, a count of `A` falls to the threshold, `limit`,
+    after `log(limit / A) / log p` levels. `p` is estimated from the nodes at the same place.
+    """
+    part = _largest_part(tree, places)[tree.label[nodes] % places]
+    noisy = tree.noisy[nodes]
+    height = np.where(part < 1, 1, most)
+    some = (part < 1) & (noisy > limit)
+    levels = np.log(limit[some] / noisy[some]) / np.log(part[some])
+    height[some] = np.clip(np.ceil(on_count_grid(levels)), 1, most)
+    return height
+
+
+def _largest_part(tree: NoisyTree, places: int) -> Floats:
+    """For each place, the largest part of its count that goes to a single next place, estimated from the tree."""
+    inner = np.flatnonzero(~tree.ends)
+    place = np.where(tree.ends, places, tree.label % places)
+    below = inner[tree.parent[inner] >= 0]
+    expanded = inner[tree.expanded[inner]]
+    first = inner[tree.level[inner] == 1]
+    shares = np.bincount(place[first], tree.noisy[first], places)
+    overall = min(1.0, float(shares.max(initial=0.0)) / max(1.0, float(shares.sum())))
+    total = np.bincount(place[expanded], tree.noisy[expanded], places)
+    keys, number = np.unique(place[tree.parent[below]] * places + place[below], return_inverse=True)
+    largest = np.zeros(places)
+    np.maximum.at(largest, keys // places, np.bincount(number, tree.noisy[below], len(keys)))
+    part = np.full(places, overall)
+    known = (total > 0) & (largest > 0)
+    part[known] = np.minimum(1.0, largest[known] / total[known])
+    return part
+
+
 # Constrained inference: make the noisy counts of a prefix tree consistent.
 #
 # The counts of the children of a node sum up to at most its own count, since some sequences end there. A tree is given
@@ -465,25 +554,3 @@ def _solve_nodes(
         _PiecewiseLinear(starts, price[order], passed[order]),
         _PiecewiseLinear(starts, price[order], np.maximum(own[order], 0.0)),
     )
-
-
-# Generate the sequences of a release from the consistent counts of a prefix tree.
-
-
-def count_endings(tree: NoisyTree, counts: Floats) -> Integers:
-    """How many sequences end at each node: its count minus the counts of its children, rounded.
-
-    Cumulative rounding in depth-first order keeps the count of every prefix to within one; if each number were rounded
-    by itself, errors would add up.
-    """
-    left = np.maximum(tree.left_over(counts), 0.0)
-    order = tree.depth_first()
-    endings = np.empty(len(tree), np.int64)
-    endings[order] = round_together(left[order])
-    return endings
-
-
-def distinct_sequences(tree: NoisyTree, copies: Integers, longest: int) -> tuple[LabelTable, Integers]:
-    """The prefixes at which sequences end, and how many there are of each."""
-    some = np.flatnonzero(copies > 0)
-    return tree.prefixes(longest)[some], copies[some]

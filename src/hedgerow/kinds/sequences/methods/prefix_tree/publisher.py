@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data.dataset import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, Frontier, NextSymbol
 from hedgerow.kinds.sequences.data import LabelledRecords
-from hedgerow.kinds.sequences.methods.prefix_tree.model import (
-    GROUPINGS,
-    LabelTable,
-    NoisyTree,
-    PlaceGroups,
-    consistent_counts,
+from hedgerow.kinds.sequences.methods.prefix_tree.draw import (
+    FirstVisits,
+    add_first_visits,
     count_endings,
     distinct_sequences,
+)
+from hedgerow.kinds.sequences.methods.prefix_tree.model import (
+    END,
+    GROUP,
+    GROUPINGS,
+    PLACE,
+    CandidateFamilies,
+    NoisyTree,
+    PlaceGroups,
+    Thresholds,
+    consistent_counts,
+    expected_heights,
     place_groups,
 )
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
-from hedgerow.numerics.rounding import on_count_grid, on_grid, round_together
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares, SurvivingNodes
 from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 
+#: nodes of a level, at most
+_NODES = 5_000_000
+#: shares of the budget are rounded down to multiples of one part in this many
+_SHARES = 4_096
+#: the part of the budget for first times, and for first places
+_PART = Fraction(3, 100)
+
 
 @dataclass(frozen=True, kw_only=True)
-class PrefixTree(Publisher[Any]):
+class PrefixTree(Publisher[LabelledRecords]):
     r"""Publish sequences, or visits with their times, by the noisy counts of their prefixes.
 
     The noisy prefix tree is built level by level: a prefix whose noisy count reaches a threshold is expanded by every
@@ -137,11 +150,6 @@ class PrefixTree(Publisher[Any]):
 
 # Build a noisy prefix tree: ask for the counts of prefixes, level by level, below those that passed the threshold.
 
-#: nodes of a level, at most
-_NODES = 5_000_000
-#: shares of the budget are rounded down to multiples of one part in this many
-_SHARES = 4_096
-
 
 class _LiveNodes(NamedTuple):
     """Nodes to be expanded: node of the ledger, number in the tree, earliest next time, share of their own level."""
@@ -187,7 +195,7 @@ class Growth:
                 live.nodes,
                 live.early,
                 share,
-                self.thresholds.cutoff,
+                self.thresholds,
                 ends=level > 0 and self.ends,
             )
             tree.expanded[live.numbers[live.numbers >= 0]] = True
@@ -203,22 +211,12 @@ class Growth:
         return tree
 
     def _heights(self, tree: NoisyTree, live: _LiveNodes, level: int) -> Integers:
-        """The expected number of levels below each node, at least one.
-
-        If the largest child has the part `p` of the count at every level, a count of `A` falls to the threshold after
-        `log(threshold / A) / log p` levels. `p` is estimated from the nodes at the same place.
-        """
+        """The number of levels that each branch divides what it has left by."""
         most = self.height - level
         if level == 0 or not self.adaptive:
             return np.full(len(live.nodes), most)
-        part = _largest_part(tree, self.groups.places)[tree.label[live.numbers] % self.groups.places]
-        noisy = tree.noisy[live.numbers]
         limit = self.thresholds.of_level(self.groups, live.share)
-        height = np.where(part < 1, 1, most)
-        some = (part < 1) & (noisy > limit)
-        levels = np.log(limit[some] / noisy[some]) / np.log(part[some])
-        height[some] = np.clip(np.ceil(on_count_grid(levels)), 1, most)
-        return height
+        return expected_heights(tree, live.numbers, limit, self.groups.places, most)
 
 
 def _round_down(share: Shares, step: Fraction) -> Shares:
@@ -233,25 +231,6 @@ def _require_few(nodes: int) -> None:
         raise ParameterError(msg)
 
 
-def _largest_part(tree: NoisyTree, places: int) -> Floats:
-    """For each place, the largest part of its count that goes to a single next place, estimated from the tree."""
-    inner = np.flatnonzero(~tree.ends)
-    place = np.where(tree.ends, places, tree.label % places)
-    below = inner[tree.parent[inner] >= 0]
-    expanded = inner[tree.expanded[inner]]
-    first = inner[tree.level[inner] == 1]
-    shares = np.bincount(place[first], tree.noisy[first], places)
-    overall = min(1.0, float(shares.max(initial=0.0)) / max(1.0, float(shares.sum())))
-    total = np.bincount(place[expanded], tree.noisy[expanded], places)
-    keys, number = np.unique(place[tree.parent[below]] * places + place[below], return_inverse=True)
-    largest = np.zeros(places)
-    np.maximum.at(largest, keys // places, np.bincount(number, tree.noisy[below], len(keys)))
-    part = np.full(places, overall)
-    known = (total > 0) & (largest > 0)
-    part[known] = np.minimum(1.0, largest[known] / total[known])
-    return part
-
-
 def note_first_visits(tree: NoisyTree, groups: PlaceGroups, ledger: Ledger) -> None:
     """Note in the statement how many first visits the tree has, if visits have times."""
     if groups.times > 1:
@@ -261,59 +240,8 @@ def note_first_visits(tree: NoisyTree, groups: PlaceGroups, ledger: Ledger) -> N
         )
 
 
-# The thresholds that a noisy count must reach for its node to be kept.
-
-#: a cutoff that no count reaches
-_LARGEST = 1 << 59
-
-
-class Thresholds(NamedTuple):
-    """The thresholds of a prefix tree.
-
-    `place` and `group` are the standard deviations of the noise that a count must reach. At most `false_nodes` of the
-    empty candidates below a node are expected to pass; 0 sets no such bound.
-    """
-
-    place: float
-    false_nodes: float
-    group: float = 4.0
-
-    def cutoff(self, families: CandidateFamilies, share: Shares) -> Integers:
-        """The least count that passes; the number of sequences that end at a node has no threshold."""
-        spend = share.floats()
-        scales = math.sqrt(2) * np.where(families.kind == GROUP, self.group, self.place)
-        if self.false_nodes > 0:
-            # an empty one reaches t with probability a**t / (1 + a): at most `false_nodes` per family in expectation
-            few = np.log(families.candidates / (self.false_nodes * (1 + np.exp(-spend))))
-            scales = np.maximum(scales, few)
-        scales[families.kind == END] = 0
-        return np.clip(np.ceil(on_grid(scales / spend)), 1, _LARGEST).astype(np.int64)
-
-    def of_level(self, groups: PlaceGroups, share: Floats) -> Floats:
-        """Approximately the least count that passes all thresholds of a level."""
-        scales = [self.group / float(part) for part in groups.spend]
-        scales.append(self.place / float(1 - sum(groups.spend, Fraction(0))))
-        return np.maximum(1.0, math.sqrt(2) * max(scales) / share)
-
-
-# Ask for the children of many nodes by hierarchical tests: groups of places first, then the places in them.
-#
-# A group is a node of a public tree over the places. Smaller groups and places are asked for only in groups that pass
-# the
-# threshold, so that few of the many empty labels pass.
-
-#: gives the least count that passes, for families of candidates and their shares
-Cutoff: TypeAlias = Callable[["CandidateFamilies", Shares], Integers]
-#: the kinds of candidates
-GROUP, PLACE, END = 0, 1, 2
-
-
-class CandidateFamilies(NamedTuple):
-    """Families of candidates with the same test: an entry, the kind (groups, places or end), and how many there are."""
-
-    entry: Integers
-    kind: Integers
-    candidates: Integers
+# Ask for the children of many nodes by hierarchical tests: groups of places first, then the places in them. Smaller
+# groups and places are asked for only in groups that pass the threshold, so that few of the many empty labels pass.
 
 
 class PassedLabels(NamedTuple):
@@ -349,7 +277,7 @@ class _LabelCounts:
     time: Integers
     counts: Integers
 
-    def only(self, kept: NDArray[np.bool_]) -> _LabelCounts:
+    def only(self, kept: Flags) -> _LabelCounts:
         return _LabelCounts(self.entry[kept], self.place[kept], self.time[kept], self.counts[kept])
 
 
@@ -360,7 +288,7 @@ def ask_children(
     under: Integers,
     early: Integers,
     share: Shares,
-    cutoff: Cutoff,
+    thresholds: Thresholds,
     *,
     ends: bool,
 ) -> PassedLabels:
@@ -374,8 +302,8 @@ def ask_children(
         How often each label follows each node; a label is `time * places + place`.
     under, early, share
         The nodes, the earliest time of a child of each, and the share of the budget for this level.
-    cutoff
-        Gives the least count that passes.
+    thresholds
+        Say which counts pass.
     ends
         Whether to ask how many sequences end at each node.
     """
@@ -389,12 +317,12 @@ def ask_children(
     left = Fraction(1)
     for depth, above in enumerate(groups.above[1:]):
         part = groups.spend[depth] if depth < len(groups.spend) else Fraction(0)
-        families = _families(groups, entries, ends=ends and depth == 0)
+        families = CandidateFamilies.below(groups, entries.node, entries.times, ends=ends and depth == 0)
         level = share[entries.at[families.entry]]
         spend = Shares.where(families.kind == GROUP, level * part, level * left)
         counts = replace(counts, time=counts.time - entries.early[counts.entry])
         question = _LevelQuestion(groups, entries, families, counts, above[counts.place])
-        grown = question.ask(paths, stop if depth == 0 else None, spend, cutoff(families, spend))
+        grown = question.ask(paths, stop if depth == 0 else None, spend, thresholds.cutoff(families, spend.floats()))
         kind = families.kind[grown.at]
         passed.append(question.labels(grown, spend, kind != GROUP))
         counts, entries = question.passed(grown, kind == GROUP)
@@ -402,14 +330,6 @@ def ask_children(
         if not len(entries.at):
             break
     return _concatenate(passed)
-
-
-def _families(groups: PlaceGroups, entries: _Entries, *, ends: bool) -> CandidateFamilies:
-    """The families of each entry: groups, places, and the end of sequences."""
-    many = groups.many[entries.node] * entries.times[:, None]
-    table = np.column_stack((many, np.full(len(many), int(ends))))
-    entry, kind = np.nonzero(table)
-    return CandidateFamilies(entry, kind, table[entry, kind])
 
 
 @dataclass(frozen=True, eq=False)
@@ -467,7 +387,7 @@ class _LevelQuestion:
             label="prefixes",
         )
 
-    def labels(self, grown: SurvivingNodes, spend: Shares, chosen: NDArray[np.bool_]) -> PassedLabels:
+    def labels(self, grown: SurvivingNodes, spend: Shares, chosen: Flags) -> PassedLabels:
         """The labels of the places and ends that passed."""
         nodes, at, code, noisy = (part[chosen] for part in grown)
         entry, kind = self.families.entry[at], self.families.kind[at]
@@ -479,7 +399,7 @@ class _LevelQuestion:
         label[placed] = (self.entries.early[entry] + time)[placed] * self.groups.places + place
         return PassedLabels(nodes, self.entries.at[entry], label, noisy, spend[at])
 
-    def passed(self, grown: SurvivingNodes, chosen: NDArray[np.bool_]) -> tuple[_LabelCounts, _Entries]:
+    def passed(self, grown: SurvivingNodes, chosen: Flags) -> tuple[_LabelCounts, _Entries]:
         """The counts within the groups that passed, and these groups as entries."""
         nodes, at, code, _ = (part[chosen] for part in grown)
         entry = self.families.entry[at]
@@ -516,21 +436,9 @@ def _concatenate(passed: list[PassedLabels]) -> PassedLabels:
     return PassedLabels(nodes[order], at[order], label[order], noisy[order], spend)
 
 
-# First visits of records that start with no counted prefix: their times and places are asked for separately.
-#
-# Where visits have times, a first visit is a place at a time, and few of them are frequent enough to be counted.
-# Without
+# First visits of records that start with no counted prefix: their times and places are asked for separately. Where
+# visits have times, a first visit is a place at a time, and few of them are frequent enough to be counted: without
 # these questions, the times of the few that were would pass for those of all records.
-
-#: the part of the budget for each of the two questions
-_PART = Fraction(3, 100)
-
-
-class FirstVisits(NamedTuple):
-    """How many records start at each time, and at each place, estimated from noisy answers; both have one total."""
-
-    times: Floats
-    places: Floats
 
 
 def noise_of_number(times: int, budget: Fraction) -> float:
@@ -556,25 +464,6 @@ def ask_first_visits(positions: Frontier, groups: PlaceGroups, ledger: Ledger) -
     return FirstVisits(*fitted)
 
 
-def add_first_visits(
-    first: FirstVisits, table: LabelTable, copies: Integers, coins: np.random.Generator
-) -> tuple[LabelTable, Integers]:
-    """Add the records that start with no counted prefix, one visit each, to sequences and their numbers.
-
-    Their times and places are what the tree leaves of the noisy ones, drawn independently of each other.
-    """
-    places = len(first.places)
-    missing = max(0, round(float(first.times.sum())) - int(copies.sum()))
-    time, place = (
-        np.repeat(np.arange(len(wanted)), _rounded(wanted - np.bincount(counted, copies, len(wanted)), missing))
-        for wanted, counted in ((first.times, table[:, 0] // places), (first.places, table[:, 0] % places))
-    )
-    labels, number = np.unique(coins.permutation(time) * places + place, return_counts=True)
-    added = np.full((len(labels), int(table.shape[1])), -1, table.dtype)
-    added[:, 0] = labels
-    return np.concatenate((table, added)), np.concatenate((copies, number))
-
-
 def note_added_visits(number: int, ledger: Ledger) -> None:
     """Note in the statement how many records have their first visit alone."""
     ledger.note(
@@ -582,14 +471,3 @@ def note_added_visits(number: int, ledger: Ledger) -> None:
         "independently of each other",
         number,
     )
-
-
-def _rounded(left: Floats, number: int) -> Integers:
-    """Whole numbers with this sum, in proportion to what is left: at least as much, since the tree has the rest."""
-    weight = np.maximum(0.0, left)
-    if number == 0:
-        return np.zeros(len(weight), np.int64)
-    rounded = round_together(weight * (number / weight.sum()))
-    # the sum of floats may be off by a little, and its rounding then by one
-    rounded[int(np.argmax(weight))] += number - int(rounded.sum())
-    return rounded
