@@ -1,6 +1,6 @@
 """The estimation of variable-order-markov written literally: contexts are tuples in a dict, every cell by itself.
 
-It shares nothing with `hedgerow.publishers.sequences.variable_order_markov` but the numbers of the description.
+It shares nothing with `hedgerow.kinds.sequences.methods.variable_order_markov` but the numbers of the description.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
+#: whole numbers of any size, such as codes of items
+Codes: TypeAlias = NDArray[np.integer[Any]]
 
 _KEY_BITS = 62
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Codes: TypeAlias = NDArray[np.integer[Any]]
-_KEY_BITS = 63
-_BITS = 62
+from hedgerow.numerics.arrays import Codes
+
+#: bits of a packed key, and of a word of flags
+_KEY_BITS, _BITS = 63, 62
 _PAIR = 2
+#: longer lists are compared as bytes
 _LONG = 256
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hedgerow import PureDP, Sequences
 from hedgerow.errors import GuaranteeError, ParameterError
-from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
-from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram
+from hedgerow.kinds.sequences.methods.variable_order_markov import model, plan_model, publisher
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import LengthHistogram
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import Tokens, VariableOrderMarkov, _mix
 from hedgerow.privacy import Laplace
 from hedgerow.privacy.questions import ExactAnswers
@@ -40,10 +40,10 @@ MODES = ("all items", "frequent items")
 @pytest.fixture
 def deep(monkeypatch, mode):
     """Thresholds so low that long contexts are asked about on small data; single items are asked for, or not."""
-    monkeypatch.setattr(model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
-    monkeypatch.setattr(model, "_DEEP", 0.0)
+    monkeypatch.setattr(plan_model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
+    monkeypatch.setattr(plan_model, "_DEEP", 0.0)
     for name, low in (("_OWN_ROW", 0.1), ("_OWN_OPENED", 0.2), ("_LONGER", 0.01), ("_LONGER_OPENED", 0.01)):
-        monkeypatch.setattr(publisher, name, low)
+        monkeypatch.setattr(model, name, low)
 
 
 # ---- replays
@@ -126,7 +126,7 @@ def worst(records):
 @pytest.fixture
 def few_cells(monkeypatch):
     """Single items, the start and the rest: ten cells, so that all answers can be listed."""
-    monkeypatch.setattr(publisher, "_OWN_ROW", np.inf)
+    monkeypatch.setattr(model, "_OWN_ROW", np.inf)
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_the_true_longest_is_caught():
 def test_a_start_that_is_opened_is_caught(mode):
     """What is before a start is the end of another record."""
     old = "opened = (symbol != tree.start) & plan.deep"
-    caught(publisher, "_add_first_order", old, "opened = (symbol >= 0) & plan.deep", "neighbour|another|0 was promised")
+    caught(publisher, "add_first_order", old, "opened = (symbol >= 0) & plan.deep", "neighbour|another|0 was promised")
     assert mode
 
 
@@ -343,8 +343,8 @@ def test_noise_beyond_reason_is_refused_before_anything_is_asked():
     data = sequences_over([[0]], 2)
     with pytest.raises(ParameterError, match="take a larger epsilon or a smaller longest"):
         VariableOrderMarkov().publish(data, PureDP(epsilon="1e-6", unit="sequence"), before_asking=pytest.fail)
-    assert model.items_by_noise(1, 0.001) < 20_000
-    assert model.items_by_noise(10_000, 0.001) > 2e8
+    assert plan_model.items_by_noise(1, 0.001) < 20_000
+    assert plan_model.items_by_noise(10_000, 0.001) > 2e8
 
 
 def test_the_order_of_data_does_not_matter():

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram, make_plan
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import LengthHistogram, make_plan
 
 
 def planned(number, length, symbols=100, order=4, cells=4_000_000):

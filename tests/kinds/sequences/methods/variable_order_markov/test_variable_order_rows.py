@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from variable_order_literal import REST, START, LiteralTree, _Literal, literal_counts
 
 from hedgerow import PureDP
-from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
+from hedgerow.kinds.sequences.methods.variable_order_markov import model, plan_model
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import write_sequences
-from hedgerow.kinds.sequences.methods.variable_order_markov.model import LengthHistogram, estimate_rows, make_plan
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import estimate_rows
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import LengthHistogram, make_plan
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
     Tokens,
     VariableOrderMarkov,
@@ -49,10 +50,10 @@ def deep(monkeypatch, mode):
 
 
 def lower(monkeypatch, mode):
-    monkeypatch.setattr(model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
-    monkeypatch.setattr(model, "_DEEP", 0.0)
+    monkeypatch.setattr(plan_model, "_ROOT", np.inf if mode == "frequent items" else 0.0)
+    monkeypatch.setattr(plan_model, "_DEEP", 0.0)
     for name, low in (("_OWN_ROW", 0.5), ("_OWN_OPENED", 1.0), ("_LONGER", 0.5), ("_LONGER_OPENED", 0.5)):
-        monkeypatch.setattr(publisher, name, low)
+        monkeypatch.setattr(model, name, low)
 
 
 def records(seed, number=300, items=3):
@@ -186,7 +187,7 @@ def test_rows_of_independent_items_are_those_of_the_literal_description(mode, se
     """If the rows of items show nothing but noise, they are all those of single items, estimated from all of them."""
     lists = np.random.default_rng(seed).choice(3, (300, 5), p=[0.6, 0.3, 0.1]).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publisher, "_OWN_OPENED", np.inf)
+        patch.setattr(model, "_OWN_OPENED", np.inf)
         patch.setattr(model, "show_dependence", lambda *_: False)
         patch.setattr(_Literal, "depends", lambda *_: False)
         tree = compare_with_literal(seed, 1, lists=lists, epsilon=1)

@@ -10,17 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project import VECTORS
 
-from hedgerow.kinds.sequences.methods.variable_order_markov import model, publisher
+from hedgerow.kinds.sequences.methods.variable_order_markov import plan_model, publisher
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import expected_ends, log_odds
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
     GRID,
     ContextTree,
-    LengthHistogram,
     _rake,
+    posterior_counts,
+)
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import (
+    LengthHistogram,
     bin_edges,
     choose_tokens,
     estimate_lengths,
-    posterior_counts,
     token_cost,
 )
 from hedgerow.kinds.sequences.methods.variable_order_markov.publisher import (
@@ -96,7 +98,7 @@ def test_lengths_are_not_negative_and_keep_their_sum(noisy, scale):
 @pytest.mark.parametrize("weight", [200, 300])
 def test_costs_of_tokens(weight, monkeypatch):
     """With the weight of the method, and with the smaller one that it was described with."""
-    monkeypatch.setattr(model, "_NOISE", float(weight))
+    monkeypatch.setattr(plan_model, "_NOISE", float(weight))
     case = VECTOR[f"tokens per sequence, noise {weight}"]
     lengths = LengthHistogram(np.array(case["by length"], np.float64))
     for tokens, cost in case["costs"].items():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from hedgerow.kinds.sequences.methods.variable_order_markov import draw
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import Beginnings, _deal, write_sequences
-from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree, LengthHistogram
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import LengthHistogram
 from hedgerow.privacy.samplers import coins
 from hedgerow.testing import changed
 

@@ -1,7 +1,7 @@
-"""Write sequences: walks through the context tree whose lengths are those that were estimated. No private data.
+"""Write sequences: walks through the context tree whose lengths are those that were estimated.
 
 All sequences go on in lock-step. As long as there are few distinct beginnings, each is written once, with the number of
-sequences that have it; then the sequences go on one by one.
+sequences that have it; then the sequences go on one by one. Only estimates and coins are used here.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree, LengthHistogram
-from hedgerow.numerics.arrays import Floats, Integers, number_within_groups
+from hedgerow.kinds.sequences.methods.variable_order_markov.model import ContextTree
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import LengthHistogram
+from hedgerow.numerics.arrays import Codes, Floats, Integers, number_within_groups
 from hedgerow.numerics.sampling import WeightedLabels, random_order_by_state, systematic_counts
 
+#: beginnings are few up to this number, and if there are so many sequences for each symbol that may follow one of them
+_FEW, _SEQUENCES = 1_000, 4
 #: the range of the shift of log-odds, the most steps to find it, how close they come; the least probability of an end
 _SHIFT, _STEPS, _CLOSE, _LEAST = 40.0, 100, 1e-12, 1e-6
 
@@ -24,7 +27,7 @@ class WrittenSequences(NamedTuple):
     """The list of each item, the item, and how many sequences have each list."""
 
     row: Integers
-    item: NDArray[Any]
+    item: Codes
     counts: Integers
 
 
@@ -44,6 +47,67 @@ def write_sequences(
     return _join([*(_as_written(*lists) for lists in beginnings.ended), alone])
 
 
+@dataclass(frozen=True, eq=False)
+class Beginnings:
+    """The distinct beginnings of the sequences being written, all of one length, and how many sequences have each.
+
+    `items` has a row per beginning, `many` the number of sequences with it; `ended` are the lists that ended before.
+    """
+
+    items: Codes
+    many: Integers
+    ended: tuple[tuple[Codes, Integers], ...] = ()
+
+    @classmethod
+    def of(cls, tree: ContextTree, number: int) -> Self:
+        """All sequences have the same beginning, which is empty."""
+        return cls(np.zeros((1, 0), np.min_scalar_type(tree.start)), np.array([number]))
+
+    @property
+    def number(self) -> int:
+        """The number of sequences that have not ended."""
+        return int(self.many.sum())
+
+    def are_few(self, tree: ContextTree) -> bool:
+        """Whether it is faster to go on with beginnings than with sequences."""
+        return 0 < len(self.many) <= min(_FEW, self.number // (_SEQUENCES * tree.symbols))
+
+    def rows(self, tree: ContextTree) -> Integers:
+        """The row of each beginning."""
+        start = np.full((len(self.many), 1), tree.start, self.items.dtype)
+        history = np.hstack((start, self.items)).T[::-1]
+        return tree.walk(history[: tree.depth]).astype(np.int64)
+
+    def go_on(self, row: Integers, ends: Integers, items: Floats, coins: np.random.Generator) -> Self:
+        """End so many sequences of each row, and draw an item for each of the others, by the weights of the row.
+
+        Numbers of items are systematic samples; which sequences of a row get which item, or end, is random.
+        """
+        table = np.zeros((len(row), items.shape[1] + 1), np.int64)
+        for at in np.flatnonzero(np.bincount(row)).tolist():
+            members = np.flatnonzero(row == at)
+            number = int(self.many[members].sum() - ends[at])
+            table[members] = _deal([*_round_to_total(items[at], number, coins), ends[at]], self.many[members], coins)
+        over = np.flatnonzero(table[:, -1])
+        at, item = np.nonzero(table[:, :-1])
+        longer = np.column_stack((self.items[at], item.astype(self.items.dtype)))
+        return type(self)(longer, table[at, item], (*self.ended, (self.items[over], table[over, -1])))
+
+    def spread(self) -> list[Codes]:
+        """The items of every sequence that has not ended: an array per position."""
+        return [np.repeat(column, self.many) for column in self.items.T]
+
+
+def _deal(counts: list[int], many: Integers, coins: np.random.Generator) -> Integers:
+    """Deal so many cards of each kind to players at random; `many` of them to each."""
+    left, dealt = np.array(counts, np.int64), np.empty((len(many), len(counts)), np.int64)
+    for player, hand in enumerate(many[:-1].tolist()):
+        dealt[player] = coins.multivariate_hypergeometric(left, hand, method="marginals")
+        left -= dealt[player]
+    dealt[-1] = left
+    return dealt
+
+
 def _write_one_by_one(
     tree: ContextTree,
     odds: Floats,
@@ -55,7 +119,7 @@ def _write_one_by_one(
     """Go on with all sequences that have not ended."""
     columns = beginnings.spread()
     number, narrow = beginnings.number, beginnings.items.dtype
-    steps: list[tuple[Integers, NDArray[Any]]] = [(np.arange(number), column) for column in columns]
+    steps: list[tuple[Integers, Codes]] = [(np.arange(number), column) for column in columns]
     history = [*reversed(columns), np.full(number, tree.start, narrow)][: tree.depth]
     alive, labels = np.arange(number), WeightedLabels.of_rows(items)
     for ends in ending:
@@ -113,7 +177,7 @@ def _round_to_total(values: Floats, total: int, coins: np.random.Generator) -> I
     return systematic_counts(values, total, 1 - coins.random())
 
 
-def _goes_on(row: NDArray[Any], number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
+def _goes_on(row: Codes, number: int, odds: Floats, coins: np.random.Generator) -> NDArray[np.bool_]:
     """Which sequences go on if `number` end: sequences are in the order of their rows, at random within a row."""
     if number == 0 or number >= len(row):
         return np.full(len(row), number == 0)
@@ -134,7 +198,7 @@ def _items_only(follow: Floats) -> Floats:
     return items
 
 
-def _join_steps(steps: list[tuple[Integers, NDArray[Any]]], number: int, narrow: np.dtype[Any]) -> WrittenSequences:
+def _join_steps(steps: list[tuple[Integers, Codes]], number: int, narrow: np.dtype[Any]) -> WrittenSequences:
     """Put the items of each sequence one after the other."""
     length = np.zeros(number, np.int64)
     for alive, _ in steps:
@@ -146,7 +210,7 @@ def _join_steps(steps: list[tuple[Integers, NDArray[Any]]], number: int, narrow:
     return WrittenSequences(np.repeat(np.arange(number), length), path, np.ones(number, np.int64))
 
 
-def _as_written(lists: NDArray[Any], counts: Integers) -> WrittenSequences:
+def _as_written(lists: Codes, counts: Integers) -> WrittenSequences:
     """Lists of equal length, one per row."""
     number, length = len(lists), int(lists.shape[1])
     return WrittenSequences(np.repeat(np.arange(number), length), lists.ravel(), counts)
@@ -158,67 +222,3 @@ def _join(parts: list[WrittenSequences]) -> WrittenSequences:
     first = np.cumsum([0, *map(len, counts)])
     row = np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)])
     return WrittenSequences(row, np.concatenate([part.item for part in parts]), np.concatenate(counts))
-
-
-# The distinct beginnings of sequences that are being written, and how many sequences have each. No private data.
-
-#: beginnings are few up to this number, and if there are so many sequences for each symbol that may follow one of them
-_FEW, _SEQUENCES = 1_000, 4
-
-
-@dataclass(frozen=True, eq=False)
-class Beginnings:
-    """Beginnings of equal length, a row of items each, with numbers of sequences; and lists that have ended already."""
-
-    items: NDArray[Any]
-    many: Integers
-    ended: tuple[tuple[NDArray[Any], Integers], ...] = ()
-
-    @classmethod
-    def of(cls, tree: ContextTree, number: int) -> Self:
-        """All sequences have the same beginning, which is empty."""
-        return cls(np.zeros((1, 0), np.min_scalar_type(tree.start)), np.array([number]))
-
-    @property
-    def number(self) -> int:
-        """The number of sequences that have not ended."""
-        return int(self.many.sum())
-
-    def are_few(self, tree: ContextTree) -> bool:
-        """Whether it is faster to go on with beginnings than with sequences."""
-        return 0 < len(self.many) <= min(_FEW, self.number // (_SEQUENCES * tree.symbols))
-
-    def rows(self, tree: ContextTree) -> Integers:
-        """The row of each beginning."""
-        start = np.full((len(self.many), 1), tree.start, self.items.dtype)
-        history = np.hstack((start, self.items)).T[::-1]
-        return tree.walk(history[: tree.depth]).astype(np.int64)
-
-    def go_on(self, row: Integers, ends: Integers, items: Floats, coins: np.random.Generator) -> Self:
-        """End so many sequences of each row, and draw an item for each of the others, by the weights of the row.
-
-        Numbers of items are systematic samples; which sequences of a row get which item, or end, is random.
-        """
-        table = np.zeros((len(row), items.shape[1] + 1), np.int64)
-        for at in np.flatnonzero(np.bincount(row)).tolist():
-            members = np.flatnonzero(row == at)
-            number = int(self.many[members].sum() - ends[at])
-            table[members] = _deal([*_round_to_total(items[at], number, coins), ends[at]], self.many[members], coins)
-        over = np.flatnonzero(table[:, -1])
-        at, item = np.nonzero(table[:, :-1])
-        longer = np.column_stack((self.items[at], item.astype(self.items.dtype)))
-        return type(self)(longer, table[at, item], (*self.ended, (self.items[over], table[over, -1])))
-
-    def spread(self) -> list[NDArray[Any]]:
-        """The items of every sequence that has not ended: an array per position."""
-        return [np.repeat(column, self.many) for column in self.items.T]
-
-
-def _deal(counts: list[int], many: Integers, coins: np.random.Generator) -> Integers:
-    """Deal so many cards of each kind to players at random; `many` of them to each."""
-    left, dealt = np.array(counts, np.int64), np.empty((len(many), len(counts)), np.int64)
-    for player, hand in enumerate(many[:-1].tolist()):
-        dealt[player] = coins.multivariate_hypergeometric(left, hand, method="marginals")
-        left -= dealt[player]
-    dealt[-1] = left
-    return dealt

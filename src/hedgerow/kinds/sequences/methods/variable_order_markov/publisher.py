@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +13,33 @@ from hedgerow.errors import ParameterError
 from hedgerow.kinds.sequences.data import Sequences
 from hedgerow.kinds.sequences.methods.variable_order_markov.draw import write_sequences
 from hedgerow.kinds.sequences.methods.variable_order_markov.model import (
-    SHARE,
     ContextTree,
-    Estimates,
+    add_first_order,
+    add_longer,
+    estimate_rows,
+)
+from hedgerow.kinds.sequences.methods.variable_order_markov.plan_model import (
+    SHARE,
     LengthHistogram,
     Plan,
     bin_edges,
     estimate_lengths,
-    estimate_rows,
     items_by_noise,
     make_plan,
 )
-from hedgerow.numerics.arrays import Floats, Integers, number_within_groups, take_lists
+from hedgerow.numerics.arrays import Codes, Floats, Integers, number_within_groups, take_lists
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publisher import Publisher, param, require_little_noise
 
 #: the start, one item and the rest have a row at least
 _LEAST_ROWS = 3
+#: the part of the budget for single items. Chosen among 0.15, 0.25, 0.33 and 0.5 on SUBE, BMS-WebView-1 (all and 10,000
+#: of it), Leviathan (all and 2,000 of it), Kosarak (5,000 of it) and FIFA (3,000 of it, 300 items): with 0.15 single
+#: items are less exact (top 100 of FIFA at epsilon 0.5: 60, and 71), with 0.33 runs are lost (BMS-WebView-1: 42 of 100,
+#: and 49)
+_ITEMS = Fraction(1, 4)
+#: what an opened row spends of what is left on its path: 0.3 is within the noise, 0.15 slightly worse
+_OPENED = Fraction(1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,21 +117,17 @@ class VariableOrderMarkov(Publisher[Sequences]):
         require_little_noise(noise, "items", "take a larger epsilon or a smaller longest")
 
 
-# Build a context tree: ask what follows single items, then, where it pays, what follows longer contexts.
+def ask_lengths(data: Sequences, ledger: Ledger, longest: int) -> LengthHistogram:
+    """Ask how many sequences are in each bin of lengths; longer ones count as `longest`."""
+    edges, spend = bin_edges(longest), ledger.budget * SHARE
+    number = np.searchsorted(edges, np.minimum(np.diff(data.starts), longest), "right") - 1
+    # L1 = 1: a sequence is in one bin
+    exact = np.bincount(number, data.weights, len(edges) - 1).astype(np.int64)
+    noisy = ledger.ask(exact, Laplace(l1=1), spend=spend, label="lengths")
+    return estimate_lengths(noisy.astype(np.float64), edges, 1 / float(spend))
 
-#: the part of the budget for single items. Chosen among 0.15, 0.25, 0.33 and 0.5 on SUBE, BMS-WebView-1 (all and 10,000
-#: of it), Leviathan (all and 2,000 of it), Kosarak (5,000 of it) and FIFA (3,000 of it, 300 items): with 0.15 single
-#: items are less exact (top 100 of FIFA at epsilon 0.5: 60, and 71), with 0.33 runs are lost (BMS-WebView-1: 42 of 100,
-#: and 49)
-_ITEMS = Fraction(1, 4)
-#: what an opened row spends of what is left on its path: 0.3 is within the noise, 0.15 slightly worse
-_OPENED = Fraction(1, 2)
-#: in noise scales: the count of an item that gets a row, of an item whose row is opened, the expected count of a longer
-#: context that gets a row, and of its likeliest continuation if it is opened. The first was chosen among 3, 10, 20, 40
-#: and 80 on the same data: rows of rare items are hardly more than noise, and they lose less in the common row of the
-#: rest. With 3, independent items were better on small data (Leviathan, 2,000 of it at epsilon 0.1: 8 of the top 100
-#: runs, 24 with 20; total variation of bigrams 0.73, and 0.59). The last two were not tuned
-_OWN_ROW, _OWN_OPENED, _LONGER, _LONGER_OPENED = 20.0, 400.0, 8.0, 20.0
+
+# Build a context tree: ask what follows single items, then, where it pays, what follows longer contexts.
 
 
 def explore(tokens: Tokens, ledger: Ledger, plan: Plan, coins: np.random.Generator) -> ContextTree:
@@ -136,7 +142,7 @@ def explore(tokens: Tokens, ledger: Ledger, plan: Plan, coins: np.random.Generat
     if plan.with_items:
         share, left = plan.spend * _ITEMS, plan.spend * (1 - _ITEMS)
         cells = _ask_items(tokens, paths, tree, plan, share)
-    _add_first_order(tree, plan, left)
+    add_first_order(tree, plan, left)
     while True:
         tokens = tokens.descend(tree)
         cells = _ask_followers(tokens, paths, tree, plan, cells, left)
@@ -144,7 +150,7 @@ def explore(tokens: Tokens, ledger: Ledger, plan: Plan, coins: np.random.Generat
         if not len(opened):
             break
         left = left * (1 - _OPENED)
-        _add_longer(tree, plan, opened, left, estimate_rows(tree, plan, coins))
+        add_longer(tree, plan, opened, left, estimate_rows(tree, plan, coins))
     paths.close()
     return tree
 
@@ -180,63 +186,9 @@ def _ask_followers(
     return cells.reshape(len(rows), plan.symbols)
 
 
-def _add_first_order(tree: ContextTree, plan: Plan, left: Fraction) -> None:
-    """Add rows for the start and all items; with single items, for the start, frequent items and the rest."""
-    symbol = np.arange(plan.symbols)
-    opened = (symbol != tree.start) & plan.deep
-    if plan.with_items:
-        noisy, scale = tree.noisy[0, : tree.start], plan.scale(left)
-        largest = np.argsort(-noisy, kind="stable")[: max(0, plan.rows - 2)]
-        item = np.sort(largest[noisy[largest] >= _OWN_ROW * scale])
-        symbol = np.concatenate((item, [tree.start, tree.rest]))
-        opened = np.concatenate(((noisy[item] >= _OWN_OPENED * scale) & plan.deep, [False, False]))
-    tree.add_level(np.zeros(len(symbol), np.int64), symbol, opened, np.zeros(len(symbol)))
-
-
-def _add_longer(tree: ContextTree, plan: Plan, opened: Integers, left: Fraction, estimates: Estimates) -> None:
-    """Add rows for longer contexts that are expected to be frequent enough, and for the rest of each opened row."""
-    first = tree.symbol[tree.rows(1)]
-    symbol = first[first != tree.rest]
-    expected, scale = _expected_counts(tree, opened, symbol, estimates), plan.scale(left)
-    candidates = np.flatnonzero(expected >= _LONGER * scale)
-    room = max(0, plan.rows - (len(tree) - 1) - len(opened))
-    kept = np.sort(candidates[np.argsort(-expected.flat[candidates], kind="stable")[:room]])
-    at, number = np.divmod(kept, len(symbol))
-    likeliest = estimates.follow[opened, :-1].max(axis=1)
-    count = expected.flat[kept]
-    again = (count * likeliest[at] >= _LONGER_OPENED * scale) & (symbol[number] != tree.start)
-    again &= tree.depth + 1 < plan.order
-    # the rest of every opened row belongs to it, or what it has left would be lost
-    rests = len(opened)
-    parent = np.concatenate((opened[at], opened))
-    label = np.concatenate((symbol[number], np.full(rests, tree.rest)))
-    order = np.lexsort((label, parent))
-    again, count = np.append(again, np.zeros(rests, np.bool_)), np.append(count, np.zeros(rests))
-    tree.add_level(parent[order], label[order], again[order], count[order])
-
-
-def _expected_counts(tree: ContextTree, opened: Integers, symbol: Integers, estimates: Estimates) -> Floats:
-    """The expected count of each longer context: a symbol, a column each, before the context of each opened row.
-
-    It is the count of that symbol times the probability of each further symbol after those before it.
-    """
-    context = [part[:, None] for part in tree.contexts(opened, tree.depth)]
-    history = [symbol[None, :]]
-    expected = estimates.totals[tree.child[0, symbol]] * np.ones((len(opened), 1))
-    for following in context:
-        expected = expected * estimates.follow[tree.walk(reversed(history)), following]
-        history.append(following)
-    return expected
-
-
-# Tokens: the positions of a sequence that are counted, and the context of each.
-#
-# A sequence of `n` items has `n + 1` tokens: every item and the end, each with what comes before it. If these are more
-# than `most`, exactly `most` of them are counted, spread over the whole sequence.
-#
-# Which tokens are counted is a public function of the sequence and of its number among equal sequences. No coins are
-# used, and no other record matters: removing one of several equal sequences removes exactly the tokens of the last
-# copy.
+# Tokens: the positions of a sequence that are counted, and the context of each. Which tokens are counted is a public
+# function of the sequence and of its number among equal sequences. No coins are used, and no other record matters:
+# removing one of several equal sequences removes exactly the tokens of the last copy.
 
 Words: TypeAlias = NDArray[np.uint64]
 #: the finalizer of SplitMix64, and the golden ratio in 64 bits
@@ -253,14 +205,17 @@ _FEW = 16
 class Tokens:
     """Tokens of all sequences, each in a row of a context tree.
 
+    A sequence of `n` items has `n + 1` tokens: every item and the end, each with what comes before it. Of a sequence
+    that has more than `most`, exactly `most` are counted, spread over the whole of it.
+
     `symbols` are the items of all sequences, with a separator before, between and after them: the separator is the end
     of one sequence and the start of the next. Token `i` is at `at[i]`: the symbol after it is its own, those up to it
     are its history. `weights` is None if every token counts once. The first `depth` symbols of the history were used to
     find `row`.
     """
 
-    symbols: NDArray[Any]
-    at: NDArray[Any]
+    symbols: Codes
+    at: Codes
     weights: Integers | None
     row: NDArray[np.int32]
     depth: int = 0
@@ -302,7 +257,7 @@ class Tokens:
         return np.bincount(cell, self.weights, rows * symbols).astype(np.int64)
 
 
-def _with_separators(starts: Integers, items: NDArray[Any], size: int) -> NDArray[Any]:
+def _with_separators(starts: Integers, items: Codes, size: int) -> Codes:
     """Put a separator, the code `size`, before each list, and after the last."""
     symbols = np.full(len(items) + len(starts), size, np.min_scalar_type(size))
     inner = np.ones(len(symbols), np.bool_)
@@ -334,7 +289,7 @@ def kept_positions(tokens: Integers, offset: Floats, most: int) -> Integers:
     return np.minimum(tokens[:, None] - 1, np.floor(steps).astype(np.int64))
 
 
-def content_hashes(starts: Integers, items: NDArray[Any]) -> Words:
+def content_hashes(starts: Integers, items: Codes) -> Words:
     """Hash each list by its length and its items, in order."""
     length = np.diff(starts)
     order = np.argsort(-length, kind="stable")
@@ -375,16 +330,3 @@ def _mix_one_by_one(word: int, codes: list[int]) -> int:
         word = (word ^ (word >> 27)) * second & _WORD
         word ^= word >> 31
     return word
-
-
-# How many sequences have each length: a noisy histogram, smoothed where it is hardly more than noise.
-
-
-def ask_lengths(data: Sequences, ledger: Ledger, longest: int) -> LengthHistogram:
-    """Ask how many sequences are in each bin of lengths; longer ones count as `longest`."""
-    edges, spend = bin_edges(longest), ledger.budget * SHARE
-    number = np.searchsorted(edges, np.minimum(np.diff(data.starts), longest), "right") - 1
-    # L1 = 1: a sequence is in one bin
-    exact = np.bincount(number, data.weights, len(edges) - 1).astype(np.int64)
-    noisy = ledger.ask(exact, Laplace(l1=1), spend=spend, label="lengths")
-    return estimate_lengths(noisy.astype(np.float64), edges, 1 / float(spend))
