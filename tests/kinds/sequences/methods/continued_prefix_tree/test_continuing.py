@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from hedgerow import Domain, Sequences
 from hedgerow.frontiers import TransitionType
 from hedgerow.kinds.sequences.methods.continued_prefix_tree import model
-from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import calibrate, continue_sequences
+from hedgerow.kinds.sequences.methods.continued_prefix_tree.draw import RejectionSampler, calibrate, continue_sequences
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     KeyIndex,
     PairSet,
-    RejectionSampler,
     Transitions,
     TransitionTypeCounts,
 )

@@ -151,7 +151,7 @@ def test_the_whole_budget_can_be_lost():
 @pytest.mark.parametrize("branch", ["off", "again"])
 def test_the_exact_loss_on_one_item(monkeypatch, branch):
     """Everything that can be published is enumerated, with weights in whole records rather than in thousandths."""
-    for module in (items_model, publisher, items_model, items_model):
+    for module in (items_model, publisher):
         monkeypatch.setattr(module, "UNIT", 1)
     with forced(branch) as method:
         assert 0.05 < worst(method, sets_of([[0], [0]], 1), unit="record", low=-1, high=2) <= 1 + 1e-9
@@ -160,7 +160,7 @@ def test_the_exact_loss_on_one_item(monkeypatch, branch):
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["off", "pairs"])
 def test_the_exact_loss_on_two_items(monkeypatch, branch):
-    for module in (items_model, publisher, items_model, items_model):
+    for module in (items_model, publisher):
         monkeypatch.setattr(module, "UNIT", 1)
     high = 3 if branch == "off" else 2
     with forced(branch) as method:

@@ -13,8 +13,7 @@ from pairwise_model import head_parts, law, records_of, some_model, transitions
 from project import VECTORS
 
 from hedgerow import PureDP
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model
-from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import deal
+from hedgerow.kinds.sets.methods.pairwise_marginals.draw import _Tokens, deal
 from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import (
     Population,
     Proposals,
@@ -49,7 +48,7 @@ def keeps_tokens(seed=1):
     draw = np.random.default_rng(seed)
     sizes = draw.integers(1, 9, 300)
     owner, item = np.repeat(np.arange(300), sizes), draw.integers(0, 12, sizes.sum())
-    tokens = items_model._Tokens(owner, item, np.cumsum(sizes) - sizes, sizes)
+    tokens = _Tokens(owner, item, np.cumsum(sizes) - sizes, sizes)
     before = np.bincount(item, minlength=12)
     surplus = tokens.find_surplus(np.arange(len(item)))
     assert len(surplus) > 50

@@ -12,7 +12,7 @@ from test_pairwise_vectors import test_exact_vectors as exact_vectors
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
 from hedgerow.frontiers import LocalFrontier
-from hedgerow.kinds.sets.methods.pairwise_marginals import items_model, pairs_model, publisher
+from hedgerow.kinds.sets.methods.pairwise_marginals import draw, items_model, pairs_model, publisher
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import SizeHistogram
 from hedgerow.testing import changed, check_replay, mutant, sets_of
 
@@ -239,7 +239,7 @@ def test_a_population_counted_with_other_weights_is_caught():
 def test_partners_drawn_with_repetition_are_caught():
     with (
         changed(
-            items_model._Tokens,
+            draw._Tokens,
             "exchange",
             "sample_distinct(min(len(surplus), others), others, coins)",
             "coins.integers(0, others, len(surplus))",

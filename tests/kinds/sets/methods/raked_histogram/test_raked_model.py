@@ -87,7 +87,7 @@ def test_from_eleven_items_on_the_model_has_half_of_the_budget_or_all_of_it(item
 @pytest.mark.parametrize(("path", "high"), [("itemsets", 1), ("model", 2)])
 def test_the_exact_loss_with_a_model(monkeypatch, path, high):
     """On one item, everything that can be published is enumerated, with weights in whole records."""
-    for module in (items_model, items_model, items_model, pairwise):
+    for module in (items_model, pairwise):
         monkeypatch.setattr(module, "UNIT", 1)
     monkeypatch.setattr(publisher, "_FEW_ITEMS", 0)
     monkeypatch.setattr(publisher, "_ENOUGH", ENOUGH[path])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from hedgerow.kinds.sequences.labels import Labels
 from hedgerow.kinds.sequences.methods.continued_prefix_tree.model import (
     ORDERS,
-    STOP,
     Marginals,
     PairSet,
     TimeAnswers,
@@ -29,8 +29,26 @@ from hedgerow.kinds.sequences.methods.prefix_tree.model import LabelTable, Noisy
 from hedgerow.numerics.arrays import Flags, Floats, Integers, concatenate_ranges, number_within_groups
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.rounding import on_grid
-from hedgerow.numerics.sampling import WeightedLabels
+from hedgerow.numerics.sampling import WeightedLabels, choose_systematically
 from hedgerow.numerics.shrinkage import shrink_table
+
+#: where a sequence ends
+STOP = -1
+#: fewer sequences are too few to calibrate on
+_LEAST = 100
+#: sequences per trial, trials, and the pseudo-count of each place
+_TRIAL, _SWEEPS, _FEW = 30_000, 4, 10.0
+#: how often a place is drawn before a distribution is given up, and how often uniformly, before all that remain are
+#: enumerated
+_DRAWS, _EVEN = 6, 4
+#: standard deviations of the noise by which ends must differ from their expectation, and the least probability of one
+_SURE, _LEAST_CHANCE = 2.0, 1e-9
+#: how often a journey that continues with a visit of the tree is redrawn
+_TRIALS = 6
+#: trials to calibrate inner times, journeys per trial, and the pseudo-count of each time
+_TIME_SWEEPS, _TRIAL_SIZE, _FEW_TIMES = 4, 30_000, 10.0
+#: smoothing that keeps every time possible, as a part of the mean
+_LITTLE = 1e-3
 
 
 def generate_continued(
@@ -88,12 +106,7 @@ def _residual_marginals(tree: NoisyTree, counts: Floats, marginals: Marginals) -
     return np.maximum(places, 0.0), visits, starts
 
 
-# Continue sequences where a prefix tree ends; only noisy answers and public facts are used here.
-
-#: fewer sequences are too few to calibrate on
-_LEAST = 100
-#: sequences per trial, trials, and the pseudo-count of each place
-_TRIAL, _SWEEPS, _FEW = 30_000, 4, 10.0
+# Continue sequences where the tree ends, first a sample of them to calibrate the transitions.
 
 
 def calibrate(
@@ -148,7 +161,7 @@ def continue_sequences(
     they are a fraction `part` of all that are continued. If visits have times, the continuation is a place alone: its
     time depends on how many visits there will be.
     """
-    first = transitions.draw_first(missing, coins)
+    first = draw_first(transitions, missing, coins)
     missing = len(first)
     whole = tree.prefixes(longest)
     table = np.vstack((whole[node], np.full((missing, longest), -1, whole.dtype)))
@@ -160,29 +173,141 @@ def continue_sequences(
     for items in range(1, longest):
         row = np.flatnonzero(size == items)
         free = expanded[row] < 0
-        free[free] = transitions.draw_ends(contexts[:, row[free]], items, part, coins)
+        free[free] = draw_ends(transitions, contexts[:, row[free]], items, part, coins)
         row = row[~free]
         if not len(row):
             continue
-        label = transitions.draw_next(contexts[:, row], items, expanded[row], coins)
+        label = draw_next(transitions, contexts[:, row], items, expanded[row], coins)
         row, label = row[label != STOP], label[label != STOP]
         table[row, items], size[row], expanded[row] = label, items + 1, -1
         contexts[:, row] = transitions.extended(contexts[:, row], label)
     return table
 
 
-# Assign times to the visits of journeys whose places are drawn; only noisy answers and public facts are used here.
-#
-# The duration of a journey depends on its number of visits, so times are drawn after places: first the times of the
-# last
-# visits, by the noisy answers about durations, then those in between.
+def draw_first(transitions: Transitions, many: int, coins: np.random.Generator) -> Integers:
+    """Draw the first label of sequences that start with a label below the threshold."""
+    root = np.zeros(many, np.int64)
+    sampler = RejectionSampler(transitions.places, many, coins)
+    sampler.rejects.append(partial(transitions.children.contains, root))
+    sampler.draw(transitions.place_weights, root)
+    _draw_any_other(transitions, sampler)
+    label = transitions.start_weights.sample(root, coins) * transitions.places + sampler.drawn
+    return label[sampler.drawn < transitions.places]
 
-#: how often a journey that continues with a visit of the tree is redrawn
-_TRIALS = 6
-#: trials to calibrate inner times, journeys per trial, and the pseudo-count of each time
-_TIME_SWEEPS, _TRIAL_SIZE, _FEW_TIMES = 4, 30_000, 10.0
-#: smoothing that keeps every time possible, as a part of the mean
-_LITTLE = 1e-3
+
+def draw_ends(
+    transitions: Transitions, contexts: Integers, items: int, part: float, coins: np.random.Generator
+) -> Flags:
+    """Draw which of the sequences of `items` items end; they are a fraction `part` of all such sequences.
+
+    The probability depends on the last places. The total is the residual number of ends, if that differs
+    significantly from the expectation.
+    """
+    chance = np.full(contexts.shape[1], transitions.end_rate)
+    for keys, order in zip(contexts, transitions.orders, strict=True):
+        state = order.contexts.find(keys)
+        chance[state >= 0] = order.ends[state[state >= 0]]
+    expected, counted = float(chance.sum()), part * float(transitions.residual_ends[items - 1])
+    if len(chance) and abs(counted - expected) > _SURE * part * transitions.deviation:
+        chance = np.maximum(chance, _LEAST_CHANCE)
+        chance = np.minimum(1.0, chance * (counted / chance.sum()))
+    return choose_systematically(chance, coins)
+
+
+def draw_next(
+    transitions: Transitions, contexts: Integers, items: int, node: Integers, coins: np.random.Generator
+) -> Integers:
+    """Draw the next place of sequences of `items` items; -1 if no place is left.
+
+    Back-off: a place below the threshold in a long context is drawn from a shorter one, without the places that
+    passed in the long one. `node` is a node whose children were asked for, or -1.
+    """
+    sampler = RejectionSampler(transitions.places, len(node), coins)
+    sampler.rejects.append(partial(transitions.children.contains, np.where(node < 0, -1, node + 1)))
+    for keys, order in reversed(list(zip(contexts, transitions.orders, strict=True))):
+        if order is transitions.orders[0]:
+            _draw_stay_or_return(transitions, contexts, items, sampler)
+        state = np.full(len(node), -1)
+        state[sampler.open] = order.contexts.find(keys[sampler.open])
+        sampler.draw(order.labels, state)
+        sampler.rejects.append(partial(order.known.contains, state))
+    sampler.draw(transitions.place_weights, np.zeros(len(node), np.int64))
+    _draw_any_other(transitions, sampler)
+    return np.where(sampler.drawn == transitions.places, STOP, sampler.drawn)
+
+
+def _draw_any_other(transitions: Transitions, sampler: RejectionSampler) -> None:
+    """Draw any place that is not a child of the node that passed; if there is none, no place.
+
+    First by the weights of places, then uniformly, finally by enumeration.
+    """
+    if not len(sampler.open):
+        return
+    del sampler.rejects[1:]
+    everywhere, nowhere = np.arange(transitions.places), np.zeros(len(sampler.drawn), np.int64)
+    sampler.draw(transitions.place_weights, nowhere)
+    even = WeightedLabels.of(0 * everywhere, everywhere, np.ones(transitions.places), 1)
+    for _ in range(_EVEN):
+        sampler.draw(even, nowhere)
+    for row in sampler.open.tolist():
+        same = np.full(transitions.places, row)
+        free = everywhere[~sampler.rejects[0](label=everywhere, rows=same)]
+        if len(free):
+            sampler.drawn[row] = sampler.coins.choice(free)
+
+
+def _draw_stay_or_return(transitions: Transitions, contexts: Integers, items: int, sampler: RejectionSampler) -> None:
+    """Stay, or return to the previous place, as often as the transition types say."""
+    before = np.where(contexts[1] >= 0, contexts[1] // transitions.places, -1)
+    ways = np.stack((contexts[0], before))
+    sampler.draw(transitions.type_weights, np.full(len(before), items - 1), ways)
+    sampler.rejects.append(partial(_among, ways))
+
+
+def _among(ways: Integers, label: Integers, rows: Integers) -> Flags:
+    return np.any(ways[:, rows] == label, axis=0)
+
+
+class RejectionSampler:
+    """Draws one place per sequence, from one distribution after the other; `places` means none yet."""
+
+    def __init__(self, places: int, many: int, coins: np.random.Generator) -> None:
+        self.places = places
+        self.drawn = np.full(many, places)
+        self.rejects: list[Callable[..., Flags]] = []
+        self.coins = coins
+
+    @property
+    def open(self) -> Integers:
+        """The sequences that have no place yet."""
+        return np.flatnonzero(self.drawn == self.places)
+
+    def draw(self, labels: WeightedLabels, state: Integers, ways: Integers | None = None) -> None:
+        """Draw for the sequences that have no place yet, until the place is not rejected; a few times.
+
+        A label is a place, or a row of `ways`, which has the place for each sequence; the label `places` means that the
+        place is drawn from a later distribution.
+        """
+        open_ = self.open
+        open_ = open_[state[open_] >= 0]
+        for _ in range(_DRAWS):
+            if not len(open_):
+                return
+            label = labels.sample(state[open_], self.coins)
+            if ways is not None:
+                way = np.minimum(label, len(ways) - 1)
+                label = np.where(label < self.places, ways[way, open_], label)
+            bad = np.zeros(len(label), np.bool_)
+            for rejects in self.rejects:
+                bad |= rejects(label=label, rows=open_)
+            self.drawn[open_[~bad]] = label[~bad]
+            # only rejected places are redrawn from this distribution
+            open_ = open_[bad]
+
+
+# Assign times to the visits of journeys whose places are drawn. The duration of a journey depends on its number of
+# visits, so times are drawn after places: first the times of the last visits, by the noisy answers about durations,
+# then those in between.
 
 
 class Journeys(NamedTuple):

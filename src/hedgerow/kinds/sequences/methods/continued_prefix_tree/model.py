@@ -1,4 +1,4 @@
-"""Transitions with back-off, estimated from all nodes of a prefix tree together.
+"""Marginal counts beside a prefix tree, transitions from all its nodes together, and times of journeys.
 
 The next place after a node whose children did not reach the threshold is drawn from all nodes with the same last
 places; with back-off to fewer last places, then to transition types (stay, return), and finally to all places. Only
@@ -8,9 +8,7 @@ noisy answers and public facts are used here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,19 +19,43 @@ from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_margins
 from hedgerow.numerics.rounding import on_count_grid
-from hedgerow.numerics.sampling import WeightedLabels, choose_systematically
+from hedgerow.numerics.sampling import WeightedLabels
 from hedgerow.numerics.shrinkage import differs_from_model, shrink_table
 from hedgerow.numerics.visit_classes import duration_classes
 
 #: the next place depends on at most this many last places
 ORDERS = 3
-#: where a sequence ends
-STOP = -1
+#: the weight that keeps every place and time possible
 _LITTLE = 1e-9
-#: uniform draws before all remaining places are enumerated
-_EVEN = 4
 #: standard deviations of the noise that a difference must exceed to count as significant
-_SURE = 2.0
+_DIFFERENT = 4.0
+
+
+class Marginals(NamedTuple):
+    """Noisy marginals: the number of sequences and its variance, counts of places, transition types, times."""
+
+    number: int
+    variance: float
+    places: Integers
+    transition_types: TransitionTypeCounts
+    times: TimeAnswers
+
+    def missing(self, tree: NoisyTree, copies: Integers) -> int:
+        """How many sequences start with a label that did not reach the threshold."""
+        return max(0, round(self.total(tree)) - int(copies.sum()))
+
+    def total(self, tree: NoisyTree) -> float:
+        """The estimated number of sequences, from the noisy number and from the counts of first items.
+
+        The latter lack first items below the threshold and include spurious ones. If the two differ significantly, the
+        noisy number is taken; else their mean, weighted by precision (inverse variance).
+        """
+        first = tree.level == 1
+        by_items = float(np.maximum(tree.noisy[first], 0.0).sum())
+        variance = float((1 / tree.weight[first]).sum())
+        if not first.any() or abs(self.number - by_items) > _DIFFERENT * math.sqrt(self.variance + variance):
+            return self.number
+        return (self.number * variance + by_items * self.variance) / (self.variance + variance)
 
 
 class TransitionTypeCounts(NamedTuple):
@@ -44,6 +66,43 @@ class TransitionTypeCounts(NamedTuple):
 
     counts: Integers
     deviation: float
+
+
+class TimeAnswers(NamedTuple):
+    """Noisy answers about times, and the scale of the noise of each.
+
+    `visits` are visits by time, `starts` records by the time of their first visit. `durations` are
+    the records of two visits and more by the class of their number of visits, the block of the time
+    of the first (`block`), and the class of the time from the first to the last.
+    """
+
+    visits: Floats
+    visit_scale: float
+    starts: Floats
+    start_scale: float
+    durations: Floats
+    duration_scale: float
+    block: Integers
+
+    @classmethod
+    def none(cls, times: int) -> TimeAnswers:
+        """No questions were asked: all times are equally likely."""
+        nothing, one = np.zeros(times), np.zeros(times, np.int64)
+        return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
+
+    def starts_significant(self, total: float) -> bool:
+        """Whether the answer differs significantly from 0 and from a uniform distribution of `total` records."""
+        zero = np.zeros_like(self.starts)
+        uniform = zero + max(0.0, total) / len(self.starts)
+        return all(differs_from_model(self.starts, model, self.start_scale) for model in (zero, uniform))
+
+    @property
+    def durations_significant(self) -> bool:
+        """Whether the answer about durations differs significantly from 0."""
+        return differs_from_model(self.durations, np.zeros_like(self.durations), self.duration_scale)
+
+
+# Transitions: what follows the last few places of a sequence.
 
 
 class _ContextOrder(NamedTuple):
@@ -129,81 +188,6 @@ class Transitions:
         longer = np.where(contexts[:-1] >= 0, contexts[:-1] * self.places + place, -1)
         return np.vstack((place, longer))
 
-    def draw_first(self, many: int, coins: np.random.Generator) -> Integers:
-        """Draw the first label of sequences that start with a label below the threshold."""
-        root = np.zeros(many, np.int64)
-        sampler = RejectionSampler(self.places, many, coins)
-        sampler.rejects.append(partial(self.children.contains, root))
-        sampler.draw(self.place_weights, root)
-        self._draw_any_other(sampler)
-        label = self.start_weights.sample(root, coins) * self.places + sampler.drawn
-        return label[sampler.drawn < self.places]
-
-    def draw_ends(self, contexts: Integers, items: int, part: float, coins: np.random.Generator) -> Flags:
-        """Draw which of the sequences of `items` items end; they are a fraction `part` of all such sequences.
-
-        The probability depends on the last places. The total is the residual number of ends, if that differs
-        significantly from the expectation.
-        """
-        chance = np.full(contexts.shape[1], self.end_rate)
-        for keys, order in zip(contexts, self.orders, strict=True):
-            state = order.contexts.find(keys)
-            chance[state >= 0] = order.ends[state[state >= 0]]
-        expected, counted = float(chance.sum()), part * float(self.residual_ends[items - 1])
-        if len(chance) and abs(counted - expected) > _SURE * part * self.deviation:
-            chance = np.maximum(chance, _LITTLE)
-            chance = np.minimum(1.0, chance * (counted / chance.sum()))
-        return choose_systematically(chance, coins)
-
-    def draw_next(self, contexts: Integers, items: int, node: Integers, coins: np.random.Generator) -> Integers:
-        """Draw the next place of sequences of `items` items; -1 if no place is left.
-
-        Back-off: a place below the threshold in a long context is drawn from a shorter one, without the places that
-        passed in the long one. `node` is a node whose children were asked for, or -1.
-        """
-        sampler = RejectionSampler(self.places, len(node), coins)
-        sampler.rejects.append(partial(self.children.contains, np.where(node < 0, -1, node + 1)))
-        for keys, order in reversed(list(zip(contexts, self.orders, strict=True))):
-            if order is self.orders[0]:
-                self._draw_stay_or_return(contexts, items, sampler)
-            state = np.full(len(node), -1)
-            state[sampler.open] = order.contexts.find(keys[sampler.open])
-            sampler.draw(order.labels, state)
-            sampler.rejects.append(partial(order.known.contains, state))
-        sampler.draw(self.place_weights, np.zeros(len(node), np.int64))
-        self._draw_any_other(sampler)
-        return np.where(sampler.drawn == self.places, STOP, sampler.drawn)
-
-    def _draw_any_other(self, sampler: RejectionSampler) -> None:
-        """Draw any place that is not a child of the node that passed; if there is none, no place.
-
-        First by the weights of places, then uniformly, finally by enumeration.
-        """
-        if not len(sampler.open):
-            return
-        del sampler.rejects[1:]
-        everywhere, nowhere = np.arange(self.places), np.zeros(len(sampler.drawn), np.int64)
-        sampler.draw(self.place_weights, nowhere)
-        even = WeightedLabels.of(0 * everywhere, everywhere, np.ones(self.places), 1)
-        for _ in range(_EVEN):
-            sampler.draw(even, nowhere)
-        for row in sampler.open.tolist():
-            same = np.full(self.places, row)
-            free = everywhere[~sampler.rejects[0](label=everywhere, rows=same)]
-            if len(free):
-                sampler.drawn[row] = sampler.coins.choice(free)
-
-    def _draw_stay_or_return(self, contexts: Integers, items: int, sampler: RejectionSampler) -> None:
-        """Stay, or return to the previous place, as often as the transition types say."""
-        before = np.where(contexts[1] >= 0, contexts[1] // self.places, -1)
-        ways = np.stack((contexts[0], before))
-        sampler.draw(self.type_weights, np.full(len(before), items - 1), ways)
-        sampler.rejects.append(partial(_among, ways))
-
-
-def _among(ways: Integers, label: Integers, rows: Integers) -> Flags:
-    return np.any(ways[:, rows] == label, axis=0)
-
 
 def _contexts(tree: NoisyTree, places: int) -> list[Integers]:
     """The last one, two, ... places of each node as keys; -1 if it has fewer."""
@@ -267,52 +251,7 @@ def _transition_type_weights(rest: Floats, places: int) -> WeightedLabels:
     return WeightedLabels.of(state, np.tile([0, 1, places], len(rest)), weight.ravel(), len(rest))
 
 
-# Rejection sampling of places: a place that must not follow is redrawn, a few times.
-
-#: how often a place is drawn before this distribution is given up
-_TRIALS = 6
-
-
-class RejectionSampler:
-    """Draws one place per sequence, from one distribution after the other; `places` means none yet."""
-
-    def __init__(self, places: int, many: int, coins: np.random.Generator) -> None:
-        self.places = places
-        self.drawn = np.full(many, places)
-        self.rejects: list[Callable[..., Flags]] = []
-        self.coins = coins
-
-    @property
-    def open(self) -> Integers:
-        """The sequences that have no place yet."""
-        return np.flatnonzero(self.drawn == self.places)
-
-    def draw(self, labels: WeightedLabels, state: Integers, ways: Integers | None = None) -> None:
-        """Draw for the sequences that have no place yet, until the place is not rejected; a few times.
-
-        A label is a place, or a row of `ways`, which has the place for each sequence; the label `places` means that the
-        place is drawn from a later distribution.
-        """
-        open_ = self.open
-        open_ = open_[state[open_] >= 0]
-        for _ in range(_TRIALS):
-            if not len(open_):
-                return
-            label = labels.sample(state[open_], self.coins)
-            if ways is not None:
-                way = np.minimum(label, len(ways) - 1)
-                label = np.where(label < self.places, ways[way, open_], label)
-            bad = np.zeros(len(label), np.bool_)
-            for rejects in self.rejects:
-                bad |= rejects(label=label, rows=open_)
-            self.drawn[open_[~bad]] = label[~bad]
-            # only rejected places are redrawn from this distribution
-            open_ = open_[bad]
-
-
-# Estimates of first and last times of journeys from noisy answers, and public classes of durations and sizes.
-#
-# Only noisy answers and public facts are used here.
+# First and last times of journeys: public classes of sizes and durations, and estimates from noisy answers.
 
 #: the largest number of visits in each class of sizes but the last
 _SIZES = (2, 4, 8)
@@ -321,40 +260,6 @@ _LITTLE_TIME = 1e-3
 _TINY = np.finfo(np.float64).tiny
 #: rounds of iterative proportional fitting
 _ROUNDS = 20
-
-
-class TimeAnswers(NamedTuple):
-    """Noisy answers about times, and the scale of the noise of each.
-
-    `visits` are visits by time, `starts` records by the time of their first visit. `durations` are
-    the records of two visits and more by the class of their number of visits, the block of the time
-    of the first (`block`), and the class of the time from the first to the last.
-    """
-
-    visits: Floats
-    visit_scale: float
-    starts: Floats
-    start_scale: float
-    durations: Floats
-    duration_scale: float
-    block: Integers
-
-    @classmethod
-    def none(cls, times: int) -> TimeAnswers:
-        """No questions were asked: all times are equally likely."""
-        nothing, one = np.zeros(times), np.zeros(times, np.int64)
-        return cls(nothing, 0.0, nothing, 0.0, np.zeros((0, 0, 0)), 0.0, one)
-
-    def starts_significant(self, total: float) -> bool:
-        """Whether the answer differs significantly from 0 and from a uniform distribution of `total` records."""
-        zero = np.zeros_like(self.starts)
-        uniform = zero + max(0.0, total) / len(self.starts)
-        return all(differs_from_model(self.starts, model, self.start_scale) for model in (zero, uniform))
-
-    @property
-    def durations_significant(self) -> bool:
-        """Whether the answer about durations differs significantly from 0."""
-        return differs_from_model(self.durations, np.zeros_like(self.durations), self.duration_scale)
 
 
 def size_class(visits: Integers, height: int) -> Integers:
@@ -466,39 +371,6 @@ def _shrunk_durations(times: TimeAnswers) -> Floats:
     model = blocks[:, :, None] * classes[:, None, :] / np.maximum(total, _TINY)[:, None, None]
     smooth = shrink_table(noisy, model, times.duration_scale)
     return smooth + _LITTLE_TIME * (smooth.mean(axis=(1, 2), keepdims=True) + 1)
-
-
-# Marginal counts in addition to the tree: the number of sequences, places, transition types and times.
-
-#: standard deviations of the noise that a difference must exceed to count as significant
-_DIFFERENT = 4.0
-
-
-class Marginals(NamedTuple):
-    """Noisy marginals: the number of sequences and its variance, counts of places, transition types, times."""
-
-    number: int
-    variance: float
-    places: Integers
-    transition_types: TransitionTypeCounts
-    times: TimeAnswers
-
-    def missing(self, tree: NoisyTree, copies: Integers) -> int:
-        """How many sequences start with a label that did not reach the threshold."""
-        return max(0, round(self.total(tree)) - int(copies.sum()))
-
-    def total(self, tree: NoisyTree) -> float:
-        """The estimated number of sequences, from the noisy number and from the counts of first items.
-
-        The latter lack first items below the threshold and include spurious ones. If the two differ significantly, the
-        noisy number is taken; else their mean, weighted by precision (inverse variance).
-        """
-        first = tree.level == 1
-        by_items = float(np.maximum(tree.noisy[first], 0.0).sum())
-        variance = float((1 / tree.weight[first]).sum())
-        if not first.any() or abs(self.number - by_items) > _DIFFERENT * math.sqrt(self.variance + variance):
-            return self.number
-        return (self.number * variance + by_items * self.variance) / (self.variance + variance)
 
 
 # Look up keys in a sorted list, and pairs of an owner and a label in a set.

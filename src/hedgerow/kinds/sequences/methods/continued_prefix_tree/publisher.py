@@ -39,6 +39,12 @@ from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 _GROUP_SHARE = 0.5
 #: standard deviations of the noise that a place must reach, and empty children expected to pass per node
 _THRESHOLDS = Thresholds(place=5.0, false_nodes=0.5)
+#: the parts of the budget for the number of sequences, for transition types, and for each question about times
+_NUMBER, _TRANSITION_TYPES, _PART = Fraction(1, 100), Fraction(3, 100), Fraction(3, 100)
+#: the least and the largest part for places, in hundredths, and how it depends on the expected depth
+_PLACES, _SHALLOW = (9, 50), 300.0
+#: the expected count of a cell of the table of durations, in scales of its noise
+_CELL = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +108,7 @@ class ContinuedPrefixTree(Publisher[LabelledRecords]):
 
     def run(self, data: LabelledRecords, ledger: Ledger) -> Dataset:
         """Count marginals, build the noisy prefix tree, make its counts consistent, and continue its sequences."""
-        scale = max(1 / float(NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget)
+        scale = max(1 / float(_NUMBER), _THRESHOLDS.place * self.height) / float(ledger.budget)
         require_little_noise(SCALES * scale * self.height, "items", "take a larger epsilon, or a smaller height")
         groups = place_groups(data.domain, data.labels, self.groups, _GROUP_SHARE)
         positions = data.positions(self.height)
@@ -124,17 +130,12 @@ class ContinuedPrefixTree(Publisher[LabelledRecords]):
 
 # Marginal counts in addition to the tree: the number of sequences, places, transition types and times.
 
-#: the parts of the budget for the number of sequences, and for transition types
-NUMBER, _TRANSITION_TYPES = Fraction(1, 100), Fraction(3, 100)
-#: the least and the largest part for places, in hundredths, and how it depends on the expected depth
-_SINGLE, _SHALLOW = (9, 50), 300.0
-
 
 def ask_marginals(positions: Frontier, groups: PlaceGroups, height: int, ledger: Ledger) -> Marginals:
     """Ask for the number of sequences, transition types, the counts of places, and times if there are any."""
     symbol = NextSymbol(groups.labels.size)
     firsts = positions.first().count(symbol)
-    share = ledger.budget * NUMBER
+    share = ledger.budget * _NUMBER
     # a sequence counts once
     exact = np.array([firsts.counts.sum()])
     number = ledger.ask(exact, Laplace(l1=1), spend=share, label="number of records")
@@ -172,16 +173,11 @@ def part_for_places(strength: float, places: int, height: int) -> Fraction:
     noisy number of sequences times epsilon.
     """
     deep = max(1.0, strength / (places * height))
-    least, most = _SINGLE
+    least, most = _PLACES
     return Fraction(min(most, max(least, round(_SHALLOW / deep))), 100)
 
 
 # Ask for the times of visits, the first times of journeys, and their durations.
-
-#: the part of the budget for each of the three questions
-_PART = Fraction(3, 100)
-#: the expected count of a cell of the table of durations, in scales of its noise
-_CELL = 6
 
 
 def ask_times(positions: Frontier, groups: PlaceGroups, number: int, height: int, ledger: Ledger) -> TimeAnswers:

@@ -284,7 +284,7 @@ class Thresholds(NamedTuple):
     group: float = 4.0
 
     def cutoff(self, families: CandidateFamilies, spend: Floats) -> Integers:
-        """The least count that passes, by what each family spends; the number of sequences that end has no threshold."""
+        """The least count that passes, by what a family spends; the number of sequences that end has no threshold."""
         scales = math.sqrt(2) * np.where(families.kind == GROUP, self.group, self.place)
         if self.false_nodes > 0:
             # an empty one reaches t with probability a**t / (1 + a): at most `false_nodes` per family in expectation

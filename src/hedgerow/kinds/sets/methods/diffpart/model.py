@@ -1,6 +1,6 @@
-"""The sub-partitions of each partition, and how they are numbered.
+"""Partitions as hierarchy cuts, the sub-partitions of each, and the counts of these made consistent.
 
-Everything here is public or depends on noisy answers only; there is neither a data set nor a ledger.
+Everything here is public or depends on noisy answers only.
 """
 
 from __future__ import annotations

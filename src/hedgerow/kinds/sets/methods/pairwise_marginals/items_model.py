@@ -1,7 +1,6 @@
-"""The weights with which a record counts for its items and pairs, so that no record counts for too much.
+"""What is estimated about sizes and single items, and the weights with which a record counts for them.
 
-A record of many items gives each of them a fraction, rather than 1 to some of them: no item is favoured. Weights are
-whole numbers, so that exact answers do not depend on the order in which they are added up.
+Only noisy answers and public numbers are used here.
 """
 
 from __future__ import annotations
@@ -11,13 +10,108 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgerow.numerics.arrays import Floats, Integers, concatenate_ranges, sort_distinct
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import isotonic_regression, project_to_simplex
 from hedgerow.numerics.rounding import on_count_grid, on_grid
-from hedgerow.numerics.sampling import draw_systematically, sample_distinct
 from hedgerow.numerics.shrinkage import fit_prior
 
-#: the weight of 1, as a whole number
+# Sizes: the estimated number of records of each size, from noisy counts in bins.
+
+#: up to this size every bin is one size; larger bins grow by a quarter
+_SINGLE, _GROWTH = 20, 1.25
+#: expected number of empty bins that pass for the largest size; with none of it, noise on empty bins makes records of
+#: a hundred items
+_SPURIOUS = 0.2
+
+
+def upper_edges(longest: int) -> Integers:
+    """The largest size of each bin, up to `longest`.
+
+    Examples
+    --------
+    >>> upper_edges(40)[18:].tolist()
+    [19, 20, 25, 31, 38, 40]
+    """
+    edges = list(range(1, min(_SINGLE, longest) + 1))
+    while edges[-1] < longest:
+        edges.append(min(longest, max(edges[-1] + 1, math.floor(_GROWTH * edges[-1]))))
+    return np.array(edges, np.int64)
+
+
+def size_bins(edges: Integers) -> Integers:
+    """The bin of each size 0, 1, ... `edges[-1]`; larger records count as the last size."""
+    return np.searchsorted(edges, np.arange(int(edges[-1]) + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SizeHistogram:
+    """How many records there are, and how many of each size: `by_size[k]` of `k` items, real numbers.
+
+    `edges` are the upper edges of the bins up to the largest size.
+    """
+
+    records: int
+    edges: Integers
+    bins: Floats
+    by_size: Floats
+
+    @classmethod
+    def estimate(cls, noisy: Integers, edges: Integers, spend: float) -> SizeHistogram:
+        """Make the noisy counts of bins consistent: no negative ones, no noise beyond the largest size.
+
+        Examples
+        --------
+        >>> SizeHistogram.estimate(np.array([6, -3, 2, 4]), upper_edges(4), spend=1000.0).by_size.tolist()
+        [0.0, 5.0, 0.0, 1.0, 3.0]
+        """
+        records = max(1, int(noisy.sum()))
+        counts = noisy.astype(np.float64)
+        threshold = max(1.0, math.log(len(counts) / _SPURIOUS) / spend)
+        top = int(np.flatnonzero(counts >= threshold).max(initial=0))
+        counts[top] += max(0.0, float(counts[top + 1 :].sum()))
+        counts, edges = counts[: top + 1], edges[: top + 1]
+        width = np.diff(edges, prepend=0)
+        wide = width > 1
+        if np.any(wide):
+            # a density that does not rise: negated, one that does not fall
+            density, weight = counts[wide] / width[wide], width[wide] ** 2.0
+            counts[wide] = -isotonic_regression(-density[None], weight[None])[0] * width[wide]
+        bins = on_count_grid(project_to_simplex(counts[None], np.array([float(records)]))[0])
+        return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(on_count_grid(bins / width), width))))
+
+    def split(self, cuts: tuple[int, ...]) -> list[SizeHistogram]:
+        """The same in bands of sizes, each without the others; a cut is the upper edge of a bin."""
+        size = np.arange(len(self.by_size))
+        parts: list[SizeHistogram] = []
+        for low, high in zip((0, *cuts), (*cuts, int(self.edges[-1])), strict=True):
+            bins = np.where((self.edges > low) & (self.edges <= high), self.bins, 0.0)
+            by_size = np.where((size > low) & (size <= high), self.by_size, 0.0)
+            parts.append(SizeHistogram(self.records, self.edges, bins, by_size))
+        return parts
+
+    def representatives(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return a size, a number of records and a weight for each bin that has records.
+
+        The size is the mean of the bin. The weight is such that the total weight of all items is that of the sizes.
+        """
+        size = np.arange(len(self.by_size))
+        number = size_bins(self.edges)
+        kept = self.bins > 0
+        mean = np.bincount(number[1:], size[1:]) / np.diff(self.edges, prepend=0)
+        total = np.bincount(number[1:], (self.by_size * size * weights[: len(size)])[1:])
+        return mean[kept], self.bins[kept], total[kept] / (self.bins[kept] * mean[kept])
+
+    def whole_sizes(self, records: int) -> Integers:
+        """List the sizes of so many records, ascending, in these proportions."""
+        running = np.rint(np.cumsum(self.by_size * (records / self.records))).astype(np.int64)
+        running[-1] = records  # as it is, but for rounding errors
+        return np.repeat(np.arange(len(running)), np.diff(running, prepend=0))
+
+
+# Weights of items and pairs: no record counts for too much. A record of many items gives each of them a fraction,
+# rather than 1 to some of them: no item is favoured.
+
+#: the weight of 1, as a whole number: exact answers do not depend on the order in which weights are added up
 UNIT = 1_000
 
 
@@ -46,6 +140,40 @@ def weigh_by_pairs(most: int, items: int) -> Integers:
     """
     size = np.arange(items + 1)
     return UNIT * most // np.maximum(size * (size - 1) // 2, most)
+
+
+def share_by_pairs(most: int, items: int) -> Floats:
+    """The same, where 1 is the weight of a pair in full."""
+    return weigh_by_pairs(most, items) / UNIT
+
+
+# How many items of a record count in full: few add bias for long records, many add noise.
+
+#: the numbers of items to choose from
+_CANDIDATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+#: relative bias that is expected of an item whose weight is hidden; of 0.25, 0.5, 0.75, 1, 2 and 4, chosen on
+#: groceries, bms-webview-2 and kosarak-subset
+_BIAS = 0.75
+#: the frequency of items whose error is minimised; of 0.005 and 0.02, chosen on the same data
+ATTENTION = 0.005
+
+
+def choose_item_bound(by_size: Floats, spend: float, largest: int) -> int:
+    """Choose the number of items that a record may count for, by expected bias and noise.
+
+    Examples
+    --------
+    >>> by_size = np.array([0.0, 2000, 1500, 1200, 1000, 800, 600, 400, 300, 200, 100])
+    >>> [choose_item_bound(by_size, spend, 10) for spend in (0.04, 0.2, 0.4, 0.8)]
+    [1, 3, 5, 6]
+    """
+    size = np.arange(len(by_size))
+    records, tokens = float(by_size.sum()), float(by_size @ size)
+    costs: dict[int, float] = {}
+    for most in (candidate for candidate in _CANDIDATES if candidate <= largest):
+        seen = float(by_size @ np.minimum(size, most)) / tokens
+        costs[most] = _BIAS * (1 - seen) * ATTENTION * records + math.sqrt(2) * most / (spend * seen)
+    return min(costs, key=costs.__getitem__)
 
 
 # Bands of sizes whose items are counted apart: long records often differ in kind from short ones.
@@ -149,128 +277,7 @@ def _choose_cuts(by_size: Floats) -> tuple[int, ...]:
     return tuple(cuts)
 
 
-# How many items of a record count in full: few add bias for long records, many add noise.
-
-_CANDIDATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-#: relative bias that is expected of an item whose weight is hidden; of 0.25, 0.5, 0.75, 1, 2 and 4, chosen on
-#: groceries, bms-webview-2 and kosarak-subset
-_BIAS = 0.75
-#: the frequency of items whose error is minimised; of 0.005 and 0.02, chosen on the same data
-ATTENTION = 0.005
-
-
-def choose_item_bound(by_size: Floats, spend: float, largest: int) -> int:
-    """Choose the number of items that a record may count for, by expected bias and noise.
-
-    Examples
-    --------
-    >>> by_size = np.array([0.0, 2000, 1500, 1200, 1000, 800, 600, 400, 300, 200, 100])
-    >>> [choose_item_bound(by_size, spend, 10) for spend in (0.04, 0.2, 0.4, 0.8)]
-    [1, 3, 5, 6]
-    """
-    size = np.arange(len(by_size))
-    records, tokens = float(by_size.sum()), float(by_size @ size)
-    costs: dict[int, float] = {}
-    for most in (candidate for candidate in _CANDIDATES if candidate <= largest):
-        seen = float(by_size @ np.minimum(size, most)) / tokens
-        costs[most] = _BIAS * (1 - seen) * ATTENTION * records + math.sqrt(2) * most / (spend * seen)
-    return min(costs, key=costs.__getitem__)
-
-
-# The estimated number of records of each size, from noisy counts in bins.
-
-#: up to this size every bin is one size; larger bins grow by a quarter
-_SINGLE, _GROWTH = 20, 1.25
-#: expected number of empty bins that pass for the largest size; with none of it, noise on empty bins makes records of
-#: a hundred items
-_SPURIOUS = 0.2
-
-
-def upper_edges(longest: int) -> Integers:
-    """The largest size of each bin, up to `longest`.
-
-    Examples
-    --------
-    >>> upper_edges(40)[18:].tolist()
-    [19, 20, 25, 31, 38, 40]
-    """
-    edges = list(range(1, min(_SINGLE, longest) + 1))
-    while edges[-1] < longest:
-        edges.append(min(longest, max(edges[-1] + 1, math.floor(_GROWTH * edges[-1]))))
-    return np.array(edges, np.int64)
-
-
-def size_bins(edges: Integers) -> Integers:
-    """The bin of each size 0, 1, ... `edges[-1]`; larger records count as the last size."""
-    return np.searchsorted(edges, np.arange(int(edges[-1]) + 1))
-
-
-@dataclass(frozen=True, eq=False)
-class SizeHistogram:
-    """How many records there are, and how many of each size: `by_size[k]` of `k` items, real numbers.
-
-    `edges` are the upper edges of the bins up to the largest size.
-    """
-
-    records: int
-    edges: Integers
-    bins: Floats
-    by_size: Floats
-
-    @classmethod
-    def estimate(cls, noisy: Integers, edges: Integers, spend: float) -> SizeHistogram:
-        """Make the noisy counts of bins consistent: no negative ones, no noise beyond the largest size.
-
-        Examples
-        --------
-        >>> SizeHistogram.estimate(np.array([6, -3, 2, 4]), upper_edges(4), spend=1000.0).by_size.tolist()
-        [0.0, 5.0, 0.0, 1.0, 3.0]
-        """
-        records = max(1, int(noisy.sum()))
-        counts = noisy.astype(np.float64)
-        threshold = max(1.0, math.log(len(counts) / _SPURIOUS) / spend)
-        top = int(np.flatnonzero(counts >= threshold).max(initial=0))
-        counts[top] += max(0.0, float(counts[top + 1 :].sum()))
-        counts, edges = counts[: top + 1], edges[: top + 1]
-        width = np.diff(edges, prepend=0)
-        wide = width > 1
-        if np.any(wide):
-            # a density that does not rise: negated, one that does not fall
-            density, weight = counts[wide] / width[wide], width[wide] ** 2.0
-            counts[wide] = -isotonic_regression(-density[None], weight[None])[0] * width[wide]
-        bins = on_count_grid(project_to_simplex(counts[None], np.array([float(records)]))[0])
-        return cls(records, edges, bins, np.concatenate((np.zeros(1), np.repeat(on_count_grid(bins / width), width))))
-
-    def split(self, cuts: tuple[int, ...]) -> list[SizeHistogram]:
-        """The same in bands of sizes, each without the others; a cut is the upper edge of a bin."""
-        size = np.arange(len(self.by_size))
-        parts: list[SizeHistogram] = []
-        for low, high in zip((0, *cuts), (*cuts, int(self.edges[-1])), strict=True):
-            bins = np.where((self.edges > low) & (self.edges <= high), self.bins, 0.0)
-            by_size = np.where((size > low) & (size <= high), self.by_size, 0.0)
-            parts.append(SizeHistogram(self.records, self.edges, bins, by_size))
-        return parts
-
-    def representatives(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return a size, a number of records and a weight for each bin that has records.
-
-        The size is the mean of the bin. The weight is such that the total weight of all items is that of the sizes.
-        """
-        size = np.arange(len(self.by_size))
-        number = size_bins(self.edges)
-        kept = self.bins > 0
-        mean = np.bincount(number[1:], size[1:]) / np.diff(self.edges, prepend=0)
-        total = np.bincount(number[1:], (self.by_size * size * weights[: len(size)])[1:])
-        return mean[kept], self.bins[kept], total[kept] / (self.bins[kept] * mean[kept])
-
-    def whole_sizes(self, records: int) -> Integers:
-        """List the sizes of so many records, ascending, in these proportions."""
-        running = np.rint(np.cumsum(self.by_size * (records / self.records))).astype(np.int64)
-        running[-1] = records  # as it is, but for rounding errors
-        return np.repeat(np.arange(len(running)), np.diff(running, prepend=0))
-
-
-# What is known about single items after their noisy weights: estimates that agree with the sizes of records.
+# Items: estimates from their noisy weights that agree with the sizes of records.
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,10 +301,6 @@ class ItemEstimates:
     weights: Floats
     odds: Floats
     expected: Floats
-
-    def deal(self, sizes: Integers, coins: np.random.Generator) -> tuple[Integers, Integers]:
-        """Deal items to records of these sizes, which ascend: the record and the item of each token."""
-        return deal_by_band(self.expected, sizes, self.bands.starts(sizes), coins)
 
     @classmethod
     def fit(cls, bands: SizeBands, noisy: list[Integers], spends: list[float], sizes: SizeHistogram) -> ItemEstimates:
@@ -328,12 +331,15 @@ class ItemEstimates:
 
 # Shrink noisy item weights by empirical Bayes: posterior means under a prior estimated from the same answers.
 
+#: points of the grid of weights, and rounds of expectation maximization
 _GRID_POINTS, _ROUNDS = 120, 60
 #: the finest value of the grid, in scales of the noise, and how far it goes beyond the largest answer
 _FINEST, _BEYOND = 1 / 50, 1.02
+#: what keeps every point of the grid possible, per item
 _LEAST_MASS = 1e-9
 #: scales of the noise from which on, and after which, an answer is taken as it is
 _KEEP_FROM, _KEEP_WITHIN = 6.0, 6.0
+#: rounds in which the total is adjusted, and how close it comes
 _TOTAL_ROUNDS, _TOLERANCE = 20, 1e-6
 _LEAST_WEIGHT, _LEAST_VARIANCE = 1e-6, 1e-9
 
@@ -408,7 +414,8 @@ def _combine(answers: Floats, rates: Floats) -> tuple[Floats, float]:
 
 # Items that are independent given the size of the record: each has odds of its own, and each size a factor.
 
-_NEWTON_ROUNDS, _NEWTON_TOLERANCE, _STEP = 100, 1e-6, 5.0
+#: rounds of fitting, how close totals come, and the largest factor of odds in one round
+_FIT_ROUNDS, _CLOSE, _LARGEST_STEP = 100, 1e-6, 5.0
 
 
 def fit_independent_items(targets: Floats, sizes: Floats, records: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -439,99 +446,15 @@ def fit_independent_items(targets: Floats, sizes: Floats, records: Floats, weigh
     odds, factors = targets / targets.sum(), sizes.copy()
     chances = np.ones((len(sizes), items))
     partial = np.flatnonzero(sizes < items)  # a record of all items has every item
-    for _ in range(_NEWTON_ROUNDS):
+    for _ in range(_FIT_ROUNDS):
         ratio = factors[partial, None] * odds
         absent = (1 / (1 + ratio)).sum(axis=1)
         factors[partial] *= sizes[partial] * absent / ((items - absent) * (items - sizes[partial]))
         ratio = factors[partial, None] * odds
         chances[partial] = ratio / (1 + ratio)
         step = targets / ((records * weights) @ chances)
-        if np.all(np.abs(1 / step - 1) < _NEWTON_TOLERANCE):
+        if np.all(np.abs(1 / step - 1) < _CLOSE):
             break
-        odds *= np.clip(step, 1 / _STEP, _STEP)
+        odds *= np.clip(step, 1 / _LARGEST_STEP, _LARGEST_STEP)
         odds /= odds.sum()
     return odds, records @ chances
-
-
-# Deal items to records like cards: every item as often as expected, and no record gets an item twice.
-
-_EXCHANGES, _REPLACEMENTS = 30, 20
-
-
-def deal(expected: Floats, sizes: Integers, coins: np.random.Generator) -> tuple[Integers, Integers]:
-    """Deal items to records of these sizes, in proportion to the expected number of records with each item.
-
-    Returns
-    -------
-    The record and the item of each token. A token that could not be dealt is missing.
-
-    Examples
-    --------
-    >>> from hedgerow.privacy.samplers import coins
-    >>> row, item = deal(np.array([3.0, 2, 1]), np.array([2, 1, 3]), coins((5, 0)))
-    >>> row.tolist(), item.tolist()
-    ([0, 0, 1, 2, 2, 2], [1, 0, 0, 1, 2, 0])
-    """
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    drawn = draw_systematically(expected, len(owner), coins.random()) if len(owner) else owner
-    item = coins.permutation(drawn)
-    tokens = _Tokens(owner, item, np.cumsum(sizes) - sizes, sizes)
-    surplus = tokens.find_surplus(np.arange(len(owner)))
-    for _ in range(_EXCHANGES):
-        if len(surplus) == 0:
-            break
-        surplus = tokens.exchange(surplus, coins)
-    covered = np.flatnonzero(expected > 0)
-    for _ in range(_REPLACEMENTS):
-        if len(surplus) == 0:
-            break
-        item[surplus] = coins.choice(covered, len(surplus))
-        surplus = tokens.find_surplus_near(surplus)
-    return np.delete(owner, surplus), np.delete(item, surplus)
-
-
-def deal_by_band(
-    expected: Floats, sizes: Integers, starts: list[int], coins: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """Deal within each band of records, with a row of expected numbers per band; `starts` are those of the bands."""
-    ends = [*starts[1:], len(sizes)]
-    rows: list[Integers] = []
-    items: list[Integers] = []
-    for each, start, end in zip(expected, starts, ends, strict=True):
-        row, item = deal(each, sizes[start:end], coins)
-        rows.append(row + start)
-        items.append(item)
-    return np.concatenate(rows), np.concatenate(items)
-
-
-class _Tokens:
-    """The tokens of all records, one record after the other; `item` is changed in place."""
-
-    def __init__(self, owner: Integers, item: Integers, starts: Integers, sizes: Integers) -> None:
-        self.owner, self.item, self.starts, self.sizes = owner, item, starts, sizes
-
-    def exchange(self, surplus: Integers, coins: np.random.Generator) -> Integers:
-        """Permute the surplus tokens with as many others among themselves, and return which are surplus then.
-
-        Partners are distinct: with one partner for two, a token would be lost.
-        """
-        others = len(self.item) - len(surplus)
-        drawn = sample_distinct(min(len(surplus), others), others, coins)
-        # the r-th token that is not surplus
-        partners = drawn + np.searchsorted(surplus - np.arange(len(surplus)), drawn, "right")
-        moved = np.concatenate((surplus, partners))
-        self.item[moved] = self.item[coins.permutation(moved)]
-        return self.find_surplus_near(moved)
-
-    def find_surplus_near(self, changed: Integers) -> Integers:
-        """Find the surplus tokens of the records whose tokens were changed."""
-        records = sort_distinct(self.owner[changed])
-        tokens, _ = concatenate_ranges(self.starts[records], self.starts[records] + self.sizes[records])
-        return self.find_surplus(tokens)
-
-    def find_surplus(self, tokens: Integers) -> Integers:
-        """Find the tokens whose item occurs before in the same record, ascending; whole records are given."""
-        keys = self.owner[tokens] * (int(self.item.max(initial=0)) + 1) + self.item[tokens]
-        order = np.argsort(keys, kind="stable")
-        repeated = np.flatnonzero(keys[order][1:] == keys[order][:-1]) + 1
-        return np.sort(tokens[order[repeated]])

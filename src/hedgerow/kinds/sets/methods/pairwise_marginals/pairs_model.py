@@ -2,7 +2,7 @@ r"""The model of the items of a record given its size: a weight per item, and an
 
 A set of size $k$ with the items $A$ of the head, $s$ of them, has a probability proportional to
 $\prod_{i \in A} w_i \cdot \exp(\varphi(s) \sum_{i < j \in A} \theta_{ij}) \cdot W^{k - s} / (k - s)!$, where $W$ is the
-weight of all other items together (the *tail*).
+weight of all other items together (the *tail*). Only noisy answers, public numbers and coins are used here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import ItemEstimates, share_by_pairs
 from hedgerow.numerics.arrays import Flags, Floats, Integers, number_within_groups, weigh_co_occurrences
 from hedgerow.numerics.rounding import on_count_grid, on_grid
 from hedgerow.numerics.sampling import WeightedLabels
@@ -63,10 +64,10 @@ class PairModel:
 
 
 # Which pairs to count: the frequent items (the *head*) to pair, how many pairs per record, and whether it is worth it.
-#
-# Everything here is computed from noisy answers and coins: the pairs of a population of records whose items are
-# independent given their sizes show how frequent pairs are expected to be.
+# The pairs of a population of records whose items are independent given their sizes show how frequent pairs are
+# expected to be.
 
+#: the largest head, the other sizes of it to choose from, and the numbers of pairs of a record to choose from
 _MOST_HEAD = 1_024
 _HEADS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 724)
 _BOUNDS = (1, 2, 3, 4, 6, 8, 10, 15, 21, 28, 36, 45, 66, 91, 120, 190)
@@ -178,9 +179,8 @@ def _expected_pairs(row: Integers, ranks: Integers, head: int, scale: float, sam
     return later[order], counts[order] / scale
 
 
-# Fit weights and interactions so that a population, weighted as the data was, has the noisy answers.
-#
-# Stochastic approximation: move the records, count them, change the parameters, resample the records accordingly.
+# Fit weights and interactions so that a population, weighted as the data was, has the noisy answers. Stochastic
+# approximation: move the records, count them, change the parameters, resample the records accordingly.
 
 #: rounds in which records move twice, the first round in which interactions change, rounds between new proposals
 _DOUBLE_MOVES, _FIRST_PAIRS, _NEW_PROPOSALS = 5, 7, 4
@@ -191,6 +191,8 @@ _MEMORY = 0.6
 #: bounds of the estimated variance of interactions; of one interaction, of 6 and 9, chosen on groceries, bms-webview-2
 #: and kosarak-subset
 _VARIANCES, _LARGEST = (0.01, 4.0), 6.0
+#: the weight below which an item's ratio to its target says little: standard deviations of the noise, and records
+_LEAST_NOISE, _LEAST_RECORDS = 0.05, 0.5
 #: the variance of an interaction that is far above the noise
 _OBVIOUS_VARIANCE = 9.0
 
@@ -218,6 +220,21 @@ class PairTargets:
     pairs: Floats
     by_count: Floats
     noise: float
+
+    @classmethod
+    def of(
+        cls, items: ItemEstimates, pairs: Floats, selection: PairSelection, scale: float, spend: float
+    ) -> PairTargets:
+        """Take what a population of `scale` times the records should have; `spend` is the budget of `pairs`."""
+        item_noise = math.sqrt(2) * scale * np.array(items.bands.bounds) / items.spends[0]
+        return cls(
+            items=scale * items.weights[:, selection.head],
+            by_size=items.bands.shares(items.weights.shape[1]),
+            least=(_LEAST_NOISE * item_noise + _LEAST_RECORDS)[:, None],
+            pairs=scale * pairs,
+            by_count=share_by_pairs(selection.bound, len(selection.head)),
+            noise=math.sqrt(2) * scale * selection.bound / spend,
+        )
 
 
 def fit_pairs(
@@ -311,9 +328,8 @@ class PairFit:
             self._population.classes[at] = part.take(resample_by_size(part.sizes, gain, coins))
 
 
-# A population of synthetic records: the size of each, and which items of the head it has.
-#
-# Records of similar size are in one array, a row per record: the items of the head in any order, then padding.
+# A population of synthetic records: the size of each, and which items of the head it has. Records of similar size are
+# in one array, a row per record: the items of the head in any order, then padding.
 
 
 @dataclass(eq=False)

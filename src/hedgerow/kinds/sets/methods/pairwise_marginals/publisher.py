@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from hedgerow.data import Domain
 from hedgerow.kinds.sets.data import Sets
+from hedgerow.kinds.sets.methods.pairwise_marginals.draw import draw_from_items, draw_from_model
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
     UNIT,
     ItemEstimates,
     SizeBands,
     SizeHistogram,
-    deal_by_band,
     size_bins,
     upper_edges,
     weigh_by_pairs,
@@ -25,9 +23,7 @@ from hedgerow.kinds.sets.methods.pairwise_marginals.pairs_model import (
     PairSelection,
     PairTargets,
     Population,
-    Proposals,
     fit_pairs,
-    move_all,
     select_pairs,
 )
 from hedgerow.numerics.arrays import Floats, Integers
@@ -39,8 +35,6 @@ from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 _SHARES, _SHARES_WITHOUT_PAIRS = (1, 4, 5), (1, 9)
 #: the model is fitted with so many records
 _FITTED = 100_000
-#: the weight below which an item's ratio to its target says little: standard deviations of the noise, and records
-_LEAST_NOISE, _LEAST_RECORDS = 0.05, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +112,10 @@ class PairwiseMarginals(Publisher[Sets]):
         records = min(sizes.records, self.most)
         items = self._ask_items(data, shares[1], sizes)
         if self.pairs == "off":
-            return draw_from_items(items, sizes.whole_sizes(records), data.domain, coins)
+            row, item = draw_from_items(items, sizes.whole_sizes(records), coins)
+            return Sets.from_columns(row=row, item=item, domain=data.domain)
         sampled = sizes.whole_sizes(min(records, _FITTED))
-        row, item = items.deal(sampled, coins)
+        row, item = draw_from_items(items, sampled, coins)
         selection = select_pairs(
             items.weights.sum(axis=0),
             row,
@@ -131,15 +126,15 @@ class PairwiseMarginals(Publisher[Sets]):
         )
         if selection is None or not selection.pays:
             items = self._ask_items_again(data, shares[2], sizes, items)
-            return draw_from_items(items, sizes.whole_sizes(records), data.domain, coins)
+            row, item = draw_from_items(items, sizes.whole_sizes(records), coins)
+            return Sets.from_columns(row=row, item=item, domain=data.domain)
         pairs = self._ask_pairs(data, shares[2], selection)
-        targets = _targets(items, pairs, selection, len(sampled) / sizes.records, float(shares[2].budget))
+        targets = PairTargets.of(items, pairs, selection, len(sampled) / sizes.records, float(shares[2].budget))
         population = Population.from_tokens(sampled, row, selection.ranks(item), len(selection.head), items.bands.cuts)
         models = PairModel.by_band(items.odds, selection.head)
         fit_pairs(population, models, targets, self.steps, coins)
-        return draw_from_model(
-            population, models, selection.head, items, records=records, domain=data.domain, coins=coins
-        )
+        row, item = draw_from_model(population, models, selection.head, items, records, coins)
+        return Sets.from_columns(row=row, item=item, domain=data.domain)
 
     def _largest_size(self, data: Sets) -> int:
         return min(self.longest, data.domain.size("item"))
@@ -182,56 +177,3 @@ class PairwiseMarginals(Publisher[Sets]):
 def _weigh_items(data: Sets, bands: SizeBands) -> Integers:
     """The weight of every item over the records of each band, a row per band."""
     return np.array([data.weigh_items(weights) for weights in bands.weigh(data.domain.size("item"))])
-
-
-def _targets(items: ItemEstimates, pairs: Floats, selection: PairSelection, scale: float, spend: float) -> PairTargets:
-    """What a population of `scale` times the records should have."""
-    item_noise = math.sqrt(2) * scale * np.array(items.bands.bounds) / items.spends[0]
-    return PairTargets(
-        items=scale * items.weights[:, selection.head],
-        by_size=items.bands.shares(items.weights.shape[1]),
-        least=(_LEAST_NOISE * item_noise + _LEAST_RECORDS)[:, None],
-        pairs=scale * pairs,
-        by_count=weigh_by_pairs(selection.bound, len(selection.head)) / UNIT,
-        noise=math.sqrt(2) * scale * selection.bound / spend,
-    )
-
-
-# Draw the records that are published: from items alone, or from the fitted model of pairs.
-
-#: moves of every record after the fitted ones were repeated
-_LAST_MOVES = 3
-
-
-def draw_from_items(items: ItemEstimates, sizes: Integers, domain: Domain, coins: np.random.Generator) -> Sets:
-    """Deal items to records of these sizes, as often as expected."""
-    row, item = items.deal(sizes, coins)
-    return Sets.from_columns(row=row, item=item, domain=domain)
-
-
-def draw_from_model(
-    population: Population,
-    models: list[PairModel],
-    head: Integers,
-    items: ItemEstimates,
-    *,
-    records: int,
-    domain: Domain,
-    coins: np.random.Generator,
-) -> Sets:
-    """Repeat the fitted population until there are so many records, and deal the items of the tail to it."""
-    if records > len(population):
-        population = population.repeated(records)
-        proposals = [Proposals.from_model(model) for model in models]
-        for _ in range(_LAST_MOVES):
-            move_all(population, models, proposals, coins)
-    counts = population.counts
-    tail = np.delete(np.arange(len(items.expected[0])), head)
-    # an item that could not be dealt may be missing from the head of a record: the tail cannot always make up for it
-    others = np.minimum(population.sizes - counts, len(tail))
-    row, at = deal_by_band(items.expected[:, tail], others, items.bands.starts(population.sizes), coins)
-    return Sets.from_columns(
-        row=np.concatenate((np.repeat(np.arange(len(counts)), counts), row)),
-        item=np.concatenate((head[population.members], tail[at])),
-        domain=domain,
-    )
