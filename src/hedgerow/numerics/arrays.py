@@ -1,4 +1,4 @@
-"""Small functions on arrays: grouping, distinct values, concatenated ranges, numbering within groups, pairs."""
+"""Types of arrays, and small functions on them: grouping, distinct values, ranges, co-occurrences, ragged lists."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 #: whole numbers of any size, such as codes of items
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
+#: keys of more bits do not fit in one word
 _KEY_BITS = 62
 
 
@@ -78,7 +79,7 @@ def concatenate_ranges(start: Integers, end: Integers) -> tuple[Integers, Intege
     return index_ranges(start, length), np.repeat(np.arange(len(start)), length)
 
 
-def number_within_groups(groups: Integers) -> Integers:
+def number_within_groups(groups: Codes) -> Integers:
     """Number the elements of each group from 0; equal groups are adjacent.
 
     Examples
@@ -137,12 +138,6 @@ def weigh_co_occurrences(members: NDArray[Any], sizes: Integers, weights: NDArra
     return table[np.triu_indices(symbols, 1)]
 
 
-def _starts(groups: Integers) -> NDArray[np.bool_]:
-    new = np.ones(len(groups), np.bool_)
-    new[1:] = groups[1:] != groups[:-1]
-    return new
-
-
 # Ragged arrays: lists of different lengths as one array of values and one of list starts.
 
 
@@ -177,6 +172,13 @@ def cut_lists(starts: Integers, values: NDArray[Any], longest: int) -> tuple[Int
 def read_only(column: NDArray[Any]) -> NDArray[Any]:
     """Return the column if it is read-only, else a copy, which the caller cannot change."""
     return column.copy() if column.flags.writeable else column
+
+
+def _starts(groups: Codes) -> Flags:
+    """Mark where each run of equal numbers starts."""
+    new = np.ones(len(groups), np.bool_)
+    new[1:] = groups[1:] != groups[:-1]
+    return new
 
 
 def _starts_of(lengths: Integers) -> Integers:

@@ -1,4 +1,4 @@
-"""Round fitted numbers to a coarse grid, so that no draw depends on the last bits of a sum.
+"""Round fitted numbers to a coarse grid, so that no draw depends on their last bits; and to whole numbers together.
 
 Processors add the terms of a product of matrices in different orders, and compute exponentials and logarithms with
 errors in the last bit: a fit is the same on all of them up to about $10^{-12}$. That is harmless for a number that is
@@ -51,9 +51,6 @@ def on_count_grid(values: Any) -> Floats:
     (True, [2.5, 3.0, 0.0])
     """
     return np.ldexp(np.rint(np.ldexp(np.asarray(values, np.float64), _FRACTION)), -_FRACTION)
-
-
-# Round values so that their cumulative sums are preserved.
 
 
 def round_together(values: Floats) -> Integers:

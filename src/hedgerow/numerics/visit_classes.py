@@ -1,4 +1,4 @@
-"""Classes of time differences: fine for short ones, coarse for long ones."""
+"""Records of timed visits: classes of the time between two visits, and types of steps from one to the next."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import numpy as np
 
 from hedgerow.numerics.arrays import Integers
 
+#: types of steps from one visit to the next, in the order of precedence
+STAY, BACK, SEEN, NEW = range(4)
+#: steps are numbered from 0; the last number stands for all further steps
+STEP_POSITIONS = 4
 #: where classes of durations begin, in hours of a day; and additional ones if there are more than 24 times
 _DAY, _BOUNDS, _SHORT = 24, (1, 2, 3, 5, 7, 9, 11, 13, 16), (1, 2, 3, 5)
 
@@ -22,13 +26,3 @@ def duration_classes(times: int) -> Integers:
     bounds |= {*_SHORT} if times > _DAY else set()
     kept = sorted(bound for bound in bounds if bound < max(2, times))
     return np.searchsorted(kept, np.arange(times), side="right")
-
-
-# Rules for records of timed visits: symbol `time * places + place`, in the order of time.
-#
-# Each rule is a function of one row's own list, and of public numbers and tables.
-
-#: types of steps from one visit to the next, in the order of precedence
-STAY, BACK, SEEN, NEW = range(4)
-#: steps are numbered from 0; the last number stands for all further steps
-STEP_POSITIONS = 4

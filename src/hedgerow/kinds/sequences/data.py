@@ -14,7 +14,7 @@ from hedgerow.data.record_encoding import require_columns
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier
 from hedgerow.kinds.sequences.labels import Labels
-from hedgerow.numerics.arrays import Integers, list_starts, read_only
+from hedgerow.numerics.arrays import Codes, Integers, list_starts, read_only
 
 
 class LabelledRecords(Protocol):
@@ -62,7 +62,7 @@ class Sequences(Lists):
         cls,
         *,
         row: Integers,
-        item: Integers,
+        item: Codes,
         domain: Domain,
         persons: Integers | None = None,
         counts: Integers | None = None,

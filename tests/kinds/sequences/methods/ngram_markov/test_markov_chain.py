@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from hedgerow import Domain, PureDP, Sequences
 from hedgerow.frontiers import NextSymbol
 from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration
+from hedgerow.kinds.sequences.methods.ngram_markov.draw import _sample, sample_sequences
 from hedgerow.kinds.sequences.methods.ngram_markov.model import (
     MarkovChain,
     _first_order,
-    _sample,
     balanced_chain,
     chain_states,
     correct_lengths,
     forward_chain,
-    sample_sequences,
     sequence_count,
 )
 from hedgerow.numerics.projections import project_to_simplex

@@ -12,10 +12,10 @@ from pairwise_cases import BRANCHES, UNIT, banded, forced
 
 from hedgerow import GuaranteeError, PairwiseMarginals, PureDP
 from hedgerow.kinds.sets.methods.pairwise_marginals import items_model
+from hedgerow.kinds.sets.methods.pairwise_marginals.draw import deal_by_band
 from hedgerow.kinds.sets.methods.pairwise_marginals.items_model import (
     SizeBands,
     SizeHistogram,
-    deal_by_band,
     upper_edges,
     weigh_by_size,
 )

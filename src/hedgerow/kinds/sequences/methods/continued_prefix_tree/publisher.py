@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ _CELL = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuedPrefixTree(Publisher[LabelledRecords]):
+class ContinuedPrefixTree(Publisher[Any]):
     r"""Publish sequences, or visits with their times, by a prefix tree whose sequences are continued where it ends.
 
     The tree is that of `prefix-tree` [1]_. Four things are our own. The end of a sequence is one more child of a node,

@@ -1,4 +1,4 @@
-"""The exploration tree: the noisy counts of n-grams, level by level.
+"""The exploration tree: the noisy counts of n-grams, level by level, and estimates of those below the threshold.
 
 A context is an n-gram whose continuations were asked for. Its suffix *link* is the longest other context that is a
 suffix of it. A context is *known* if some continuation of it passed the threshold. Number 0 is the root, the empty
@@ -11,6 +11,9 @@ import numpy as np
 
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.numerics.proportional_fitting import ratio
+
+#: how counts below the threshold are estimated; see `fill_missing`
+FILLS = ("markov", "backoff", "nothing")
 
 
 class ExplorationTree:
@@ -88,9 +91,6 @@ class ExplorationTree:
 
 
 # Estimate the counts below the threshold, so that the continuations of a context add up to its count.
-
-#: how counts below the threshold are estimated; see `fill_missing`
-FILLS = ("markov", "backoff", "nothing")
 
 
 def fill_missing(tree: ExplorationTree, contexts: Integers, noisy: Floats, passed: Flags, rule: str) -> None:

@@ -21,6 +21,9 @@ from hedgerow.numerics.rounding import on_count_grid, on_grid
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares, SurvivingNodes
 from hedgerow.publisher import Publisher, param, require_little_noise
 
+#: thresholds are computed for at least this many items, since the logarithm of one or two is too small
+_LEAST = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class NGram(Publisher[Sequences]):
@@ -91,20 +94,7 @@ class NGram(Publisher[Sequences]):
         return {"longest": self.l_max}
 
 
-def join_grams(tree: ExplorationTree, longest: int, domain: Domain) -> Sequences:
-    """Join the n-grams of a tree to longer ones, and generate sequences of up to `longest` items from their counts."""
-    grams = extend(integer_grams(tree), tree.size, longest)
-    sequences = extract_sequences(grams, tree.size)
-    row = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence, _ in sequences])
-    item = np.array([code for sequence, _ in sequences for code in sequence], np.int64)
-    counts = np.array([copies for _, copies in sequences], np.int64)
-    return Sequences.from_columns(row=row, item=item, counts=counts, domain=domain)
-
-
 # Build an exploration tree: ask for the counts of n-grams, level by level, below those that passed the threshold.
-
-#: thresholds are computed for at least this many items, since the logarithm of one or two is too small
-_LEAST = 3
 
 
 class _LiveGrams(NamedTuple):
@@ -263,7 +253,17 @@ class Exploration:
         return np.maximum(1, np.ceil(on_grid(least))).astype(np.int64)
 
 
-# The noisy counts of n-grams as a data set.
+# What is published: sequences, and the noisy counts of n-grams.
+
+
+def join_grams(tree: ExplorationTree, longest: int, domain: Domain) -> Sequences:
+    """Join the n-grams of a tree to longer ones, and generate sequences of up to `longest` items from their counts."""
+    grams = extend(integer_grams(tree), tree.size, longest)
+    sequences = extract_sequences(grams, tree.size)
+    row = np.repeat(np.arange(len(sequences)), [len(sequence) for sequence, _ in sequences])
+    item = np.array([code for sequence, _ in sequences for code in sequence], np.int64)
+    counts = np.array([copies for _, copies in sequences], np.int64)
+    return Sequences.from_columns(row=row, item=item, counts=counts, domain=domain)
 
 
 def gram_table(tree: ExplorationTree, domain: Domain) -> NGrams:

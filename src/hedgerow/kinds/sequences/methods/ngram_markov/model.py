@@ -1,10 +1,4 @@
-"""Balance the flows of an exploration tree by iterative proportional fitting (Sinkhorn): inflow equals outflow.
-
-The counts of n-grams say how often an item follows a context. Conversely, every occurrence of an item is preceded by
-another item or by the start of a sequence. Noisy counts are consistent in the forward direction only, and a Markov
-chain of them drifts. Here the matrices of previous and next items are scaled to both row and column sums, context by
-context, longer ones within shorter ones.
-"""
+"""A Markov chain of variable order over the contexts of an exploration tree, made from noisy counts only."""
 
 from __future__ import annotations
 
@@ -17,14 +11,31 @@ from hedgerow.kinds.sequences.methods.ngram.model import ExplorationTree
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_proportionally
-from hedgerow.numerics.rounding import on_grid
-from hedgerow.numerics.sampling import random_order_by_state, systematic_counts
 
+#: sweeps of proportional fitting
 _SWEEPS = 60
 #: smoothing that keeps every transition, and every start, possible
 _SMOOTHING, _START_SMOOTHING = 1e-6, 1e-3
 #: avoids division by 0
 _LEAST = 1e-300
+#: sweeps of the correction of lengths: the probabilities converge after about six
+_CHAIN_SWEEPS = 8
+#: the largest factor of ends (as a power of two), the steps of the bisection, and its tolerance
+_TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovChain:
+    """Transition probabilities, and the state after each transition.
+
+    `follow[s, a]` is the probability of item `a` after state `s`; the last column is the end. Item `a` leads from `s`
+    to `onward[s, a]`. A sequence starts with item `a` with probability `start[a]`, in state `first[a]`.
+    """
+
+    start: Floats
+    first: Integers
+    follow: Floats
+    onward: Integers
 
 
 def sequence_count(tree: ExplorationTree, longest: int) -> float:
@@ -33,6 +44,72 @@ def sequence_count(tree: ExplorationTree, longest: int) -> float:
     known, other = _item_rows(tree)
     ends = float(tree.counts[known, -1].sum() + other[-1])
     return float(np.clip(ends, items / longest, items))
+
+
+# The states of the chain: the items, and the longer contexts that are known.
+
+
+class ChainStates(NamedTuple):
+    """State 0 stands for all items without known continuations; the other states are the known `contexts`.
+
+    `number` is the state of each context of the tree, or -1; `item` is the state of each item. `shorter` is the longest
+    state that is a proper suffix of a state, -1 for an item. `onward[s, a]` is the longest state that is a suffix of
+    `s` followed by `a`.
+    """
+
+    contexts: Integers
+    number: Integers
+    item: Integers
+    shorter: Integers
+    onward: Integers
+
+
+def chain_states(tree: ExplorationTree) -> ChainStates:
+    """Number the states."""
+    size = tree.size
+    contexts = np.flatnonzero((tree.level > 0) & tree.known)
+    number = np.full(len(tree), -1, np.int64)
+    number[contexts] = 1 + np.arange(len(contexts))
+    item = np.zeros(size, np.int64)
+    single = contexts[tree.level[contexts] == 1]
+    item[tree.label[single]] = number[single]
+    suffix = number[tree.nearest_known(contexts)]
+    suffix = np.where(suffix < 0, item[tree.label[contexts]], suffix)
+    shorter = np.concatenate(([-1], np.where(tree.level[contexts] == 1, -1, suffix)))
+    onward = np.tile(item, (len(shorter), 1))
+    for level in range(2, int(tree.level.max()) + 2):
+        # for states one item shorter: where their suffix leads to, unless there is a longer context
+        states = number[contexts[tree.level[contexts] == level - 1]]
+        if level > 2:  # noqa: PLR2004 - an item has no suffix
+            onward[states] = onward[shorter[states]]
+        longer = np.flatnonzero((tree.level == level) & tree.known)
+        onward[number[tree.parent[longer]], tree.label[longer]] = number[longer]
+    return ChainStates(contexts, number, item, shorter, onward)
+
+
+def forward_chain(tree: ExplorationTree) -> tuple[MarkovChain, float]:
+    """The chain of the counts forwards only: the next item depends on the longest known context.
+
+    Returns the chain, and the noisy number of ends.
+    """
+    size = tree.size
+    states = chain_states(tree)
+    # after an item without known continuations, items follow with their overall frequencies
+    follow = np.concatenate((tree.counts[:1], tree.counts[states.contexts]))
+    single = states.contexts[tree.level[states.contexts] == 1]
+    pairs = tree.counts[single].sum(axis=0)
+    start = np.maximum(0.0, tree.counts[0, :size] - pairs[:size])
+    if start.sum() == 0:
+        start = tree.counts[0, :size]
+    total = follow.sum(axis=1, keepdims=True)
+    chain = MarkovChain(start / start.sum(), states.item, follow / total, states.onward)
+    return chain, float(pairs[size])
+
+
+# Balance the flows by iterative proportional fitting (Sinkhorn). The counts of n-grams say how often an item follows a
+# context. Conversely, every occurrence of an item is preceded by another item or by the start of a sequence. Noisy
+# counts are consistent in the forward direction only, and a Markov chain of them drifts. Here the matrices of previous
+# and next items are scaled to both row and column sums, context by context, longer ones within shorter ones.
 
 
 def balanced_chain(tree: ExplorationTree, longest: int) -> MarkovChain:
@@ -179,86 +256,7 @@ def _add_starts(
     return np.concatenate(shorter), np.concatenate(onward)
 
 
-# The states of a Markov chain over an exploration tree: the items, and the longer contexts that are known.
-
-
-class ChainStates(NamedTuple):
-    """State 0 stands for all items without known continuations; the other states are the known `contexts`.
-
-    `number` is the state of each context of the tree, or -1; `item` is the state of each item. `shorter` is the longest
-    state that is a proper suffix of a state, -1 for an item. `onward[s, a]` is the longest state that is a suffix of
-    `s` followed by `a`.
-    """
-
-    contexts: Integers
-    number: Integers
-    item: Integers
-    shorter: Integers
-    onward: Integers
-
-
-def chain_states(tree: ExplorationTree) -> ChainStates:
-    """Number the states."""
-    size = tree.size
-    contexts = np.flatnonzero((tree.level > 0) & tree.known)
-    number = np.full(len(tree), -1, np.int64)
-    number[contexts] = 1 + np.arange(len(contexts))
-    item = np.zeros(size, np.int64)
-    single = contexts[tree.level[contexts] == 1]
-    item[tree.label[single]] = number[single]
-    suffix = number[tree.nearest_known(contexts)]
-    suffix = np.where(suffix < 0, item[tree.label[contexts]], suffix)
-    shorter = np.concatenate(([-1], np.where(tree.level[contexts] == 1, -1, suffix)))
-    onward = np.tile(item, (len(shorter), 1))
-    for level in range(2, int(tree.level.max()) + 2):
-        # for states one item shorter: where their suffix leads to, unless there is a longer context
-        states = number[contexts[tree.level[contexts] == level - 1]]
-        if level > 2:  # noqa: PLR2004 - an item has no suffix
-            onward[states] = onward[shorter[states]]
-        longer = np.flatnonzero((tree.level == level) & tree.known)
-        onward[number[tree.parent[longer]], tree.label[longer]] = number[longer]
-    return ChainStates(contexts, number, item, shorter, onward)
-
-
-def forward_chain(tree: ExplorationTree) -> tuple[MarkovChain, float]:
-    """The chain of the counts forwards only: the next item depends on the longest known context.
-
-    Returns the chain, and the noisy number of ends.
-    """
-    size = tree.size
-    states = chain_states(tree)
-    # after an item without known continuations, items follow with their overall frequencies
-    follow = np.concatenate((tree.counts[:1], tree.counts[states.contexts]))
-    single = states.contexts[tree.level[states.contexts] == 1]
-    pairs = tree.counts[single].sum(axis=0)
-    start = np.maximum(0.0, tree.counts[0, :size] - pairs[:size])
-    if start.sum() == 0:
-        start = tree.counts[0, :size]
-    total = follow.sum(axis=1, keepdims=True)
-    chain = MarkovChain(start / start.sum(), states.item, follow / total, states.onward)
-    return chain, float(pairs[size])
-
-
-# Variable-order Markov chains: correction for truncated sequences, and sampling.
-
-#: the probabilities converge after about six
-_CHAIN_SWEEPS = 8
-#: the largest factor of ends (as a power of two), the steps of the bisection, and its tolerance
-_TILT, _HALVINGS, _NEAR = 30.0, 24, 0.002
-
-
-@dataclass(frozen=True, eq=False)
-class MarkovChain:
-    """Transition probabilities, and the state after each transition.
-
-    `follow[s, a]` is the probability of item `a` after state `s`; the last column is the end. Item `a` leads from `s`
-    to `onward[s, a]`. A sequence starts with item `a` with probability `start[a]`, in state `first[a]`.
-    """
-
-    start: Floats
-    first: Integers
-    follow: Floats
-    onward: Integers
+# Correct the chain for truncated sequences.
 
 
 def correct_lengths(chain: MarkovChain, longest: int, mean: float) -> MarkovChain:
@@ -308,45 +306,3 @@ def _expected_visits(chain: MarkovChain, longest: int) -> tuple[Floats, Floats]:
         moved = mass[:, None] * chain.follow[:, :-1]
         mass = np.bincount(chain.onward.ravel(), moved.ravel(), states).astype(np.float64)
     return through, mass
-
-
-def sample_sequences(
-    chain: MarkovChain, number: int, longest: int, coins: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """Sample a number of sequences of up to `longest` items; return the sequence of each item, and the item.
-
-    The transitions of all sequences in one state are sampled systematically: every count is unbiased and within one of
-    its expectation.
-    """
-    # the start is like a state in which all sequences are
-    alive, follow = np.arange(number), on_grid(chain.follow)
-    item = _sample(on_grid(chain.start)[None, :], np.zeros(number, np.int64), coins)
-    state = chain.first[item]
-    rows, items = [alive], [item]
-    for _ in range(longest - 1):
-        item = _sample(follow, state, coins)
-        on = item < follow.shape[1] - 1
-        alive, state, item = alive[on], state[on], item[on]
-        if not len(alive):
-            break
-        rows.append(alive)
-        items.append(item)
-        state = chain.onward[state, item]
-    lengths = np.bincount(np.concatenate(rows), minlength=number)
-    starts = np.cumsum(lengths) - lengths
-    path = np.empty(int(lengths.sum()), np.int64)
-    for step, (row, item) in enumerate(zip(rows, items, strict=True)):
-        path[starts[row] + step] = item
-    return np.repeat(np.arange(number), lengths), path
-
-
-def _sample(follow: Floats, state: Integers, coins: np.random.Generator) -> Integers:
-    """Draw what follows each state, by a systematic sample of each; which of the sequences get what is random."""
-    order = random_order_by_state(state, len(follow), coins)
-    many = np.bincount(state, minlength=len(follow))
-    occupied = np.flatnonzero(many)
-    counts = systematic_counts(follow[occupied], many[occupied], coins.random(len(occupied)))
-    labels = np.repeat(np.arange(counts.size) % int(follow.shape[1]), counts.ravel())
-    sampled = np.empty(len(state), np.int64)
-    sampled[order] = labels
-    return sampled

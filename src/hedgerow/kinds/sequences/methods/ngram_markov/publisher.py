@@ -13,12 +13,12 @@ from hedgerow.data import Dataset
 from hedgerow.kinds.sequences.data import Sequences
 from hedgerow.kinds.sequences.methods.ngram.model import ExplorationTree
 from hedgerow.kinds.sequences.methods.ngram.publisher import Exploration, gram_table
+from hedgerow.kinds.sequences.methods.ngram_markov.draw import sample_sequences
 from hedgerow.kinds.sequences.methods.ngram_markov.model import (
     MarkovChain,
     balanced_chain,
     correct_lengths,
     forward_chain,
-    sample_sequences,
     sequence_count,
 )
 from hedgerow.numerics.arrays import Integers

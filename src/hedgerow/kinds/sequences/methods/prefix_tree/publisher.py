@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ _PART = Fraction(3, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefixTree(Publisher[LabelledRecords]):
+class PrefixTree(Publisher[Any]):
     r"""Publish sequences, or visits with their times, by the noisy counts of their prefixes.
 
     The noisy prefix tree is built level by level: a prefix whose noisy count reaches a threshold is expanded by every

@@ -1,4 +1,7 @@
-"""Raking (iterative proportional fitting) of a thresholded noisy histogram to unbiased counts of small itemsets."""
+"""Raking (iterative proportional fitting) of a noisy histogram to the counts of small itemsets, the *queries*.
+
+Everything here is computed from noisy answers.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,26 @@ from numpy.typing import NDArray
 
 from hedgerow.numerics.arrays import Floats, Integers
 
-_LARGEST_QUERY = 3
-_SWEEPS = 10
+#: items of a query, at most, and sweeps over all queries
+_LARGEST_QUERY, _SWEEPS = 3, 10
 #: standard deviations of the noise that a difference must exceed to count as bias
 _SURE = 1.5
 #: a sweep scales by the square root of the ratio to the target, and at most by this factor: queries that overlap
 #: pull in several directions, and the targets of rare ones are mostly noise
 _STEP = 1.4
+#: a bin whose counts are compared with the model is taken to have so many more cells that differ by chance alone
+_CELLS = 8
+#: relative errors of the model for queries of so many items that no budget removes; chosen on kosarak-subset
+_MODEL_ERRORS = {0: 0.0, 1: 0.01, 2: 0.03, 3: 0.1}
+#: typical scales of the model's noise for these queries, in units of 1 / budget (pairwise-marginals: 5 items per record
+#: with four tenths, and 10 pairs with five)
+_MODEL_NOISE = {1: 12.5, 2: 20.0, 3: 20.0}
+#: the share of the model's budget that counts sizes, whose sum is the number of records
+_SIZE_SHARE = 0.1
+#: triples are raked if noise makes at most this share of the variance of the model
+_WELL_KNOWN = 0.25
+_MODEL_SWEEPS, _MODEL_STEP = 3, 1.4
+_LEAST_VARIANCE = 1e-9
 
 
 def spurious_cutoff(noisy: Integers, cells: int, spend: float, share: float) -> int:
@@ -135,23 +151,7 @@ def sum_supersets(noisy: Integers) -> Integers:
     return sums
 
 
-# Improve the itemset counts of a model by noisy ones: shrink each towards the model, and rake them to small queries.
-#
-# Everything here is computed from noisy answers.
-
-#: a bin whose counts are compared with the model is taken to have so many more cells that differ by chance alone
-_CELLS = 8
-#: relative errors of the model for queries of so many items that no budget removes; chosen on kosarak-subset
-_MODEL_ERRORS = {0: 0.0, 1: 0.01, 2: 0.03, 3: 0.1}
-#: typical scales of the model's noise for these queries, in units of 1 / budget (pairwise-marginals: 5 items per record
-#: with four tenths, and 10 pairs with five)
-_MODEL_NOISE = {1: 12.5, 2: 20.0, 3: 20.0}
-#: the share of the model's budget that counts sizes, whose sum is the number of records
-_SIZE_SHARE = 0.1
-#: triples are raked if noise makes at most this share of the variance of the model
-_WELL_KNOWN = 0.25
-_MODEL_SWEEPS, _MODEL_STEP = 3, 1.4
-_LEAST_VARIANCE = 1e-9
+# From 11 items on: improve the counts of a model by noisy ones, and rake them to small queries.
 
 
 def blend_counts(model: Integers, noisy: Integers, cutoff: int, spend: float) -> Floats:
