@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgerow.data import Taxonomy
-from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart, KeptPartitions
+from hedgerow.kinds.sets.methods.diffpart.model import KeptPartitions
+from hedgerow.kinds.sets.methods.diffpart.publisher import DiffPart
 from hedgerow.privacy import Laplace
 
 __all__ = ["BreedingDiffPart", "TwoStageDiffPart", "pushed_down", "rounded_each"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 #: whole numbers of any size, such as codes of items
 Codes: TypeAlias = NDArray[np.integer[Any]]
+Number = TypeVar("Number", bound=np.generic)
 
 #: keys of more bits do not fit in one word
 _KEY_BITS = 62
@@ -55,7 +56,7 @@ def group_equal(codes: Integers) -> tuple[Integers, Integers]:
     return codes[new], at
 
 
-def index_ranges(starts: NDArray[Any], lengths: NDArray[Any]) -> Integers:
+def index_ranges(starts: Codes, lengths: Codes) -> Integers:
     """Return the numbers `starts[i], starts[i] + 1, ...`, `lengths[i]` of them for each `i`, one after another.
 
     Examples
@@ -103,7 +104,7 @@ def sort_distinct(values: Integers) -> Integers:
     return ordered[_starts(ordered)]
 
 
-def weigh_co_occurrences(members: NDArray[Any], sizes: Integers, weights: NDArray[Any], symbols: int) -> NDArray[Any]:
+def weigh_co_occurrences(members: Codes, sizes: Integers, weights: NDArray[Number], symbols: int) -> NDArray[Number]:
     """For every pair of symbols, add up the weights of the lists that contain both.
 
     Parameters
@@ -134,14 +135,14 @@ def weigh_co_occurrences(members: NDArray[Any], sizes: Integers, weights: NDArra
     present: Any = sparse.csr_array((np.ones(len(members), weights.dtype), members, starts), shape)
     weighted = sparse.csr_array((np.repeat(weights, sizes), members, starts), shape)
     product: Any = present.T.tocsr() @ weighted
-    table: NDArray[Any] = product.toarray()
+    table: NDArray[Number] = product.toarray()
     return table[np.triu_indices(symbols, 1)]
 
 
 # Ragged arrays: lists of different lengths as one array of values and one of list starts.
 
 
-def list_starts(row: NDArray[Any]) -> Integers:
+def list_starts(row: Codes) -> Integers:
     """Return where each run of equal row numbers starts, and where the last one ends.
 
     Examples
@@ -154,13 +155,13 @@ def list_starts(row: NDArray[Any]) -> Integers:
     return np.flatnonzero(new)
 
 
-def take_lists(starts: Integers, values: NDArray[Any], chosen: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
+def take_lists(starts: Integers, values: NDArray[Number], chosen: Codes | Flags) -> tuple[Integers, NDArray[Number]]:
     """Keep the chosen lists, by number or by a flag for each."""
     firsts, lengths = starts[:-1][chosen], np.diff(starts)[chosen]
     return _starts_of(lengths), values[index_ranges(firsts, lengths)]
 
 
-def cut_lists(starts: Integers, values: NDArray[Any], longest: int) -> tuple[Integers, NDArray[Any]]:
+def cut_lists(starts: Integers, values: NDArray[Number], longest: int) -> tuple[Integers, NDArray[Number]]:
     """Keep the first values of each list, at most `longest`."""
     lengths = np.diff(starts)
     if int(lengths.max(initial=0)) <= longest:
@@ -169,7 +170,7 @@ def cut_lists(starts: Integers, values: NDArray[Any], longest: int) -> tuple[Int
     return _starts_of(kept), values[index_ranges(starts[:-1], kept)]
 
 
-def read_only(column: NDArray[Any]) -> NDArray[Any]:
+def read_only(column: NDArray[Number]) -> NDArray[Number]:
     """Return the column if it is read-only, else a copy, which the caller cannot change."""
     return column.copy() if column.flags.writeable else column
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hedgerow.numerics.arrays import Floats, Integers
 
@@ -61,7 +60,7 @@ def fit_margins(table: Floats, rows: Floats, columns: Floats, *, rounds: int) ->
     return table
 
 
-def ratio(above: Any, below: Any) -> Floats:
+def ratio(above: ArrayLike, below: ArrayLike) -> Floats:
     """Divide; 0 where there is nothing to divide by.
 
     Examples

@@ -16,9 +16,8 @@ itself, $10^{-12}$ per draw, as if there were no ties.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hedgerow.numerics.arrays import Floats, Integers
 
@@ -26,7 +25,7 @@ from hedgerow.numerics.arrays import Floats, Integers
 _SIGNIFICANT, _FRACTION = 20, 20
 
 
-def on_grid(values: Any) -> Floats:
+def on_grid(values: ArrayLike) -> Floats:
     """Round weights, probabilities and other numbers that matter relative to each other: 20 significant binary digits.
 
     Examples
@@ -39,7 +38,7 @@ def on_grid(values: Any) -> Floats:
     return np.ldexp(np.rint(np.ldexp(mantissa, _SIGNIFICANT)), exponent - _SIGNIFICANT)
 
 
-def on_count_grid(values: Any) -> Floats:
+def on_count_grid(values: ArrayLike) -> Floats:
     """Round counts, and logarithms, that are added or subtracted: multiples of 1 / 2**20, whose sums are exact.
 
     Sums of numbers on this grid do not depend on the order in which they are added, up to a total of 2**33.

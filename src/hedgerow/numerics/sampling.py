@@ -7,12 +7,11 @@ is random, are laid over all of them: every point draws the label that it falls 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.numerics.arrays import Flags, Floats, Integers, number_within_groups, sort_distinct
+from hedgerow.numerics.arrays import Codes, Flags, Floats, Integers, number_within_groups, sort_distinct
 from hedgerow.numerics.rounding import on_grid
 
 #: a few draws more than expected to be necessary: they end the last rounds of `sample_distinct`
@@ -87,7 +86,7 @@ class WeightedLabels(NamedTuple):
     upto: Floats
 
     @classmethod
-    def of(cls, state: Integers, label: Integers, weight: NDArray[Any], states: int) -> WeightedLabels:
+    def of(cls, state: Integers, label: Integers, weight: Integers | Floats, states: int) -> WeightedLabels:
         """Take labels, their states and their weights, in any order."""
         order = np.lexsort((label, state))
         starts = np.searchsorted(state[order], np.arange(states + 1))
@@ -116,9 +115,7 @@ class WeightedLabels(NamedTuple):
         sampled[order] = self.sample_ordered(state[order], coins, None if least is None else least[order])
         return sampled
 
-    def sample_ordered(
-        self, state: NDArray[Any], coins: np.random.Generator, least: Integers | None = None
-    ) -> Integers:
+    def sample_ordered(self, state: Codes, coins: np.random.Generator, least: Integers | None = None) -> Integers:
         """Draw one label each, as `sample` does, of states that are sorted already, in random order within each."""
         many = np.bincount(state, minlength=len(self.starts) - 1)
         part = (number_within_groups(state) + np.repeat(coins.random(len(many)), many)) / np.repeat(many, many)
@@ -130,7 +127,7 @@ class WeightedLabels(NamedTuple):
         return self.label[np.clip(at, first, last - 1)]
 
 
-def random_order_by_state(state: NDArray[Any], states: int, coins: np.random.Generator) -> Integers:
+def random_order_by_state(state: Codes, states: int, coins: np.random.Generator) -> Integers:
     """Return a random order, sorted by state: the first step of a systematic sample of each state."""
     order = coins.permutation(len(state))
     if states == 1:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Codes, Integers
 
 
 def count_pairs(vertices: int) -> int:
@@ -15,7 +12,7 @@ def count_pairs(vertices: int) -> int:
     return vertices * (vertices - 1) // 2
 
 
-def rank_pairs(first: NDArray[Any], second: NDArray[Any], vertices: int | Integers) -> Integers:
+def rank_pairs(first: Codes, second: Codes, vertices: int | Integers) -> Integers:
     """Number the pairs `(first, second)`, `first < second`: (0, 1), (0, 2), ... (1, 2), ...
 
     Examples

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain
 from hedgerow.data.lists import Lists
 from hedgerow.data.record_encoding import require_columns
@@ -34,7 +35,7 @@ class LabelledRecords(Protocol):
         """Open a frontier on the first `longest` labels of every record."""
         ...
 
-    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Any:
+    def from_labels(self, table: NDArray[np.integer], counts: Integers) -> Dataset:
         """Make records of the same kind over the same domain: each row of labels, padded with -1, `counts` times."""
         ...
 

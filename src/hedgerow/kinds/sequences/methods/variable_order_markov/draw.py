@@ -7,7 +7,7 @@ sequences that have it; then the sequences go on one by one. Only estimates and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,7 +198,7 @@ def _items_only(follow: Floats) -> Floats:
     return items
 
 
-def _join_steps(steps: list[tuple[Integers, Codes]], number: int, narrow: np.dtype[Any]) -> WrittenSequences:
+def _join_steps(steps: list[tuple[Integers, Codes]], number: int, narrow: np.dtype[np.integer]) -> WrittenSequences:
     """Put the items of each sequence one after the other."""
     length = np.zeros(number, np.int64)
     for alive, _ in steps:

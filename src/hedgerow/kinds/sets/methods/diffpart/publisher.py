@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data import Domain, Taxonomy
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Children, Counts
 from hedgerow.kinds.sets.data import Sets
-from hedgerow.kinds.sets.methods.diffpart.model import HierarchyCuts, SubPartitions, scale_to_parents
-from hedgerow.numerics.arrays import Flags, Floats, Integers
-from hedgerow.numerics.rounding import on_grid, round_together
+from hedgerow.kinds.sets.methods.diffpart.model import HierarchyCuts, KeptPartitions, SubPartitions, count_leaves
+from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.rounding import on_grid
 from hedgerow.privacy import Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publisher import SCALES, Publisher, param, require_little_noise
 
@@ -113,7 +112,8 @@ class DiffPart(Publisher[Sets]):
             split = levels[-1].only(~levels[-1].leaf)
             cuts, nodes = _require_few(split.grow()), split.nodes
             partitions = counted.move(split.parent, split.masks)
-        return publish_leaves(levels, data.domain, consistent=self.consistent)
+        row, item, counts = count_leaves(levels, consistent=self.consistent)
+        return Sets.from_counts(row=row, item=item, counts=counts, domain=data.domain)
 
     def _keep(
         self, paths: PathBudget, nodes: Integers, candidates: SubPartitions, counted: Counts, alpha: Shares
@@ -187,68 +187,8 @@ def _require_few(cuts: HierarchyCuts) -> HierarchyCuts:
     return cuts
 
 
-def _at_least_one(threshold: NDArray[np.float64]) -> Integers:
+def _at_least_one(threshold: Floats) -> Integers:
     return np.maximum(1, np.ceil(on_grid(threshold))).astype(np.int64)
-
-
-# The sub-partitions that are kept at one level of splits, and the publication of the leaves.
-
-
-class KeptPartitions(NamedTuple):
-    """One level of kept sub-partitions: noisy answers and public facts only.
-
-    `parent` is a position among the partitions `cuts` that were split, `masks` are the children of the split
-    node that a sub-partition has, `leaf` says whether all its nodes are items, `noise` is the variance of `noisy`.
-    """
-
-    cuts: HierarchyCuts
-    nodes: Integers
-    parent: Integers
-    masks: Integers
-    leaf: Flags
-    noisy: Integers
-    noise: Floats
-
-    def only(self, chosen: Flags) -> KeptPartitions:
-        """Restrict to some of them."""
-        return KeptPartitions(
-            self.cuts,
-            self.nodes[chosen],
-            self.parent[chosen],
-            self.masks[chosen],
-            self.leaf[chosen],
-            self.noisy[chosen],
-            self.noise[chosen],
-        )
-
-    def grow(self) -> HierarchyCuts:
-        """The cuts of these sub-partitions."""
-        return self.cuts.grow(self.parent, self.masks)
-
-
-def publish_leaves(levels: Sequence[KeptPartitions], domain: Domain, *, consistent: bool) -> Sets:
-    """Publish the leaves of all levels as itemsets.
-
-    If `consistent`, the counts of each level are first scaled towards those of the partitions that were split, top
-    down.
-    """
-    counts = list(_consistent(levels)) if consistent else [level.noisy.astype(np.float64) for level in levels]
-    leaves = [level.only(level.leaf).grow() for level in levels]
-    sizes = np.concatenate([np.diff(cuts.starts) for cuts in leaves])
-    rounded = round_together(np.concatenate([count[level.leaf] for level, count in zip(levels, counts, strict=True)]))
-    row = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    item = np.concatenate([cuts.nodes for cuts in leaves])
-    some = rounded[row] > 0
-    return Sets.from_counts(row=row[some], item=item[some], counts=rounded, domain=domain)
-
-
-def _consistent(levels: Sequence[KeptPartitions]) -> Iterator[Floats]:
-    """Yield the scaled counts of each level; the root itself is not counted."""
-    total, variance = np.zeros(1), np.full(1, np.inf)
-    for level in levels:
-        scaled = scale_to_parents(total, variance, level.parent, level.noisy, level.noise)
-        yield scaled
-        total, variance = scaled[~level.leaf], level.noise[~level.leaf]
 
 
 def children_of(tree: Taxonomy, nodes: Integers) -> Children:
