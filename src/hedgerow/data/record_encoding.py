@@ -12,7 +12,7 @@ from hedgerow.data.axis import Value
 from hedgerow.data.domain import Domain, Source
 from hedgerow.data.encoding import codes_over, infer_axis
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Codes, Integers
 
 
 def require_record(number: int, record: Iterable[Value]) -> list[Value]:
@@ -44,9 +44,9 @@ def encode_records(records: Sequence[Sequence[Value]], domain: Domain, *, drop: 
     return [[code for code in record if code >= 0] for record in coded]
 
 
-def require_columns(row: Integers, item: Integers, persons: Integers | None) -> None:
+def require_columns(row: Integers, item: Codes, persons: Integers | None) -> None:
     """Refuse columns that are not whole numbers, or do not fit each other."""
-    columns = [("row", row), ("item", item)]
+    columns: list[tuple[str, Codes]] = [("row", row), ("item", item)]
     if persons is not None:
         columns.append(("persons", persons))
     for name, column in columns:

@@ -7,9 +7,10 @@ is random, are laid over all of them: every point draws the label that it falls 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hedgerow.numerics.arrays import Codes, Flags, Floats, Integers, number_within_groups, sort_distinct
 from hedgerow.numerics.rounding import on_grid
@@ -86,7 +87,7 @@ class WeightedLabels(NamedTuple):
     upto: Floats
 
     @classmethod
-    def of(cls, state: Integers, label: Integers, weight: Integers | Floats, states: int) -> WeightedLabels:
+    def of(cls, state: Integers, label: Integers, weight: NDArray[np.number[Any]], states: int) -> WeightedLabels:
         """Take labels, their states and their weights, in any order."""
         order = np.lexsort((label, state))
         starts = np.searchsorted(state[order], np.arange(states + 1))
