@@ -281,7 +281,7 @@ class _Rows:
         tree, rows = self.tree, self.tree.rows(level)
         parents, starts = tree.families(level)
         family = np.repeat(np.arange(len(parents)), np.diff(starts, append=len(rows)))
-        self._set_priors(parents, level)
+        self._set_priors(parents)
         totals = self._longer_totals(level, parents, starts, family)
         prior = totals[:, None] * self.priors[family]
         counts = self._shrunk(self.combined[rows], prior, self.variance[rows])
@@ -290,10 +290,10 @@ class _Rows:
         self.counts[rows] = _rake(counts, sums, family, columns)
         self.totals[rows] = np.maximum(1.0, self.counts[rows].sum(axis=1))
 
-    def _set_priors(self, parents: Integers, level: int) -> None:
+    def _set_priors(self, parents: Integers) -> None:
         """Shrink the first readings of opened rows alone: the combined ones share the noise of what is below."""
-        above = self.priors if level == 2 else self.priors[self.prior_of[self.tree.parent[parents]]]  # noqa: PLR2004
-        prior = self.totals[parents, None] * above
+        # the prior of the root is number 0
+        prior = self.totals[parents, None] * self.priors[self.prior_of[self.tree.parent[parents]]]
         first = self._shrunk(self.tree.noisy[parents], prior, self.tree.variance[parents])
         self.priors = scale_rows(first, np.ones(len(parents)))
         self.prior_of[parents] = np.arange(len(parents))
