@@ -37,6 +37,8 @@ _TOPS = (20, 100)
 _SHOWN = 20
 #: lengths are compared up to this many items if the method does not declare it, and never beyond the second
 _CUT, _MOST = 20, 1_000
+#: count queries of sets of items, in any order: uniform ones per group, and drawn ones
+_ITEMSET_QUERIES, _DRAWN_ITEMSETS = 200, 1_000
 describe = describe_lists
 
 
@@ -104,6 +106,42 @@ def measure_sequences(
         *_lengths(truth, ours, longest),
         *_transitions(values, truth, ours),
     ]
+
+
+def containment_scores(
+    original: Sequences,
+    released: Sequences,
+    controls: Mapping[str, Sequences],
+    rng: np.random.Generator,
+) -> list[Score]:
+    """Measure the relative error of count queries: sets of items drawn uniformly, and drawn from records [1]_.
+
+    References
+    ----------
+    .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data
+       publication: a case study on the Montreal transportation system". KDD 2012.
+    """
+    truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(released)
+    indexed_controls = {name: ItemsetIndex.of(control) for name, control in controls.items()}
+    workloads = {
+        **itemsets.uniform_queries(truth, rng, _ITEMSET_QUERIES),
+        **itemsets.drawn_queries(truth, rng, _DRAWN_ITEMSETS),
+    }
+    scores: list[Score] = []
+    for name, workload in workloads.items():
+        if not workload:
+            continue
+        errors = itemsets.workload_errors(truth, {"": ours, **indexed_controls}, workload)
+        scores.append(
+            mean_score(
+                f"mean relative error of sets of items, {name}",
+                errors.pop(""),
+                {other: float(each.mean()) for other, each in errors.items()},
+                chart="mean relative error of sets of items, by workload",
+                at=name,
+            )
+        )
+    return scores
 
 
 def uniform_queries(
@@ -322,43 +360,3 @@ def _score(name: str, values: Mapping[str, float], better: Better) -> Score:
     """An exact score; the value of the release has the empty name, the others are controls."""
     controls = {control: value for control, value in values.items() if control}
     return exact_score(name, values[""], controls, better=better)
-
-
-#: count queries of transit data, uniform ones and drawn ones: how many records visit all places of a set, in any order
-_ITEMSET_QUERIES, _DRAWN_ITEMSETS = 200, 1_000
-
-
-def containment_scores(
-    original: Sequences,
-    released: Sequences,
-    controls: Mapping[str, Sequences],
-    rng: np.random.Generator,
-) -> list[Score]:
-    """Measure the relative error of count queries: sets of items drawn uniformly, and drawn from records [1]_.
-
-    References
-    ----------
-    .. [1] R. Chen, B. C. M. Fung, B. C. Desai, N. M. Sossou. "Differentially private transit data
-       publication: a case study on the Montreal transportation system". KDD 2012.
-    """
-    truth, ours = ItemsetIndex.of(original), ItemsetIndex.of(released)
-    indexed_controls = {name: ItemsetIndex.of(control) for name, control in controls.items()}
-    workloads = {
-        **itemsets.uniform_queries(truth, rng, _ITEMSET_QUERIES),
-        **itemsets.drawn_queries(truth, rng, _DRAWN_ITEMSETS),
-    }
-    scores: list[Score] = []
-    for name, workload in workloads.items():
-        if not workload:
-            continue
-        errors = itemsets.workload_errors(truth, {"": ours, **indexed_controls}, workload)
-        scores.append(
-            mean_score(
-                f"mean relative error of sets of items, {name}",
-                errors.pop(""),
-                {other: float(each.mean()) for other, each in errors.items()},
-                chart="mean relative error of sets of items, by workload",
-                at=name,
-            )
-        )
-    return scores
