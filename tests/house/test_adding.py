@@ -151,3 +151,43 @@ def test_the_new_method_conforms_keeps_its_vector_and_its_mutants_are_caught(met
     assert run_tests(copy, "first or among_them", *passed) == passed
     names = run(copy, "-c", "import hedgerow as h; print(h.FirstItems.name)")
     assert names.stdout.strip() == "first-items"
+
+
+# ---- adding a format
+
+
+@pytest.fixture(scope="module")
+def format_tree(tmp_path_factory):
+    """A copy of the tree with the format of the page added, and the list of what was touched."""
+    copy = tmp_path_factory.mktemp("format")
+    return copy, carried_out("adding-a-format.md", copy)
+
+
+def test_a_format_is_one_file_and_one_line_and_as_much_of_tests(format_tree):
+    _, touched = format_tree
+    shared = {"src/hedgerow/formats/long_table_codec.py": 1, "tests/support/reading_cases.py": 1}
+    assert {name: touched[name] for name in shared} == shared
+    assert set(touched) == {*shared, "src/hedgerow/formats/semicolons.py", "tests/formats/test_semicolons.py"}
+
+
+def test_the_new_format_is_read_record_by_record_and_written_again(format_tree):
+    copy, _ = format_tree
+    passed = {
+        "laws/test_reading_law.py": 1,
+        "formats/test_read.py": 7,  # random records come back; one message lists all formats
+        "formats/test_semicolons.py": 10,
+    }
+    assert run_tests(copy, "semicolons or comes_back or typed_wrongly", *passed) == passed
+
+
+# ---- all pages
+
+
+def test_what_pages_add_passes_the_linter(kind_tree, method_tree, format_tree):
+    pytest.importorskip("ruff", reason="the linter is installed by make setup, not by make test")
+    for copy, touched in (kind_tree, method_tree, format_tree):
+        shutil.copy(ROOT / "pyproject.toml", copy)
+        files = [name for name in touched if name.endswith(".py")]
+        for words in (["check"], ["format", "--check"]):
+            linted = run(copy, "-m", "ruff", *words, "--no-cache", *files)
+            assert linted.returncode == 0, linted.stdout
