@@ -151,6 +151,31 @@ def test_a_name_that_is_nowhere_is_noticed():
     assert missing("| `kinds/sets/`: | `data.py`, `hierarchy.py` |") == ["hierarchy.py"]
 
 
+def test_modules_that_texts_name_are_there():
+    """`hedgerow.a.b` in documents, docstrings and comments; `<kind>` is some kind."""
+    lost = []
+    for path in [*DOCUMENTS, *sorted(SOURCE.rglob("*.py"))]:
+        text = path.read_text()
+        for name in re.findall(r"`(hedgerow(?:\.[\w<>]+)+)`", text):
+            is_added = f"class {name.rpartition('.')[2]}(" in text  # by a page that adds it
+            if not is_added and not any(is_there(name.replace("<kind>", kind)) for kind in KINDS):
+                lost.append(f"{path.relative_to(ROOT)}: {name}")
+    assert lost == []
+
+
+def is_there(name):
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return False
+    return True
+
+
+def test_a_module_that_is_gone_is_noticed():
+    assert is_there("hedgerow.kinds.sets.files.CODEC")
+    assert not is_there("hedgerow.io.sets.CODEC")
+
+
 # ---- the way of a publication, as the map tells it
 
 
