@@ -46,7 +46,7 @@ full: .venv/.test  ## all replay pairs, all random databases: hours, by hand; co
 
 golden: .venv/.test  ## rewrite the golden files, then look at the diff
 	HEDGEROW_GOLDEN=1 $(RUN) pytest -q tests/laws/test_golden.py tests/laws/test_golden_releases.py tests/cli/test_cli.py \
-	  tests/house/test_methods_page.py
+	  tests/house/test_docs.py::test_the_page_of_methods_is_what_the_registry_says
 	git diff --stat -- tests/golden docs/methods.md
 
 bench: .venv/.test  ## ratios measured in one run: noise, the whole job, and every method that has a benchmark
@@ -56,7 +56,7 @@ bench: .venv/.test  ## ratios measured in one run: noise, the whole job, and eve
 	$(BIN)/python benchmarks/pages.py
 
 docs: .venv/.test  ## run every block of code in the documents
-	$(RUN) pytest -q tests/house/test_docs.py tests/house/test_adding_a_method.py tests/house/test_adding_a_kind.py
+	$(RUN) pytest -q tests/house/test_docs.py tests/house/test_adding.py
 
 demo: .venv/.core  ## the main job on built-in data
 	$(BIN)/hedgerow demo --out out/demo

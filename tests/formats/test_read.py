@@ -19,6 +19,7 @@ from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadErro
 from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import compress, ending_of, write_file
 from hedgerow.formats.long_table import number_groups, number_values
+from hedgerow.formats.long_table_codec import FORMATS
 from hedgerow.reading import read
 from hedgerow.testing import sets_of
 
@@ -135,8 +136,8 @@ def test_what_is_written_comes_back(records, data):
     try:
         content = codec.write(original.canonical(), name, {role: role for role in codec.written})
     except HedgerowError as error:
-        refused = {"lines": "do not fit lines", "spmf": "SPMF files hold whole numbers"}
-        assert refused[name] in str(error)  # noqa: PT017 - only these may refuse
+        assert name not in {"csv", "jsonl", "parquet"}  # these write any value
+        assert "CSV" in str(error)  # noqa: PT017 - a refusal says where to go
         return
     again = codec.formats[name].module().read("there", content, codec.request({}, {}), 10**9)
     back = codec.make(again, original.domain, original.domain.source, {})
@@ -251,7 +252,7 @@ def test_places_that_are_no_files(tmp_path):
         ({"kind": "sots"}, "there is no kind 'sots' of data; there are: sets"),
         (
             {"format": "xml"},
-            "sets have no format 'xml'; choose one of: lines, spmf, csv, jsonl, parquet",
+            f"sets have no format 'xml'; choose one of: {', '.join(FORMATS)}",
         ),
         ({"columns": {"who": "x"}}, "there is no column role 'who'; choose one of: unit, item, person"),
         ({"options": {"x": "y"}}, "there is no reading option 'x'; choose one of: on_unknown"),

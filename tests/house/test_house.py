@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from project import ROOT
@@ -134,3 +137,118 @@ def test_importing_hedgerow_imports_nothing_heavy():
     code = "import sys, hedgerow; print(sorted({'numpy', 'scipy', 'polars', 'msgspec'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ---- names say what a value is: no name of the source is one that fits anything
+
+#: what every value is; say which value it is
+EMPTY = {"found", "held"}
+
+
+def given_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that a module gives, with its line: variables, attributes, parameters, functions, classes, imports."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from ((node.lineno, alias.asname or alias.name) for alias in names)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+
+
+def empty_words(text: str) -> list[str]:
+    """The lines of a module that give something a name without a meaning."""
+    return [f"{line}: {name}" for line, name in given_names(ast.parse(text)) if name.strip("_").lower() in EMPTY]
+
+
+def test_names_say_what_a_value_is():
+    words = {named(path): empty_words(path.read_text()) for path in SOURCES}
+    assert {path: lines for path, lines in words.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "held = 1",
+        "for at, found in rows: pass",
+        "[found for found in rows]",
+        "def of(found): pass",
+        "def held(): pass",
+        "row.held = 1",
+        "class Row:\n    held: int",
+        "if (found := rows): pass",
+        "with rows as _held: pass",
+        "import rows as found",
+    ],
+)
+def test_such_a_name_is_noticed_wherever_it_is_given(code):
+    assert empty_words(code)
+
+
+def test_words_in_texts_and_other_names_are_left_alone():
+    assert empty_words('"""Held and found."""\nthreshold = find(withheld)  # what is held\n') == []
+
+
+# ---- benchmarks: `make bench` runs that of every method in the registry that has one
+
+#: measured by the benchmark of another method: controls, and those that share the tree or the n-grams of their paper
+CONTROLS = {"noisy-singletons", "random-graph", "laplace-graph", "noisy-degrees", "tmf"}
+WITHOUT = {*CONTROLS, "binary-mechanism", "clustree-packing", "continued-prefix-tree", "ngram-markov"}
+
+
+def test_every_method_has_a_benchmark_but_for_these():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from methods import benchmarks
+
+    assert {method for method, path in benchmarks().items() if not path.exists()} == WITHOUT
+
+
+def test_make_bench_takes_its_list_from_the_registry():
+    command = ["make", "--dry-run", "--no-print-directory", "bench"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    scripts = [line.rsplit("/", 1)[1] for line in said.splitlines() if "benchmarks/" in line]
+    assert scripts == ["noise.py", "end_to_end.py", "methods.py", "pages.py"]
+
+
+# ---- the wheel: installed in an empty environment, does the main job
+
+
+def call(*command, **more):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, **more)
+
+
+@pytest.mark.slow
+def test_a_wheel_works_where_nothing_else_is(tmp_path):
+    call(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT)
+    [wheel] = tmp_path.glob("*.whl")
+    names = ZipFile(wheel).namelist()
+    assert "hedgerow/report/vendor/vega.min.js" in names
+    assert "hedgerow/report/vendor/vega.LICENSE" in names
+    assert "hedgerow/report/page.html" in names
+    assert not [name for name in names if name.startswith("tests")]
+    call(sys.executable, "-m", "venv", tmp_path / "env")
+    python = tmp_path / "env" / "bin" / "python"
+    call(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-c",
+        ROOT / "constraints.txt",
+        wheel,
+    )
+    bare = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "LANG": os.environ.get("LANG", "C.UTF-8"),
+    }
+    done = call(tmp_path / "env" / "bin" / "hedgerow", "demo", cwd=tmp_path, env=bare)
+    assert "Next:" in done.stdout
+    assert (tmp_path / "hedgerow-demo" / "report.html").stat().st_size > 500_000
+    check = "import hedgerow.testing.edge_cases, hedgerow.releases.reader, hedgerow.report"
+    call(python, "-c", check, cwd=tmp_path, env=bare)

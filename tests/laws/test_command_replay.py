@@ -2,18 +2,194 @@
 
 from __future__ import annotations
 
+import secrets
+import warnings
 from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-import command_bugs
+import numpy as np
+import polars as pl
 import pytest
 from figures import write_figures
 from neighbour_files import COMBINATIONS, Combination, pairs_of
 
+from hedgerow import publisher
 from hedgerow.cli.app import main
-from hedgerow.errors import PromiseBroken
-from hedgerow.testing import CommandPair, CommandReplay, check_command_replay
+from hedgerow.errors import ParameterError, PromiseBroken, ReadError
+from hedgerow.formats import delimited, lines, number_csv, text_lines
+from hedgerow.jobs import publish as jobs
+from hedgerow.release import Release
+from hedgerow.testing import CommandPair, CommandReplay, changed, check_command_replay
+
+# ---- Planted bugs that only the way from a file to a folder shows: each is called in the process of a command
+#
+# A bug changes what a command reads, says, writes or charges, depending on the private data.
+
+#: what is planted stays until the process ends
+PLANTED = ExitStack()
+
+
+def in_publish_with(old: str, new: str, **names: Any) -> None:
+    """Change one place of the way from data to a release."""
+    PLANTED.enter_context(changed(publisher, "publish_with", old, new, **names))
+
+
+def after_reading(then: Callable[[Any], None]) -> None:
+    """Do something with the private data as soon as it is read."""
+    read_data = jobs.read_data
+
+    def reading(*arguments: Any) -> Any:
+        data = read_data(*arguments)
+        then(data)
+        return data
+
+    jobs.read_data = reading
+
+
+def types_are_guessed() -> None:
+    """Take a column for numbers if all of its cells are, so that 01 and 1 are one item."""
+    read_cells = delimited.read_cells
+
+    def guessing(*arguments: Any, **more: Any) -> Any:
+        table = read_cells(*arguments, **more)
+        numbers = {name: table.frame[name].cast(pl.Int64, strict=False) for name in table.frame.columns}
+        whole = [column.cast(pl.String) for column in numbers.values() if not column.has_nulls()]
+        return table._replace(frame=table.frame.with_columns(whole))
+
+    delimited.read_cells = guessing
+
+
+def one_bad_line_is_the_end() -> None:
+    """Read a file up to the first byte that is not UTF-8."""
+    lines.split_lines = lambda where, content, request: text_lines.split_lines(
+        where, content.partition(b"\xff")[0], request
+    )
+
+
+def numbers_are_rounded_half_to_even() -> None:
+    """Take 2.5 for 2 and 3.5 for 4: one step becomes two."""
+    read_cells = delimited.read_cells
+
+    def rounding(*arguments: Any, **more: Any) -> Any:
+        table = read_cells(*arguments, **more)
+        rounded = pl.all().cast(pl.Float64).round(mode="half_to_even").cast(pl.String)
+        return table._replace(frame=table.frame.with_columns(rounded))
+
+    number_csv.read_cells = rounding
+
+
+def rows_with_a_bad_cell_are_dropped() -> None:
+    """Leave out rows where only cells are private, so that their number is public."""
+    read_cells = delimited.read_cells
+
+    def dropping(*arguments: Any, **more: Any) -> Any:
+        table = read_cells(*arguments, **more)
+        good = table.frame.select(pl.all_horizontal(pl.all().cast(pl.Float64, strict=False).is_not_null()))
+        kept = good.to_series()
+        return table._replace(frame=table.frame.filter(kept), line=table.line[kept.to_numpy()])
+
+    number_csv.read_cells = dropping
+
+
+def too_few_records_are_refused() -> None:
+    def refuse(data: Any) -> None:
+        if len(data) % 2:
+            msg = "there are too few records"
+            raise ParameterError(msg)
+
+    after_reading(refuse)
+
+
+def records_are_counted_in_a_warning() -> None:
+    after_reading(lambda data: warnings.warn(f"{len(data)} records were read", stacklevel=2))
+
+
+def records_are_counted_on_standard_output() -> None:
+    def say(data: Any) -> None:
+        Release.describe_use = lambda _: f"Made of {len(data)} records."
+
+    after_reading(say)
+
+
+def a_private_length_is_in_release_json() -> None:
+    in_publish_with(
+        "recipe=recipe_of(method)",
+        "recipe=dataclasses.replace(recipe_of(method), parameters=(('records', len(data)),))",
+    )
+
+
+def written_in_order(seed: Callable[[Any], int]) -> None:
+    """Write lines in an order that is drawn from this seed, which may depend on the data."""
+    write = lines.write
+
+    def plant(data: Any) -> None:
+        def writing(*arguments: Any) -> bytes:
+            rows = write(*arguments).splitlines(keepends=True)
+            np.random.default_rng(seed(data)).shuffle(rows)
+            return b"".join(rows)
+
+        lines.write = writing
+
+    after_reading(plant)
+
+
+def rows_are_in_an_order_of_the_input() -> None:
+    written_in_order(len)
+
+
+def rows_are_in_an_order_of_chance() -> None:
+    """Draw from other entropy than that of the ledger: a neighbour gets another order."""
+    seed = secrets.randbits(64)
+    written_in_order(lambda _: seed)
+
+
+def records_per_person_are_not_bounded() -> None:
+    in_publish_with("data = guarantee.bound(data)", "pass")
+
+
+def the_share_depends_on_the_data() -> None:
+    """Open a ledger of half the budget for every second data set."""
+    in_publish_with(
+        "ledger = guarantee.open(data, answers)",
+        "ledger = guarantee.open(data, answers)\n    if len(data) % 2:\n        ledger, _ = ledger.split(1, 1)",
+    )
+
+
+def a_file_is_named_by_the_data() -> None:
+    after_reading(lambda data: Path(f"records-{len(data)}").touch())
+
+
+def a_refused_file_is_charged() -> None:
+    """Write to the account before the file is known to be readable."""
+    read_data = jobs.read_data
+
+    def reading(job: Any, *columns: Any) -> Any:
+        with Path(job.account).open("a") as account:
+            account.write("# a further publication\n")
+        return read_data(job, *columns)
+
+    jobs.read_data = reading
+
+
+def a_refusal_shows_the_line() -> None:
+    read_data = jobs.read_data
+
+    def reading(job: Any, *columns: Any) -> Any:
+        try:
+            return read_data(job, *columns)
+        except ReadError as error:
+            text = Path(job.data).read_bytes().splitlines()[-1].decode(errors="replace")
+            msg = f"{error}: {text}"
+            raise ReadError(msg) from None
+
+    jobs.read_data = reading
+
+
+# ---- tests
 
 KINDS = ("sets", "sequences", "trajectories", "graphs", "matrices", "streams")
 IMPORTS = ("hedgerow.cli.publish", "hedgerow.jobs.publish")
@@ -146,36 +322,36 @@ MORE = (SETS, b"a\nb\na b\n" * 8, b"a\nb\na b\n" * 8 + b"01\n")
 #: one that cannot be read
 REFUSED = (f"{SETS} --account account.toml", b"a\nb\n", b"a\nsecret\n")
 BUGS = {
-    command_bugs.types_are_guessed: (
+    types_are_guessed: (
         "lost between|asked differently",
         (SETS.replace(".dat", ".csv"), b"unit,item\n1,01\n2,01\n", b"unit,item\n1,01\n2,01\n3,a\n"),
     ),
-    command_bugs.one_bad_line_is_the_end: (
+    one_bad_line_is_the_end: (
         "lost between",
         (f"{SETS} --read on_bad=drop", b"a\nb\nb\n", b"\xff\na\nb\nb\n"),
     ),
-    command_bugs.numbers_are_rounded_half_to_even: (
+    numbers_are_rounded_half_to_even: (
         "2 is lost between",
         (f"{TABLE} --unit count", b"x\n2.5\n", b"x\n3.5\n"),
     ),
-    command_bugs.rows_with_a_bad_cell_are_dropped: (
+    rows_with_a_bad_cell_are_dropped: (
         "asked differently",
         (f"{TABLE} --unit cell", b"x\n3\n4\n", b"x\n3\nn/a\n"),
     ),
-    command_bugs.too_few_records_are_refused: ("was not asked of a neighbour|exit codes", MORE),
-    command_bugs.records_are_counted_in_a_warning: ("standard error differs", MORE),
-    command_bugs.records_are_counted_on_standard_output: ("standard output differs", MORE),
-    command_bugs.a_private_length_is_in_release_json: ("STATEMENT.md differs", MORE),
-    command_bugs.rows_are_in_an_order_of_the_input: ("data.dat differs", MORE),
-    command_bugs.rows_are_in_an_order_of_chance: ("data.dat differs", MORE),
-    command_bugs.records_per_person_are_not_bounded: (
+    too_few_records_are_refused: ("was not asked of a neighbour|exit codes", MORE),
+    records_are_counted_in_a_warning: ("standard error differs", MORE),
+    records_are_counted_on_standard_output: ("standard output differs", MORE),
+    a_private_length_is_in_release_json: ("STATEMENT.md differs", MORE),
+    rows_are_in_an_order_of_the_input: ("data.dat differs", MORE),
+    rows_are_in_an_order_of_chance: ("data.dat differs", MORE),
+    records_per_person_are_not_bounded: (
         "2 is lost between",
         (PERSONS, b"unit,item,person\n1,a,p\n", b"unit,item,person\n1,a,p\n2,b,v\n3,b,v\n"),
     ),
-    command_bugs.the_share_depends_on_the_data: ("asked differently", MORE),
-    command_bugs.a_file_is_named_by_the_data: ("is written of one neighbour only", MORE),
-    command_bugs.a_refused_file_is_charged: ("a refused command wrote account.toml", REFUSED),
-    command_bugs.a_refusal_shows_the_line: ("a refusal shows a private cell", REFUSED),
+    the_share_depends_on_the_data: ("asked differently", MORE),
+    a_file_is_named_by_the_data: ("is written of one neighbour only", MORE),
+    a_refused_file_is_charged: ("a refused command wrote account.toml", REFUSED),
+    a_refusal_shows_the_line: ("a refusal shows a private cell", REFUSED),
 }
 
 
@@ -188,10 +364,10 @@ def test_planted_bugs_are_caught(bug, tmp_path):
 
 def test_without_the_bugs_these_pairs_keep_the_law(tmp_path):
     sound = [
-        (command_bugs.types_are_guessed, 1),
-        (command_bugs.one_bad_line_is_the_end, 0),
-        (command_bugs.records_are_counted_in_a_warning, 1),
-        (command_bugs.records_per_person_are_not_bounded, 1),
+        (types_are_guessed, 1),
+        (one_bad_line_is_the_end, 0),
+        (records_are_counted_in_a_warning, 1),
+        (records_per_person_are_not_bounded, 1),
     ]
     for bug, loss in sound:
         replay = replayed(write_pair(tmp_path / bug.__name__, *BUGS[bug][1]), 3)

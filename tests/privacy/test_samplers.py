@@ -244,3 +244,14 @@ def test_our_noise_agrees_with_the_oracle(scale):
     wrong = Laplace(l1=Fraction(scale * 11, 10)).draw(zeros(60_000), Fraction(1), bits(seed=42))
     assert same_law(theirs, ours) > FALSE_ALARM
     assert same_law(theirs, wrong) < FALSE_ALARM
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "accepted"), [(1.0, True), (0.998, False), (1.002, False)])
+@pytest.mark.parametrize("scale", [1, 10, 100])
+def test_thirty_million_draws_tell_a_five_hundredth_of_the_scale(scale, factor, accepted):
+    source = bits(seed=scale)
+    zeros = np.zeros(1_000_000, np.int64)
+    sample = np.concatenate([Laplace(l1=scale).draw(zeros, Fraction(1), source) for _ in range(30)])
+    p = chi_square(sample, two_sided_geometric(scale * factor), cells=200)
+    assert (p > FALSE_ALARM) == accepted

@@ -205,12 +205,10 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
 
 # Check that the data files of a release hold their data, in the order that says nothing, and no other byte.
 #
-# The bytes of a data file are a function of its content and of the libraries that packed it (`io/packing.py`). So the
-# data is written again: if that gives the file, there is nothing else in it. If not, the content is compared without
-# its
-# packing, and the file is searched for what no version of a library writes. What is left cannot be told from what
-# another
-# version of a library would have written: the check is not possible here.
+# The bytes of a data file are a function of its content and of the libraries that packed it (`formats/packing.py`). So
+# the data is written again: if that gives the file, there is nothing else in it. If not, the content is compared
+# without its packing, and the file is searched for what no version of a library writes. What is left cannot be told
+# from what another version of a library would have written: the check is not possible here.
 
 #: by itself it does not determine the bytes: systems build it with changes, under the same version
 _BUILT_DIFFERENTLY = "zlib"

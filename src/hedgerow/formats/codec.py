@@ -66,7 +66,7 @@ def _is_empty(options: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codec:
-    """How files of a kind are read and written; `hedgerow.io.<kind>.CODEC`.
+    """How files of a kind are read and written; `hedgerow.kinds.<kind>.files.CODEC`.
 
     Format and codec work together: `read(bytes, request)` of the format, then `make` of the codec, gives data;
     `lay_out(data)` of the codec, then `write` of the format, gives bytes. In between is a long table if the kind uses

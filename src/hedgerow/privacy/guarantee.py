@@ -352,8 +352,8 @@ def _shown(value: Plain) -> str:
 
 # Syntactic privacy: promises that anyone can verify on the published data.
 #
-# A criterion shares no code with the methods that keep it: it imports neither `steps` nor publishers, and it reads the
-# output as a receiver would.
+# A criterion shares no code with the methods that keep it: it imports neither the methods nor what they fit
+# with, and it reads the output as a receiver would.
 
 
 class Criterion(Guarantee):

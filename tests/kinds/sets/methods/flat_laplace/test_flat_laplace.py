@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
-from project import VECTORS
+from project import ROOT, VECTORS
 from scipy import stats
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.audit import Recorder, output_distribution
 from hedgerow.errors import DomainError, ParameterError
+from hedgerow.frontiers.sharded import ShardedEngine
 from hedgerow.privacy import ExactAnswers
 from hedgerow.publisher import publish_with
 from hedgerow.testing import sets_of
@@ -67,3 +71,39 @@ def test_universes_that_are_too_large_are_refused_with_what_to_do():
         FlatLaplace().publish(sets_of([[0]], 40), RECORD)
     with pytest.raises(DomainError, match="a mask holds 62 items"):
         FlatLaplace().publish(sets_of([[0]], 63), RECORD)
+
+
+# ---- real data
+
+
+@pytest.fixture(scope="module")
+def msnbc():
+    """The visitors of a news site in one day: 989,818 sets of 17 page categories."""
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from floor import read_numbers
+
+    line, number = read_numbers(Path(folder) / "msnbc" / "msnbc990928.seq.gz")
+    return Sets.from_columns(row=line, item=number - 1, domain=Domain.declare(item=range(1, 18)))
+
+
+@pytest.mark.slow
+def test_a_million_real_records(msnbc):
+    assert len(msnbc) == 989_818
+    release = FlatLaplace(threshold=4).publish(msnbc, PureDP(epsilon=1, unit="record"), seed=1)
+    truth, published = dict(msnbc.itemsets()), dict(release.data.itemsets())
+    errors = np.array([published[itemset] - truth.get(itemset, 0) for itemset in published])
+    # what is published errs by the noise; what is not is at most noise above the cutoff of 6
+    assert np.abs(errors).max() < 30
+    assert max(count for itemset, count in truth.items() if itemset not in published) < 6 + 30
+    # most records are of common sets; an empty release would keep none of this mass
+    assert sum(published.values()) > 0.97 * len(msnbc)
+
+
+@pytest.mark.slow
+def test_order_and_engine_do_not_matter_on_real_data(msnbc):
+    shuffled = msnbc.shuffled(np.random.default_rng(1)).on(ShardedEngine(2))
+    for ours, theirs in zip(msnbc.histogram(), shuffled.histogram(), strict=True):
+        assert np.array_equal(ours, theirs)
