@@ -11,21 +11,18 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import Counts, LatticeBin, Regions
-from hedgerow.frontiers.regions import count_cells
+from hedgerow.frontiers import Counts, LatticeBin
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
-from hedgerow.kinds.graphs.methods.region_tree import (
-    Level,
-    RegionTree,
-    Split,
+from hedgerow.kinds.graphs.methods.region_counts_model import (
+    MOST_DEPTHS,
     clip_leaves,
-    count_again,
-    count_whole,
     fit_leaves,
-    grow_tree,
+    greatest_height,
+    level_shares,
 )
-from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_shares
+from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
+from hedgerow.numerics.adjacency_regions import Regions, count_cells
 from hedgerow.numerics.arrays import Flags, Integers, index_ranges
 from hedgerow.privacy import Choose, CorrelatedDP, Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publisher import Publisher, param
@@ -107,7 +104,7 @@ class DER(Publisher[Graph]):
         tree = Exploration(paths, budget, data.pairs, self.dense, self.grid).explore(data.reordered(order))
         leaves = tree.leaves
         tree = count_again(tree, paths, Shares.spread(budget.second, int(leaves.early.sum())))
-        ones = fit_leaves(tree) if self.fitted else clip_leaves(tree)
+        ones = fit_leaves(tree.noisy) if self.fitted else clip_leaves(tree.noisy)
         require_few_edges(int(ones.sum()))
         arranged = paths.arrange(
             leaves.at,
