@@ -141,7 +141,8 @@ def _density_map(title: str, rows: list[dict[str, Any]], top: float) -> Chart:
 SCORE_CHARTS = {DEGREES: _compare_degrees, DENSITIES: _compare_densities}
 
 
-# Where the vertices of a small drawing go: the same graph is always drawn the same way.
+# Where the vertices of the drawing go.
+
 
 Points: TypeAlias = NDArray[np.float64]
 _ROUNDS = 300
@@ -151,10 +152,10 @@ _ATTRACTION = 3.0
 
 
 def lay_out(vertices: int, first: Integers, second: Integers) -> Points:
-    """Place vertices by force-directed placement [1]_, from a circle: joined ones attract, all repel each other.
+    """Place vertices by force-directed placement [1]_, from a spiral: joined ones attract, all repel each other.
 
-    Returns one point per vertex, within a square from -1 to 1. For a few hundred vertices at most: all pairs are
-    compared.
+    The same graph is always drawn the same way. Returns one point per vertex, within a square from -1 to 1. For a few
+    hundred vertices at most: all pairs are compared.
 
     References
     ----------
