@@ -1,4 +1,4 @@
-"""Where the events of a stream come from: an array, an iterator, or (in `hedgerow.io`) a file or a pipe.
+"""Where the events of a stream come from: an array, an iterator, or (in `event_files`) a file or a pipe.
 
 Events are read forward, and those that are skipped are not looked at. A source that can be read again starts anew when
 an earlier event is asked for.

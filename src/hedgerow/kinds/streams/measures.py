@@ -201,7 +201,7 @@ class _Figures:
             yield replace(score, low=value - half_width, high=value + half_width)
 
 
-# Errors of the estimates of a stream, tallied in one pass over estimates and events, in constant memory.
+# Errors of estimates, tallied in one pass over estimates and events, in constant memory.
 
 #: quantiles are those of at most so many errors, drawn at random if there are more
 SAMPLE = 2**18
@@ -389,7 +389,7 @@ class RowsInStep:
         return rows if np.array_equal(rows.times, times) else None
 
 
-# What the owner of a stream sees of it before publishing; computed in one pass and constant memory.
+# The description of the events, in one pass and constant memory.
 
 #: values are counted in so many cells between the bounds, or one per value if there are fewer
 _CELLS = 2**16
