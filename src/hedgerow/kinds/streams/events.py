@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.axis import Axis
 from hedgerow.data.lattice import CellRule, LatticeCells, shortest_decimals
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import DomainError, InternalError, ReadError
@@ -271,7 +272,7 @@ def _refuse(bad: NDArray[np.bool_], where: str, positions: Positions, what: str)
         raise ReadError(msg)
 
 
-def require_axis(axis: Any) -> NumberAxis:
+def require_axis(axis: Axis) -> NumberAxis:
     """Refuse an axis of values without bounds: bounds from the data are private."""
     if not isinstance(axis, NumberAxis) or not axis.bounded:
         msg = "the values of a stream need declared low, high and step; declare them in section [value] (--domain FILE)"

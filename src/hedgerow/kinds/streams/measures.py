@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Dataset
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.streams.data import Estimates, Rows, Stream
+from hedgerow.kinds.streams.data import Estimates, Rows, Stream, axis_of
 from hedgerow.kinds.streams.events import is_bits
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.scoring import compared_score
@@ -95,8 +95,8 @@ class _Middle:
         return len(self._released)
 
     def __iter__(self) -> Iterator[Rows]:
-        axis: Any = self._released.domain.axes[0][1]
-        middle, half = float(axis.low + axis.high) / 2, float(axis.high - axis.low) / 2
+        low, high, _ = axis_of(self._released.domain).bounds
+        middle, half = float(low + high) / 2, float(high - low) / 2
         for rows in self._released.rows():
             events = rows.times.astype(np.float64) if self._released.of == "sums" else np.ones(len(rows.times))
             yield Rows(rows.times, middle * events, half * events)
@@ -223,9 +223,8 @@ class RunningTruth:
     """
 
     def __init__(self, data: Stream, *, of: str) -> None:
-        axis = data.axis
         self._events = data.events
-        self._low, self._high, self._step = float(axis.low or 0), float(axis.high or 0), float(axis.step or 1)
+        self._low, self._high, self._step = data.axis.bounds.floats()
         self._cumulative = of == "sums"
         self._time = 0
         self._total = 0.0
@@ -450,7 +449,8 @@ def _mean(axis: NumberAxis, total: int, count: int) -> float:
 
 
 def _value(axis: NumberAxis, steps: float) -> float:
-    return float(axis.low or 0) + float(axis.step or 1) * steps
+    low, _, step = axis.bounds.floats()
+    return low + step * steps
 
 
 def _spread(axis: NumberAxis, counts: Integers, cell: int, least: int, most: int) -> dict[str, Any]:

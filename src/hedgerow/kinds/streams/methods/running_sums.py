@@ -44,7 +44,7 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
     def rows(answer: NoisySums) -> Rows:
         numbers, each = np.unique(answer.noises, return_inverse=True)
         steps = [discrete_half_width(number, scale, 1 - confidence) for number in numbers.tolist()]
-        half_widths = float(axis.step or 1) * np.array(steps, np.float64)[each]
+        half_widths = float(axis.bounds.step) * np.array(steps, np.float64)[each]
         return schedule.repeat(Rows(answer.times, _values(axis, answer), half_widths))
 
     return map(rows, answers)
@@ -52,7 +52,8 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
 
 def _values(axis: NumberAxis, answer: NoisySums) -> Floats:
     """Turn sums of steps above the lower bound into sums of values."""
-    values = float(axis.low or 0) * answer.times + float(axis.step or 1) * answer.sums
+    low, _, step = axis.bounds.floats()
+    values = low * answer.times + step * answer.sums
     return values if axis.decimals is None else np.round(values, axis.decimals)
 
 

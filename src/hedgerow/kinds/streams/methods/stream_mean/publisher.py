@@ -183,7 +183,7 @@ def _rows(times: Integers, sums: Integers, size: int, mean: SampleMean, axis: Nu
     sizes = np.minimum(times, size)
     means = np.clip(np.round(mean.estimate(sums, sizes), _DIGITS), 0.0, 1.0)
     widths = np.minimum(np.ceil(mean.half_widths(sizes, times) * 10**_DIGITS) / 10**_DIGITS, 1.0)
-    low, high = float(axis.low or 0), float(axis.high or 0)
+    low, high, _ = axis.bounds.floats()
     return Rows(times, low + (high - low) * means, (high - low) * widths)
 
 
@@ -370,7 +370,7 @@ def estimate_by_tree(data: Stream, ledger: Ledger, schedule: Schedule, confidenc
 
 
 def _to_means(data: Stream, sums: Iterator[Rows], last: int, ledger: Ledger) -> Iterator[Rows]:
-    low, high = float(data.axis.low or 0), float(data.axis.high or 0)
+    low, high, _ = data.axis.bounds.floats()
     for times, values, half_widths in sums:
         means = np.clip(values / times, low, high)
         yield Rows(times, means, np.minimum(half_widths / times, high - low))
