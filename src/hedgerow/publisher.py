@@ -221,11 +221,7 @@ _LIMITS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 }
 
 
-# The most that noise alone may publish: a small budget makes noisy counts, and with them releases, of any size.
-#
-# The limit depends on the budget, the parameters and the domain only, and is checked before anything is asked: nothing
-# is
-# spent on a release that would not fit in memory.
+# The most that noise alone may publish.
 
 #: values, such as the items of all records, that noise alone may publish: more may not fit in two gigabytes
 _MOST = 10_000_000
@@ -237,6 +233,10 @@ _FAR = 99.0
 
 def require_little_noise(values: float, what: str, remedy: str) -> None:
     """Refuse to publish if noise alone may produce more values than this.
+
+    A small budget makes noisy counts, and with them releases, of any size. The limit depends on the budget, the
+    parameters and the domain only, and is checked before anything is asked: nothing is spent on a release that would
+    not fit in memory.
 
     Examples
     --------

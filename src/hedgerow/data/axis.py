@@ -141,8 +141,9 @@ def is_text(value: str) -> bool:
         return False
 
 
-# Coordinates of places: one pair of longitude and latitude per value of an axis, as public knowledge.
+# Coordinates of places.
 
+#: one pair of longitude and latitude per value of an axis, as public knowledge
 Coordinates: TypeAlias = tuple[tuple[float, float], ...]
 #: the largest longitude and latitude, in degrees; longitudes beyond 180 serve maps around the date line
 _MOST_LON, _MOST_LAT = 360.0, 90.0

@@ -1,6 +1,6 @@
 r"""Exact integer noise from the operating system's entropy; the only source of bits for noise.
 
-What an arrangement draws has modules of its own, `noncentral_hypergeometric` and `uniform_subsets`, on the same bits.
+What an arrangement draws is in `noncentral_hypergeometric` and `arrangement`, on the same bits.
 
 Everything follows from one distribution. $G = \lfloor -\ln W / \lambda \rfloor$ for a uniform $W$ is geometric,
 $P(G \ge g) = e^{-\lambda g}$, and gives
