@@ -8,7 +8,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import EngineError, InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
@@ -192,19 +192,20 @@ def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
     if "help" not in field.metadata:
         msg = f"{what} must be stated by param, with a default and a help text"
         raise InternalError(msg)
-    kind = cast("type", type(field.default))
+    default: object = field.default
+    kind = type(default)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (type(value) is kind or (kind is float and number)):
         msg = f"{what} must be {_KINDS.get(kind, kind.__name__)}; got {value!r}"
         raise ParameterError(msg)
-    choices = cast("Collection[str] | None", field.metadata["choices"])
+    choices: Collection[str] | None = field.metadata["choices"]
     if choices is not None and value not in choices:
         msg = f"{what} must be one of {', '.join(choices)}; got {value!r}"
         raise ParameterError(msg)
     if isinstance(value, float) and not math.isfinite(value):
         msg = f"{what} must be finite; got {value!r}"
         raise ParameterError(msg)
-    limits = cast("dict[str, float | None]", field.metadata["limits"])
+    limits: dict[str, float | None] = field.metadata["limits"]
     for name, (words, holds) in _LIMITS.items():
         limit = limits[name]
         if limit is not None and isinstance(value, (int, float)) and not holds(value, limit):
