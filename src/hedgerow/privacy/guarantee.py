@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.numbers import is_number, read_number, show
 from hedgerow.privacy.questions import Answers
@@ -21,7 +19,7 @@ from hedgerow.privacy.questions import Answers
 #: how many promises can be combined
 _MOST_PARTS = 16
 #: the owner of each record of each output, as numbers; None where they are not known
-Owners: TypeAlias = "Mapping[str, NDArray[np.int64] | None]"
+Owners: TypeAlias = "Mapping[str, Integers | None]"
 #: a promise as plain data: texts, and lists and tables of texts
 Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.charts import GREEN, OURS, Chart, base_chart, heat_map, line_chart
 from hedgerow.kinds.graphs.data import Graph
@@ -21,7 +20,7 @@ from hedgerow.kinds.graphs.measures import (
     degree_bins,
     degree_counts,
 )
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import Score
 
 _ORIGINAL = "original"
@@ -177,7 +176,7 @@ SCORE_CHARTS = {DEGREES: _compare_degrees, DENSITIES: _compare_densities}
 # Where the vertices of the drawing go.
 
 
-Points: TypeAlias = NDArray[np.float64]
+Points: TypeAlias = Floats
 _ROUNDS = 300
 #: pull to the centre, which keeps parts that are not connected in the picture
 _GRAVITY = 1.0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.structure import NeighbourLists
 from hedgerow.measures.scoring import relative_errors
-from hedgerow.numerics.arrays import Flags, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 Words: TypeAlias = NDArray[np.uint64]
 _WORD = 64
@@ -68,7 +68,7 @@ def count_cuts(graph: Graph, cuts: Cuts) -> Integers:
     return totals[: cuts.queries]
 
 
-def cut_errors(original: Graph, releases: Mapping[str, Graph], cuts: Iterable[Cuts]) -> dict[str, NDArray[np.float64]]:
+def cut_errors(original: Graph, releases: Mapping[str, Graph], cuts: Iterable[Cuts]) -> dict[str, Floats]:
     """The relative error of each query in each release: relative to the true count or to a thousandth of all edges."""
     exact: list[Integers] = [np.zeros(0, np.int64)]
     counts: dict[str, list[Integers]] = {name: [np.zeros(0, np.int64)] for name in releases}
@@ -80,7 +80,7 @@ def cut_errors(original: Graph, releases: Mapping[str, Graph], cuts: Iterable[Cu
     return {name: relative_errors(truth, np.concatenate(parts), len(original)) for name, parts in counts.items()}
 
 
-def _pack(members: NDArray[np.bool_]) -> Words:
+def _pack(members: Flags) -> Words:
     """Pack flags, one row per query, into words of 64 queries, one row per vertex."""
     queries, vertices = members.shape
     words = np.zeros((vertices, -(-queries // _WORD)), np.uint64)

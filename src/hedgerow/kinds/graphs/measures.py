@@ -307,7 +307,7 @@ def block_starts(vertices: int, blocks: int) -> Integers:
     return -(-np.arange(blocks + 1) * vertices // max(1, blocks))
 
 
-def block_densities(graph: Graph, blocks: int) -> NDArray[np.float64]:
+def block_densities(graph: Graph, blocks: int) -> Floats:
     """The share of pairs that are edges, between blocks of the vertex order and within them; 0 without pairs.
 
     Examples

@@ -400,7 +400,7 @@ def _move_vertices(graph: _Weighted) -> Integers:
     return best
 
 
-def _move_some(graph: _Weighted, labels: Integers, chosen: NDArray[np.bool_]) -> Integers:
+def _move_some(graph: _Weighted, labels: Integers, chosen: Flags) -> Integers:
     """Move each chosen vertex to the community that raises modularity most; of equal ones to the first."""
     size, degrees = len(labels), graph.degrees()
     sums = _add_up(labels, degrees, size) / max(float(degrees.sum()), 1e-300)
@@ -426,7 +426,7 @@ def _move_some(graph: _Weighted, labels: Integers, chosen: NDArray[np.bool_]) ->
     return moved
 
 
-def _choose(size: int, number: int) -> NDArray[np.bool_]:
+def _choose(size: int, number: int) -> Flags:
     """Choose half of the vertices, another half in each round: by a hash of their code and the round."""
     mixed = (np.arange(size, dtype=np.uint64) + np.uint64(number * size + 1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -43,8 +43,8 @@ class Rows(NamedTuple):
     values: Floats
     half_widths: Floats
 
-    def take(self, at: Any) -> Rows:
-        """Return some of the rows, by a slice, positions or flags."""
+    def take(self, at: Integers | slice) -> Rows:
+        """Return some of the rows, by a slice or positions."""
         return Rows(self.times[at], self.values[at], self.half_widths[at])
 
     @staticmethod

@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.data.number_axis import NumberAxis
@@ -26,7 +25,7 @@ from hedgerow.kinds.streams.data import Estimates, Rows, Stream, axis_of
 from hedgerow.kinds.streams.events import is_bits
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.scoring import compared_score
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.score import Score, exact_score
 
 #: charts, and series in them
@@ -269,12 +268,12 @@ class Compared(NamedTuple):
         return np.clip(self.rows.half_widths, 0.0, self.high - self.low)
 
     @property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Flags:
         """Which estimates are as close to the truth as their half-width says."""
         rounding = _ROUNDING * (self.rows.half_widths + 1e-3 * (self.high - self.low))
         return np.abs(self.errors) <= self.rows.half_widths + rounding
 
-    def at_bounds(self, values: Floats) -> NDArray[np.bool_]:
+    def at_bounds(self, values: Floats) -> Flags:
         """Which values are not between the bounds."""
         rounding = _ROUNDING * (self.high - self.low)
         return (values <= self.low + rounding) | (values >= self.high - rounding)
