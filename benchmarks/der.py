@@ -14,7 +14,7 @@ from floor import data_folder
 from graph_workloads import METHODS, Way, full_cuts, path_of, read_graph
 from plans import means, run_plans
 
-from hedgerow.kinds.graphs.cuts import Cuts, community_cuts, contiguous_cuts, count_cuts, cut_errors, random_cuts
+from hedgerow.kinds.graphs.cut_queries import Cuts, community_cuts, contiguous_cuts, count_cuts, cut_errors, random_cuts
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.measures import compare_edges, degree_counts, jensen_shannon
 from hedgerow.kinds.graphs.structure import find_communities

@@ -13,7 +13,7 @@ from floor import data_folder
 from graph_workloads import CHOOSING, GENERATED, Way, read_graph
 from plans import means, run_plans
 
-from hedgerow.kinds.graphs.cuts import cut_errors, ego_cuts
+from hedgerow.kinds.graphs.cut_queries import cut_errors, ego_cuts
 from hedgerow.kinds.graphs.data import Graph
 
 EPSILONS = ("0.2", "1", "3")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import CorrelatedDP, Domain, find_method, read
-from hedgerow.kinds.graphs.cuts import Cuts
+from hedgerow.kinds.graphs.cut_queries import Cuts
 from hedgerow.kinds.graphs.data import Graph
 
 Integers = NDArray[np.int64]

@@ -16,8 +16,8 @@ from plans import RESULTS
 from hedgerow import PureDP
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.partial_sums_model import SmoothTree
 from hedgerow.kinds.streams.methods.stream_count import StreamCount
-from hedgerow.kinds.streams.methods.tree_model import SmoothTree
 
 RUNS, FIRST_SEED, STEPS = 400, 1000, 2**16
 PUBLICATIONS = (10, 100, 1000, 10_000, STEPS, 1_000_000)

@@ -20,7 +20,7 @@ import hedgerow
 from hedgerow import Laplace, PureDP, StreamMean
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.events import BATCH
-from hedgerow.kinds.streams.methods.stream_mean.model import Reservoir, expected_reads
+from hedgerow.kinds.streams.methods.stream_mean.draw import Reservoir, expected_reads
 from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, SampleMean
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.questions import NoisyAnswers

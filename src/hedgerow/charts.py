@@ -13,8 +13,10 @@ from hedgerow.score import Score
 
 Chart: TypeAlias = dict[str, Any]
 OURS = "this release"
+#: the colour of the release
+GREEN = "#2a9d5c"
 _ORIGINAL = "original"
-_COLOURS = {OURS: "#2a9d5c", _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
+_COLOURS = {OURS: GREEN, _ORIGINAL: "#7b8794", "empty release": "#d1495b"}
 _OTHERS = ("#e0a030", "#5b8def", "#a066c9", "#3aa6a6")
 
 
@@ -30,7 +32,7 @@ def budget_chart(evidence: Evidence, budget: str = "epsilon") -> Chart | None:
     return base_chart(
         f"{budget[0].upper()}{budget[1:]} spent, by question",
         rows,
-        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        mark={"type": "bar", "color": GREEN, "cornerRadiusEnd": 3},
         height=26 * len(rows),
         encoding={
             "y": {"field": "question", "type": "nominal", "sort": None, "title": None},
@@ -80,7 +82,7 @@ def _heat_maps(name: str, scores: Sequence[Score]) -> list[Chart]:
     shades = {"scheme": "greens", "domain": [0, top]}
     return [
         heat_map(
-            f"{_sentence(name)}: {series}",
+            f"{capitalised(name)}: {series}",
             [
                 {"at": score.at, "across": score.across, "value": value}
                 for score, value in zip(scores, values, strict=True)
@@ -107,7 +109,7 @@ def _grouped_bars(name: str, scores: Sequence[Score]) -> Chart:
     shared: dict[str, Any] = {"x": place, "xOffset": {"field": "series", "sort": None}}
     better = {"lower": " (lower is better)", "higher": " (higher is better)"}
     return base_chart(
-        _sentence(name) + better.get(scores[0].better, ""),
+        capitalised(name) + better.get(scores[0].better, ""),
         rows,
         height=240,
         layer=[
@@ -153,7 +155,7 @@ def _dumbbells(name: str, scores: Sequence[Score]) -> Chart:
     place: dict[str, Any] = {"field": "at", "type": "nominal", "sort": None, "title": None}
     place["axis"] = {"labelLimit": 150}
     return base_chart(
-        _sentence(name),
+        capitalised(name),
         rows,
         height=20 * len(ends),
         layer=[
@@ -185,12 +187,15 @@ def _points(rows: list[dict[str, Any]], place: dict[str, Any], series: str, mark
     }
 
 
+# What the kinds draw with.
+
+
 def bar_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) -> Chart:
     """Draw one horizontal bar per row, with its name on the left."""
     return base_chart(
         title,
         rows,
-        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        mark={"type": "bar", "color": GREEN, "cornerRadiusEnd": 3},
         height=20 * len(rows),
         encoding={
             "y": {"field": name, "type": "nominal", "sort": None, "title": None} | {"axis": {"labelLimit": 150}},
@@ -226,7 +231,7 @@ def column_chart(title: str, rows: list[dict[str, Any]], name: str, value: str) 
     return base_chart(
         title,
         rows,
-        mark={"type": "bar", "color": _COLOURS[OURS], "cornerRadiusEnd": 3},
+        mark={"type": "bar", "color": GREEN, "cornerRadiusEnd": 3},
         height=200,
         encoding={
             "x": {"field": name, "type": "ordinal", "sort": None, "title": name, "axis": {"labelAngle": 0}},
@@ -288,60 +293,6 @@ def line_chart(title: str, rows: list[dict[str, Any]], x: str, y: str) -> Chart:
     )
 
 
-def network_drawing(title: str, vertices: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Chart:
-    """Draw a small network: vertices at `x`, `y` with `name` and `edges`, and lines from `x`, `y` to `x2`, `y2`.
-
-    A vertex has its name beside it if it has a `label`.
-    """
-    scale: dict[str, Any] = {"domain": [-1.08, 1.08], "nice": False}
-    place: dict[str, Any] = {
-        name: {"field": name, "type": "quantitative", "scale": scale, "axis": None} for name in ("x", "y")
-    }
-    size = {"field": "edges", "type": "quantitative", "legend": None, "scale": {"range": [25, 260], "zero": True}}
-    faint = max(0.12, min(0.6, 40 / max(1, len(edges))))
-    return base_chart(
-        title,
-        vertices,
-        height=380,
-        layer=[
-            {
-                "data": {"values": edges},
-                "mark": {"type": "rule", "color": "currentColor", "opacity": faint, "strokeWidth": 1},
-                "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}},
-            },
-            {
-                "mark": {"type": "circle", "color": _COLOURS[OURS], "opacity": 0.9},
-                "encoding": {**place, "size": size, "tooltip": [{"field": "name"}, {"field": "edges"}]},
-            },
-            {
-                "mark": {"type": "text", "color": "currentColor", "fontSize": 10, "dy": -10, "limit": 90},
-                "encoding": {**place, "text": {"field": "label"}},
-            },
-        ],
-    )
-
-
-def colour_by_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Encode the colour of each `series`; that of the release and of the original are always the same."""
-    series = list(dict.fromkeys(row["series"] for row in rows))
-    others = iter(_OTHERS * len(series))
-    colours = [_COLOURS.get(name) or next(others) for name in series]
-    return {
-        "field": "series",
-        "scale": {"domain": series, "range": colours},
-        "legend": {"title": None, "orient": "top", "columns": 2, "labelLimit": 160},
-    }
-
-
-def rounded(field: str) -> dict[str, Any]:
-    """Encode a number in a tooltip, to four digits."""
-    return {"field": field, "type": "quantitative", "format": ".4~g"}
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def base_chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
     """Add what all charts share; the page sets the colour of text."""
     axis = {
@@ -367,3 +318,25 @@ def base_chart(title: str, rows: list[dict[str, Any]], **more: Any) -> Chart:
             **more,
         },
     }
+
+
+def colour_by_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Encode the colour of each `series`; that of the release and of the original are always the same."""
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    others = iter(_OTHERS * len(series))
+    colours = [_COLOURS.get(name) or next(others) for name in series]
+    return {
+        "field": "series",
+        "scale": {"domain": series, "range": colours},
+        "legend": {"title": None, "orient": "top", "columns": 2, "labelLimit": 160},
+    }
+
+
+def rounded(field: str) -> dict[str, Any]:
+    """Encode a number in a tooltip, to four digits."""
+    return {"field": field, "type": "quantitative", "format": ".4~g"}
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital at its beginning, as a title."""
+    return text[:1].upper() + text[1:]

@@ -78,7 +78,7 @@ def find_method(name: str) -> type[Publisher[Any]]:
     return getattr(import_module(module), publisher)
 
 
-# What a method says of itself: for lists, help and documents.
+# What a method says of itself, for lists, help and documents.
 
 #: formulas, citations and names of parameters, as docstrings mark them
 _MARKUP = re.compile(r"\s*\[\d+\]_|[$`]")

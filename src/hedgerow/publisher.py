@@ -8,7 +8,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import EngineError, InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
@@ -192,19 +192,20 @@ def _check(what: str, field: dataclasses.Field[Any], value: object) -> None:
     if "help" not in field.metadata:
         msg = f"{what} must be stated by param, with a default and a help text"
         raise InternalError(msg)
-    kind = cast("type", type(field.default))
+    default: object = field.default
+    kind = type(default)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (type(value) is kind or (kind is float and number)):
         msg = f"{what} must be {_KINDS.get(kind, kind.__name__)}; got {value!r}"
         raise ParameterError(msg)
-    choices = cast("Collection[str] | None", field.metadata["choices"])
+    choices: Collection[str] | None = field.metadata["choices"]
     if choices is not None and value not in choices:
         msg = f"{what} must be one of {', '.join(choices)}; got {value!r}"
         raise ParameterError(msg)
     if isinstance(value, float) and not math.isfinite(value):
         msg = f"{what} must be finite; got {value!r}"
         raise ParameterError(msg)
-    limits = cast("dict[str, float | None]", field.metadata["limits"])
+    limits: dict[str, float | None] = field.metadata["limits"]
     for name, (words, holds) in _LIMITS.items():
         limit = limits[name]
         if limit is not None and isinstance(value, (int, float)) and not holds(value, limit):
@@ -221,11 +222,7 @@ _LIMITS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
 }
 
 
-# The most that noise alone may publish: a small budget makes noisy counts, and with them releases, of any size.
-#
-# The limit depends on the budget, the parameters and the domain only, and is checked before anything is asked: nothing
-# is
-# spent on a release that would not fit in memory.
+# The most that noise alone may publish.
 
 #: values, such as the items of all records, that noise alone may publish: more may not fit in two gigabytes
 _MOST = 10_000_000
@@ -237,6 +234,10 @@ _FAR = 99.0
 
 def require_little_noise(values: float, what: str, remedy: str) -> None:
     """Refuse to publish if noise alone may produce more values than this.
+
+    A small budget makes noisy counts, and with them releases, of any size. The limit depends on the budget, the
+    parameters and the domain only, and is checked before anything is asked: nothing is spent on a release that would
+    not fit in memory.
 
     Examples
     --------

@@ -104,7 +104,8 @@ def _range(field: dataclasses.Field[Any]) -> str:
         float: "a number",
         str: "a text",
     }
-    parts = [kinds[cast("type", type(field.default))]]
+    default: object = field.default
+    parts = [kinds[type(default)]]
     if field.metadata["choices"]:
         parts = [" or ".join(field.metadata["choices"])]
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}

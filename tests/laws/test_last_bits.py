@@ -26,8 +26,11 @@ FITS = {
     "variable-order-markov": ["sequences.methods.variable_order_markov.model:posterior_counts"],
     "prefix-tree, cut": ["sequences.methods.prefix_tree.model:path_estimates"],
     "prefix-tree, rides": ["sequences.methods.continued_prefix_tree.draw:project_to_simplex"],
-    "degree-corrected-blocks": ["graphs.methods.degree_model:fit_mixture", "graphs.methods.region_tree:fit_tree"],
-    "der": ["graphs.methods.region_tree:fit_tree"],
+    "degree-corrected-blocks": [
+        "graphs.methods.degree_model:fit_mixture",
+        "graphs.methods.region_counts_model:fit_tree",
+    ],
+    "der": ["graphs.methods.region_counts_model:fit_tree"],
     "trip-synthesis": ["trajectories.methods.trip_synthesis.model:fit_margins"],
     "private-wavelet": ["matrices.methods.private_wavelet.publisher:combine"],
 }

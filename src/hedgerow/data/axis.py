@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeGuard, cast
 
 from hedgerow.errors import DomainError
 
@@ -92,12 +92,12 @@ class Axis:
     def from_plain(cls, plain: Mapping[str, Any]) -> Axis:
         """Read the plain data of `to_plain`."""
         paths = plain.get("paths", [])
-        if not isinstance(paths, list) or not all(map(_is_path, cast("list[Any]", paths))):
+        if not _are_paths(paths):
             msg = "the paths of an axis must be lists of texts"
             raise DomainError(msg)
         return cls(
             tuple(plain_values(plain)),
-            tuple(map(tuple, cast("list[list[str]]", paths))),
+            tuple(map(tuple, paths)),
             plain.get("coordinates", ()),
         )
 
@@ -129,8 +129,12 @@ def plain_values(plain: Mapping[str, Any]) -> Sequence[Value]:
     raise DomainError(msg)
 
 
-def _is_path(plain: Any) -> bool:
-    return isinstance(plain, list) and all(isinstance(part, str) for part in cast("Any", plain))
+def _are_paths(plain: object) -> TypeGuard[list[list[str]]]:
+    return _is_list(plain) and all(_is_list(path) and all(isinstance(part, str) for part in path) for path in plain)
+
+
+def _is_list(plain: object) -> TypeGuard[list[object]]:
+    return isinstance(plain, list)
 
 
 def is_text(value: str) -> bool:
@@ -141,15 +145,16 @@ def is_text(value: str) -> bool:
         return False
 
 
-# Coordinates of places: one pair of longitude and latitude per value of an axis, as public knowledge.
+# Coordinates of places.
 
+#: one pair of longitude and latitude per value of an axis, as public knowledge
 Coordinates: TypeAlias = tuple[tuple[float, float], ...]
 #: the largest longitude and latitude, in degrees; longitudes beyond 180 serve maps around the date line
 _MOST_LON, _MOST_LAT = 360.0, 90.0
 _PAIR = 2
 
 
-def checked_coordinates(pairs: Any, values: int) -> Coordinates:
+def checked_coordinates(pairs: object, values: int) -> Coordinates:
     """Return pairs of longitude and latitude as floating-point numbers; refuse anything else.
 
     Examples
@@ -157,29 +162,31 @@ def checked_coordinates(pairs: Any, values: int) -> Coordinates:
     >>> checked_coordinates([[103.8, 1]], values=1)
     ((103.8, 1.0),)
     """
-    if not isinstance(pairs, (list, tuple)) or not all(map(_is_pair, cast("Sequence[Any]", pairs))):
+    if not _are_pairs(pairs):
         msg = "the coordinates of an axis must be pairs of longitude and latitude, such as [103.8, 1.35]"
         raise DomainError(msg)
-    known = cast("Sequence[Sequence[float]]", pairs)
-    if known and len(known) != values:
-        msg = f"an axis of {values} values needs as many coordinates; got {len(known)}"
+    if pairs and len(pairs) != values:
+        msg = f"an axis of {values} values needs as many coordinates; got {len(pairs)}"
         raise DomainError(msg)
     # + 0.0 since -0.0 is the same place
-    floats = tuple((float(lon) + 0.0, float(lat) + 0.0) for lon, lat in known)
+    floats = tuple((float(lon) + 0.0, float(lat) + 0.0) for lon, lat in pairs)
     if not all(abs(lon) <= _MOST_LON and abs(lat) <= _MOST_LAT for lon, lat in floats):
         msg = "coordinates must be degrees: longitudes from -360 to 360, then latitudes from -90 to 90"
         raise DomainError(msg)
     return floats
 
 
-def _is_pair(pair: Any) -> bool:
-    # an integer may have more digits than a floating-point number can
-    return (
-        isinstance(pair, (list, tuple)) and len(cast("Any", pair)) == _PAIR and all(map(_is_degree, cast("Any", pair)))
+def _are_pairs(pairs: object) -> TypeGuard[Sequence[Sequence[float]]]:
+    return _is_sequence(pairs) and all(
+        _is_sequence(pair) and len(pair) == _PAIR and all(map(_is_degree, pair)) for pair in pairs
     )
 
 
-def _is_degree(number: Any) -> bool:
-    if type(number) is int:
+def _is_sequence(plain: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(plain, (list, tuple))
+
+
+def _is_degree(number: object) -> bool:
+    if type(number) is int:  # it may have more digits than a floating-point number can
         return abs(number) <= _MOST_LON
     return type(number) is float and math.isfinite(number)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data.domain import Domain
 from hedgerow.errors import DomainError, UnsupportedGuarantee
 from hedgerow.frontiers import LOCAL, Engine
 from hedgerow.kind_registry import differs_by_change
+from hedgerow.numerics.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +97,7 @@ class Dataset(ABC):
     def canonical(self) -> Self:
         """Sort and renumber records and drop owners, so that only published content is left."""
 
-    def canonical_owners(self) -> NDArray[np.int64] | None:
+    def canonical_owners(self) -> Integers | None:
         """The owner of each record in the order of `canonical`, which drops them; None if they are not known.
 
         For the owner's own check of a promise about persons: never published.

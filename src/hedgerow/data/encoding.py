@@ -54,7 +54,7 @@ def infer_axis(values: Iterable[Any], *, numbers: bool | None = None) -> Axis:
     if None in texts:
         msg = "a value is neither a text nor a whole number; round it, or put it into a bin"
         raise DomainError(msg)
-    known = cast("set[str]", texts)
+    known = {text for text in texts if text is not None}
     if numbers is None:
         numbers = bool(known) and all(map(_is_number, known))
     if numbers:

@@ -20,7 +20,7 @@ from hedgerow.data.owners import count_earlier_records, number_owners, renumber_
 from hedgerow.data.record_encoding import encode_records, infer_domain, require_record
 from hedgerow.errors import DomainError, InternalError, ParameterError
 from hedgerow.frontiers import SymbolLists
-from hedgerow.numerics.arrays import Integers, cut_lists, take_lists
+from hedgerow.numerics.arrays import Flags, Integers, cut_lists, take_lists
 from hedgerow.numerics.sorting import order_of_lists
 
 OnBad: TypeAlias = Literal["error", "drop"]
@@ -215,7 +215,7 @@ def merge_equal(starts: Integers, items: NDArray[Any], weights: Integers) -> tup
     return merged_starts, merged, np.add.reduceat(np.append(weights[order], 0), np.flatnonzero(new))
 
 
-def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:
+def _ordered(sizes: Integers, items: NDArray[Any]) -> tuple[Integers, Flags]:
     """Sort rows by size and then by items; also return which rows differ from the one before."""
     starts = np.cumsum(sizes) - sizes
     order, new = [np.zeros(0, np.int64)], [np.zeros(0, np.bool_)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from hedgerow.data.axis import Axis, Value
 from hedgerow.data.lattice import Lattice
@@ -19,6 +19,18 @@ _MOST_STEPS = 2**53
 _DECIMALS = 12
 #: numbers as people write them; a received file could have one of a billion digits, in a few characters
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,40}/[0-9]{1,40}")
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest number of a column, and the step from one number to the next."""
+
+    low: Fraction
+    high: Fraction
+    step: Fraction
+
+    def floats(self) -> tuple[float, float, float]:
+        """Return all three as floating-point numbers."""
+        return float(self.low), float(self.high), float(self.step)
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,14 @@ class NumberAxis(Axis):
         return self.low is not None
 
     @property
+    def bounds(self) -> Bounds:
+        """The bounds and the step; a column without them is refused."""
+        if self.low is None or self.high is None or self.step is None:
+            msg = "the column has no bounds; declare low, high and step"
+            raise DomainError(msg)
+        return Bounds(self.low, self.high, self.step)
+
+    @property
     def steps(self) -> int:
         """How many steps `high` is from `low`."""
         return self.lattice.steps
@@ -80,10 +100,7 @@ class NumberAxis(Axis):
     @cached_property
     def lattice(self) -> Lattice:
         """The numbers that the column may have."""
-        if self.low is None or self.high is None or self.step is None:
-            msg = "the column has no bounds; declare low, high and step"
-            raise DomainError(msg)
-        return Lattice.between(self.low, self.high, self.step)
+        return Lattice.between(*self.bounds)
 
     @property
     def decimals(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from hedgerow.frontiers.base import ENGINES, Counts, Engine, Frontier, find_engine
 from hedgerow.frontiers.local import LOCAL, LocalEngine, LocalFrontier
-from hedgerow.frontiers.regions import LatticeBin, Position, Quadrant, Regions
+from hedgerow.frontiers.region_rules import LatticeBin, Position, Quadrant
 from hedgerow.frontiers.rows import Rows, Rule, SymbolLists
 from hedgerow.frontiers.rules import (
     AtStart,
@@ -40,7 +40,6 @@ __all__ = [
     "PairRank",
     "Position",
     "Quadrant",
-    "Regions",
     "Rows",
     "Rule",
     "Step",

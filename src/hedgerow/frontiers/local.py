@@ -101,11 +101,11 @@ class LocalCounts(Counts):
         if _fits(most, len(self.keys)):
             table = np.full(most + 1, -1, np.int32)
             table[chosen] = number
-            _require_single(np.array_equal(table[chosen], number))
+            _require_single(single=np.array_equal(table[chosen], number))
             return table[self.keys]
         order = np.argsort(chosen)
         ordered = chosen[order]
-        _require_single(not np.any(ordered[1:] == ordered[:-1]))
+        _require_single(single=not np.any(ordered[1:] == ordered[:-1]))
         if len(chosen) == 0:
             return np.full(len(self.keys), -1, np.int32)
         nearest = np.minimum(np.searchsorted(ordered, self.keys), len(chosen) - 1)
@@ -155,7 +155,7 @@ def _fits(keys: int, rows: int) -> bool:
     return keys <= min(_TABLE, max(_SMALL, _TIMES * rows))
 
 
-def _require_single(single: bool) -> None:  # noqa: FBT001 - it is what is required
+def _require_single(*, single: bool) -> None:
     if not single:
         msg = "a cell and a code were chosen twice: rows can move to one cell only"
         raise InternalError(msg)

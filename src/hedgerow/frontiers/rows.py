@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.numerics.arrays import Integers, index_ranges
+from hedgerow.numerics.arrays import Flags, Integers, index_ranges
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ class Rows:
         return self.lists.symbols[self.at]
 
     @property
-    def first(self) -> NDArray[np.bool_]:
+    def first(self) -> Flags:
         """Whether a row is at the first symbol of its list."""
         # index -1 is the last position, which is an end marker as well
         return self.lists.symbols[self.at - 1] == self.lists.size

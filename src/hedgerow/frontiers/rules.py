@@ -252,9 +252,7 @@ def _united(bits: Integers, owner: Integers, owners: int) -> Integers:
     return masks
 
 
-# Rules for records of timed visits: symbol `time * places + place`, in the order of time.
-#
-# Each rule is a function of one row's own list, and of public numbers and tables.
+# Records of timed visits: symbol `time * places + place`, in the order of time.
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import Better, Score, exact_score
 
 _NORMAL = 1.96
@@ -60,6 +61,6 @@ def mean_score(
     )
 
 
-def relative_errors(exact: NDArray[np.int64], released: NDArray[Any], records: int) -> NDArray[np.float64]:
+def relative_errors(exact: Integers, released: NDArray[Any], records: int) -> Floats:
     """The error of each query relative to its true count, or to a thousandth of all records if that is more."""
     return np.abs(released - exact) / np.maximum(exact, max(_SANITY * records, 1e-9))

@@ -188,15 +188,9 @@ def _sum_exactly(numbers: Integers) -> int:
     return sum(numbers.tolist())
 
 
-# Uniformly random subsets, drawn exactly: every subset of the right size is equally likely.
-#
-# Elements are drawn with replacement, and elements that were drawn before are dropped and drawn again, until the size
-# is
-# reached. Renumbering the elements changes neither the distribution of the draws nor the rule, so all subsets of one
-# size
-# are equally likely. Of a set that is to be more than half full, the elements left out are drawn instead, so that at
-# least every second draw is new.
+# Uniformly random subsets.
 
+#: numbers that are drawn together
 _CHUNK = 1 << 18
 
 
@@ -218,9 +212,15 @@ def uniform_below(limits: Integers, source: Bits) -> Integers:
 
 
 def uniform_subsets(sizes: Integers, counts: Integers, source: Bits) -> Integers:
-    """Draw a subset of `count` elements of each set of `size` elements; return all of them in order.
+    """Draw a subset of `count` elements of each set of `size` elements, exactly: all of that size are equally likely.
 
-    The elements of all sets are numbered from 0, one set after the other: at most 2**62.
+    The elements of all sets are numbered from 0, one set after the other: at most 2**62. All that are drawn are
+    returned in order.
+
+    Elements are drawn with replacement, and elements that were drawn before are dropped and drawn again, until the size
+    is reached. Renumbering the elements changes neither the distribution of the draws nor the rule, so all subsets of
+    one size are equally likely. Of a set that is to be more than half full, the elements left out are drawn instead, so
+    that at least every second draw is new.
     """
     ends = np.cumsum(sizes)
     complemented = counts > sizes - counts

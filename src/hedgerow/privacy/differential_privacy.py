@@ -13,6 +13,7 @@ from hedgerow.errors import ParameterError
 from hedgerow.kind_registry import differs_by_change, differs_by_step
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 from hedgerow.privacy.numbers import NumberLike, read_number, read_whole, show
+from hedgerow.promises import PROMISES
 
 _SAYING = 14
 #: epsilons above these are weaker promises, and the sentence says so
@@ -159,7 +160,7 @@ class CorrelatedDP(DifferentialPrivacy):
     """
 
     name: ClassVar[str] = "CorrelatedDP"
-    kinds: ClassVar = ("graphs",)
+    kinds: ClassVar = PROMISES[name].kinds
 
     k: int
 

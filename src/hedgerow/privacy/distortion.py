@@ -9,6 +9,7 @@ from typing import ClassVar
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import NotSatisfied
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
+from hedgerow.promises import PROMISES
 
 _LEAST_ROWS = 2
 
@@ -24,7 +25,7 @@ class Distortion(Guarantee):
     """
 
     name: ClassVar[str] = "Distortion"
-    kinds: ClassVar[tuple[str, ...]] = ("matrices",)
+    kinds: ClassVar[tuple[str, ...]] = PROMISES[name].kinds
 
     @property
     def verifiable_from_data(self) -> bool:

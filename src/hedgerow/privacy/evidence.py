@@ -72,14 +72,7 @@ class EvidenceLog:
         return Evidence(entries, tuple(self.notes.items()), support)
 
 
-# How much of what was counted is above its noise: whether a release rests on its data or on noise.
-#
-# An answer is *above its noise* if noise alone would hardly have produced it. Among $M$ cells with noise of scale $b$,
-# no
-# noise reaches $b \ln(20 M)$ with a probability of at least 0.95, since $P(Z \ge t) \le e^{-t / b}$ for each.
-#
-# Only answers are used, so this costs no privacy. Along a path of a forest the last count stands for those before it:
-# what is published rests on it.
+# How much of what was counted is above its noise.
 
 #: one question in so many has an answer above its noise that is noise
 _QUESTIONS_PER_FALSE_ALARM = 20
@@ -87,7 +80,15 @@ _QUESTIONS_PER_FALSE_ALARM = 20
 
 @dataclass(frozen=True)
 class Support:
-    """Which share of the counts under a label is above the noise, rounded to a hundredth."""
+    r"""Which share of the counts under a label is above the noise, rounded to a hundredth.
+
+    It tells whether a release rests on its data or on noise. An answer is *above its noise* if noise alone would hardly
+    have produced it. Among $M$ cells with noise of scale $b$, no noise reaches $b \ln(20 M)$ with a probability of at
+    least 0.95, since $P(Z \ge t) \le e^{-t / b}$ for each.
+
+    Only answers are used, so this costs no privacy. Along a path of a forest the last count stands for those before it:
+    what is published rests on it.
+    """
 
     label: str
     share: float

@@ -1,4 +1,4 @@
-"""What we promise: the base of all guarantees, and several of them at once."""
+"""What we promise: the base of all guarantees, of those that anyone can verify, and several of them at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
+from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.ledger import Ledger
 from hedgerow.privacy.numbers import is_number, read_number, show
 from hedgerow.privacy.questions import Answers
@@ -21,7 +19,7 @@ from hedgerow.privacy.questions import Answers
 #: how many promises can be combined
 _MOST_PARTS = 16
 #: the owner of each record of each output, as numbers; None where they are not known
-Owners: TypeAlias = "Mapping[str, NDArray[np.int64] | None]"
+Owners: TypeAlias = "Mapping[str, Integers | None]"
 #: a promise as plain data: texts, and lists and tables of texts
 Plain: TypeAlias = "str | Sequence[Plain] | Mapping[str, Plain]"
 
@@ -192,6 +190,23 @@ class Guarantee(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in self.fields().items())})"
 
 
+class Criterion(Guarantee):
+    """A promise about the output itself, which anyone can verify; it is verified before anything is released.
+
+    A criterion shares no code with the methods that keep it, and reads the output as a receiver would.
+    """
+
+    @abstractmethod
+    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the violations of each kind; never quote the data."""
+
+    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
+        """Check the output as published."""
+        for data in outputs.values():
+            self.require(data)
+        return Verdict("checked on the published data", self.violations(outputs))
+
+
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class All(Guarantee):
     """Several promises at once, checked part by part; at most one of them spends a budget.
@@ -348,23 +363,3 @@ def _shown(value: Plain) -> str:
         return repr(value)
     text = value if value.isdigit() else show(read_number("number", value))
     return repr(text) if "/" in text else text
-
-
-# Syntactic privacy: promises that anyone can verify on the published data.
-#
-# A criterion shares no code with the methods that keep it: it imports neither the methods nor what they fit
-# with, and it reads the output as a receiver would.
-
-
-class Criterion(Guarantee):
-    """A promise about the output itself, verified before anything is released."""
-
-    @abstractmethod
-    def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
-        """Count the violations of each kind; never quote the data."""
-
-    def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
-        """Check the output as published."""
-        for data in outputs.values():
-            self.require(data)
-        return Verdict("checked on the published data", self.violations(outputs))

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.privacy.interval_refinement import BITS, Bits
 from hedgerow.privacy.rates import Bounds, RationalRate
 
@@ -125,7 +125,7 @@ def _with_mode(true: Integers, ones: Integers, rest: Integers, odds: Floats) -> 
     return _Laws(true, ones, rest, odds, np.maximum(mode, -rest))
 
 
-def _look_up(laws: _Laws, top: NDArray[np.uint64]) -> tuple[Integers, NDArray[np.bool_]]:
+def _look_up(laws: _Laws, top: NDArray[np.uint64]) -> tuple[Integers, Flags]:
     """Look up each uniform number in the weights of its row; also say for which rows that is certain."""
     above, below = laws.reach()
     width = np.maximum(above, below)
@@ -149,9 +149,7 @@ def _batches(width: Integers) -> Iterator[NDArray[np.intp]]:
         start = stop
 
 
-def _look_up_batch(
-    laws: _Laws, top: NDArray[np.uint64], above: Integers, below: Integers
-) -> tuple[Integers, NDArray[np.bool_]]:
+def _look_up_batch(laws: _Laws, top: NDArray[np.uint64], above: Integers, below: Integers) -> tuple[Integers, Flags]:
     """Enclose the cumulative weights: from the mode upward, then from below the mode downward."""
     width = int(max(above.max(), below.max()))
     complete = above == np.minimum(laws.true, laws.ones) - laws.mode + 1
@@ -174,9 +172,7 @@ def _look_up_batch(
     return laws.mode + np.where(place < width, place, width - 1 - place), certain
 
 
-def _wing(
-    laws: _Laws, direction: int, lengths: Integers, width: int, complete: NDArray[np.bool_]
-) -> tuple[Floats, Floats, Floats]:
+def _wing(laws: _Laws, direction: int, lengths: Integers, width: int, complete: Flags) -> tuple[Floats, Floats, Floats]:
     """Compute the weights on one side of the mode, relative to it, their errors, and bound the sum of all further ones.
 
     Upward the mode is the first value; downward the one below it is.
@@ -203,7 +199,7 @@ def _wing(
     return weights, spreads, _bound_rest(rises, errors, weights + spreads, lengths, complete)
 
 
-def _bound_rest(rises: Floats, errors: Floats, most: Floats, lengths: Integers, complete: NDArray[np.bool_]) -> Floats:
+def _bound_rest(rises: Floats, errors: Floats, most: Floats, lengths: Integers, complete: Flags) -> Floats:
     """Bound the sum of the weights left out: the ratios fall, so it is below a geometric series."""
     rows, last = np.arange(len(rises)), np.maximum(lengths - 1, 0)
     ratio = np.exp(np.minimum(rises[rows, last] + errors[rows, last], 0.0))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
-from hedgerow.privacy.guarantee import All, Guarantee
+from hedgerow.privacy.guarantee import All, Guarantee, Plain
 from hedgerow.promises import PROMISES, find_promise, interpret_options
 
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
@@ -68,7 +68,7 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, ki
     return build(candidates[0], options)
 
 
-def from_plain(plain: Mapping[str, Any]) -> Guarantee:
+def from_plain(plain: Mapping[str, Plain]) -> Guarantee:
     """Read the plain data of `Guarantee.to_plain`, which may come from an untrusted file.
 
     Examples
@@ -84,18 +84,18 @@ def from_plain(plain: Mapping[str, Any]) -> Guarantee:
     return guarantee
 
 
-def _guarantee(plain: Mapping[str, Any]) -> Guarantee:
+def _guarantee(plain: Mapping[str, Plain]) -> Guarantee:
     if plain.get("name") != All.name:
         return _part(plain)
     parts = plain.get("parts")
     if set(plain) != {"name", "parts"} or not isinstance(parts, list):
         msg = "All has parts and nothing else"
         raise ParameterError(msg)
-    return All(*map(_part, cast("list[Any]", parts)))
+    return All(*map(_part, parts))
 
 
-def _part(plain: Any) -> Guarantee:
-    fields = dict(cast("Mapping[str, Any]", plain)) if isinstance(plain, Mapping) else {}
+def _part(plain: Plain) -> Guarantee:
+    fields = dict(plain) if isinstance(plain, Mapping) else {}
     name = fields.pop("name", "")
     if not isinstance(name, str) or name not in PROMISES or not PROMISES[name].fits(fields):
         msg = f"there is no guarantee {str(name)[:40]!r} with these fields"
@@ -103,11 +103,12 @@ def _part(plain: Any) -> Guarantee:
     return find_promise(name)(**fields)
 
 
-def require_plain(plain: Any) -> None:
-    """Refuse what is not plain data, or too much of it."""
-    texts, level = 0, [plain]
+def require_plain(plain: Plain) -> None:
+    """Refuse what is not plain data, whatever its type says, or too much of it."""
+    texts = 0
+    level = [plain]
     for _ in range(_DEEPEST):
-        below: list[Any] = []
+        below: list[Plain] = []
         for value in level:
             if isinstance(value, str):
                 texts += 1
@@ -115,10 +116,9 @@ def require_plain(plain: Any) -> None:
                     msg = f"a number or a name of the promise is too long: more than {_LONGEST:,} characters"
                     raise ParameterError(msg)
             elif isinstance(value, Mapping):
-                table = cast("Mapping[Any, Any]", value)
-                below += [*table, *table.values()]
+                below += [*value, *value.values()]
             elif isinstance(value, (list, tuple)):
-                below += cast("list[Any]", value)
+                below += value
             else:
                 msg = "a promise consists of texts, and of lists and tables of texts"
                 raise ParameterError(msg)

@@ -1,6 +1,6 @@
 r"""Exact integer noise from the operating system's entropy; the only source of bits for noise.
 
-What an arrangement draws has modules of its own, `noncentral_hypergeometric` and `uniform_subsets`, on the same bits.
+What an arrangement draws is in `noncentral_hypergeometric` and `arrangement`, on the same bits.
 
 Everything follows from one distribution. $G = \lfloor -\ln W / \lambda \rfloor$ for a uniform $W$ is geometric,
 $P(G \ge g) = e^{-\lambda g}$, and gives
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.privacy.interval_refinement import BITS, Bits, RateEnclosure, earliest_arrival, exact_floor
 from hedgerow.privacy.rates import Bounds, GapRate, Rate, RationalRate
 
@@ -83,7 +83,7 @@ class _Laws:
 
     rates: Sequence[Rate]
     which: Integers
-    approximate: NDArray[np.float64]
+    approximate: Floats
     shifts: Integers
 
     @classmethod
@@ -94,7 +94,7 @@ class _Laws:
     def __getitem__(self, at: Integers | slice) -> _Laws:
         return _Laws(self.rates, self.which[at], self.approximate, self.shifts)
 
-    def upper(self) -> NDArray[np.float64]:
+    def upper(self) -> Floats:
         """Each cell's rate, doubled until it is no longer tiny."""
         return self.approximate[self.which] if len(self.rates) > 1 else self.approximate[:1]
 
@@ -141,12 +141,12 @@ def geometric(rates: Sequence[Rate], which: Integers, source: Bits) -> Integers:
     return drawn
 
 
-def bernoulli_exp(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.bool_]:
+def bernoulli_exp(rates: Sequence[Rate], which: Integers, source: Bits) -> Flags:
     r"""Draw true with probability $e^{-\lambda}$, one per cell."""
     return _accepted(_Laws.of(rates, which), np.ones(len(which), np.int64), source)
 
 
-def parity(rates: Sequence[Rate], which: Integers, source: Bits) -> NDArray[np.bool_]:
+def parity(rates: Sequence[Rate], which: Integers, source: Bits) -> Flags:
     r"""Draw true with probability $1 / (1 + e^{\lambda})$, one per cell: is a geometric draw odd."""
     return (geometric(rates, which, source) & 1).astype(np.bool_)
 
@@ -243,7 +243,7 @@ def _low_part(laws: _Laws, source: Bits) -> Integers:
     return low
 
 
-def _accepted(laws: _Laws, times: Integers, source: Bits) -> NDArray[np.bool_]:
+def _accepted(laws: _Laws, times: Integers, source: Bits) -> Flags:
     """Draw true with probability `exp(-rate * times)`, one per cell."""
     rate = laws.upper() * (times * np.exp2(-laws.shifts[laws.which].astype(np.float64)))
     certain = times == 0
@@ -257,7 +257,7 @@ def _accepted(laws: _Laws, times: Integers, source: Bits) -> NDArray[np.bool_]:
 
 def _floor_log(
     words: NDArray[np.uint64],
-    rate: NDArray[np.float64],
+    rate: Floats,
     exact: RateEnclosure,
     source: Bits,
     *,

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Shares:
     """
 
     table: tuple[Fraction, ...]
-    codes: NDArray[np.int64]
+    codes: Integers
 
     @classmethod
     def of(cls, values: Iterable[Fraction]) -> Shares:
@@ -57,11 +57,11 @@ class Shares:
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] - arrays are not hashable
 
-    def __getitem__(self, at: NDArray[np.int64]) -> Shares:
+    def __getitem__(self, at: Integers) -> Shares:
         """Return the shares of the cells at these positions."""
         return Shares(self.table, self.codes[at])
 
-    def __truediv__(self, divisors: int | Fraction | NDArray[np.int64]) -> Shares:
+    def __truediv__(self, divisors: int | Fraction | Integers) -> Shares:
         """Divide all shares by one number, or each by its own whole number."""
         if isinstance(divisors, (int, Fraction)):
             return Shares(tuple(share / divisors for share in self.table), self.codes)
@@ -70,7 +70,7 @@ class Shares:
             raise ParameterError(msg)
         return self._combine(divisors, lambda share, divisor: share / divisor)
 
-    def __mul__(self, factors: int | Fraction | NDArray[np.int64]) -> Shares:
+    def __mul__(self, factors: int | Fraction | Integers) -> Shares:
         """Multiply all shares by one number, or each by its own whole number."""
         if isinstance(factors, (int, Fraction)):
             return Shares(tuple(share * factors for share in self.table), self.codes)
@@ -85,7 +85,7 @@ class Shares:
         return Shares(tuple(share - amount for share in self.table), self.codes)
 
     @classmethod
-    def where(cls, condition: NDArray[np.bool_], first: Shares, second: Shares) -> Shares:
+    def where(cls, condition: Flags, first: Shares, second: Shares) -> Shares:
         """Take each cell's share from the first where the condition holds, else from the second."""
         codes = np.where(condition, first.codes, second.codes + len(first.table))
         return Shares((*first.table, *second.table), codes).packed()
@@ -114,11 +114,11 @@ class Shares:
         """List one Fraction per cell."""
         return [self.table[code] for code in self.codes.tolist()]
 
-    def floats(self) -> NDArray[np.float64]:
+    def floats(self) -> Floats:
         """One float per cell, for thresholds; never for accounting."""
         return np.array([float(share) for share in self.table], np.float64)[self.codes]
 
-    def weigh(self, amounts: NDArray[np.int64]) -> Fraction:
+    def weigh(self, amounts: Integers) -> Fraction:
         """Return the exact sum of share times amount over all cells."""
         # the amounts of one share are added as Python integers where int64 could overflow
         exact = amounts.astype(object) if _may_overflow(amounts) else amounts
@@ -127,7 +127,7 @@ class Shares:
         totals: list[int] = sums.tolist()
         return sum((share * n for share, n in zip(self.table, totals, strict=True)), Fraction(0))
 
-    def _combine(self, others: NDArray[np.int64], rule: Callable[[Fraction, int], Fraction]) -> Shares:
+    def _combine(self, others: Integers, rule: Callable[[Fraction, int], Fraction]) -> Shares:
         if len(others) != len(self):
             msg = f"shares and numbers must be equally long; got {len(self)} and {len(others)}"
             raise ParameterError(msg)
@@ -151,5 +151,5 @@ def to_fraction(value: object) -> Fraction:
     return Fraction(value)
 
 
-def _may_overflow(amounts: NDArray[np.int64]) -> bool:
+def _may_overflow(amounts: Integers) -> bool:
     return len(amounts) > 0 and int(np.abs(amounts).max()) > 2**62 // len(amounts)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow import Domain, Graph
-from hedgerow.kinds.graphs import cuts
+from hedgerow.kinds.graphs import cut_queries
 from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
-from hedgerow.kinds.graphs.cuts import (
+from hedgerow.kinds.graphs.cut_queries import (
     Cuts,
     community_cuts,
     community_pair_cuts,
@@ -83,7 +83,7 @@ def test_counts_are_those_of_brute_force_even_if_the_sets_overlap(data, seed, qu
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
 def test_many_edges_are_added_up_in_parts(monkeypatch, chunk):
     graph = dense_graph(90, 0.7, 2)
-    monkeypatch.setattr(cuts, "_WORDS_AT_ONCE", chunk)
+    monkeypatch.setattr(cut_queries, "_WORDS_AT_ONCE", chunk)
     source, target = np.random.default_rng(3).random((2, 70, 90)) < 0.5
     adjacency = np.zeros((90, 90), bool)
     adjacency[graph.first, graph.second] = adjacency[graph.second, graph.first] = True
@@ -104,7 +104,7 @@ def test_random_cuts_have_the_declared_sizes_and_fair_sides():
 
 
 def test_a_workload_is_drawn_in_parts_of_bounded_size(monkeypatch):
-    monkeypatch.setattr(cuts, "_FLAGS_AT_ONCE", 1_000)
+    monkeypatch.setattr(cut_queries, "_FLAGS_AT_ONCE", 1_000)
     parts = list(random_cuts(10, largest=5, queries=150, rng=np.random.default_rng(5)))
     assert [part.queries for part in parts] == [64, 64, 22]
 
@@ -144,7 +144,7 @@ def test_cuts_of_communities_follow_them():
 
 def test_two_communities_are_those_of_two_vertices_given_that_they_differ():
     sizes = np.array([5, 0, 3, 2])
-    pairs = np.stack(cuts._draw_two(sizes, 60_000, np.random.default_rng(9)))
+    pairs = np.stack(cut_queries._draw_two(sizes, 60_000, np.random.default_rng(9)))
     counts = np.bincount(pairs[0] * 4 + pairs[1], minlength=16)
     weights = np.outer(sizes, sizes)
     np.fill_diagonal(weights, 0)

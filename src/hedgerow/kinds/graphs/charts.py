@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.charts import OURS, Chart, heat_map, line_chart, network_drawing
+from hedgerow.charts import GREEN, OURS, Chart, base_chart, heat_map, line_chart
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.measures import (
     BLOCKS,
@@ -21,7 +20,7 @@ from hedgerow.kinds.graphs.measures import (
     degree_bins,
     degree_counts,
 )
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import Score
 
 _ORIGINAL = "original"
@@ -92,7 +91,40 @@ def _draw_part(data: Graph) -> Chart:
     edges: list[dict[str, Any]] = [{"x": x, "y": y, "x2": x2, "y2": y2} for x, y, x2, y2 in lines]
     whole = len(shown) == len(degrees)
     title = "The released network" if whole else f"The {len(shown)} vertices with most edges in the release"
-    return network_drawing(title, vertices, edges)
+    return _draw_network(title, vertices, edges)
+
+
+def _draw_network(title: str, vertices: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Chart:
+    """Draw a small network: vertices at `x`, `y` with `name` and `edges`, and lines from `x`, `y` to `x2`, `y2`.
+
+    A vertex has its name beside it if it has a `label`.
+    """
+    scale: dict[str, Any] = {"domain": [-1.08, 1.08], "nice": False}
+    place: dict[str, Any] = {
+        name: {"field": name, "type": "quantitative", "scale": scale, "axis": None} for name in ("x", "y")
+    }
+    size = {"field": "edges", "type": "quantitative", "legend": None, "scale": {"range": [25, 260], "zero": True}}
+    faint = max(0.12, min(0.6, 40 / max(1, len(edges))))
+    return base_chart(
+        title,
+        vertices,
+        height=380,
+        layer=[
+            {
+                "data": {"values": edges},
+                "mark": {"type": "rule", "color": "currentColor", "opacity": faint, "strokeWidth": 1},
+                "encoding": {**place, "x2": {"field": "x2"}, "y2": {"field": "y2"}},
+            },
+            {
+                "mark": {"type": "circle", "color": GREEN, "opacity": 0.9},
+                "encoding": {**place, "size": size, "tooltip": [{"field": "name"}, {"field": "edges"}]},
+            },
+            {
+                "mark": {"type": "text", "color": "currentColor", "fontSize": 10, "dy": -10, "limit": 90},
+                "encoding": {**place, "text": {"field": "label"}},
+            },
+        ],
+    )
 
 
 def _compare_degrees(scores: Sequence[Score]) -> list[Chart]:
@@ -131,7 +163,7 @@ def _mirrored(scores: Sequence[Score], values: Sequence[float]) -> list[dict[str
 
 def _density_map(title: str, rows: list[dict[str, Any]], top: float) -> Chart:
     # from transparent to green, so that empty blocks have the colour of the page; sparse blocks stay visible
-    shades = {"type": "sqrt", "domain": [0, top], "range": ["#2a9d5c00", "#2a9d5c"]}
+    shades = {"type": "sqrt", "domain": [0, top], "range": [f"{GREEN}00", GREEN]}
     places = list(dict.fromkeys(row["at"] for row in rows))
     labels = places[:: max(1, len(places) // _LABELS)]
     return heat_map(title, rows, height=_HEIGHT, shades=shades, axes="position of the vertex", labels=labels)
@@ -141,9 +173,10 @@ def _density_map(title: str, rows: list[dict[str, Any]], top: float) -> Chart:
 SCORE_CHARTS = {DEGREES: _compare_degrees, DENSITIES: _compare_densities}
 
 
-# Where the vertices of a small drawing go: the same graph is always drawn the same way.
+# Where the vertices of the drawing go.
 
-Points: TypeAlias = NDArray[np.float64]
+
+Points: TypeAlias = Floats
 _ROUNDS = 300
 #: pull to the centre, which keeps parts that are not connected in the picture
 _GRAVITY = 1.0
@@ -151,10 +184,10 @@ _ATTRACTION = 3.0
 
 
 def lay_out(vertices: int, first: Integers, second: Integers) -> Points:
-    """Place vertices by force-directed placement [1]_, from a circle: joined ones attract, all repel each other.
+    """Place vertices by force-directed placement [1]_, from a spiral: joined ones attract, all repel each other.
 
-    Returns one point per vertex, within a square from -1 to 1. For a few hundred vertices at most: all pairs are
-    compared.
+    The same graph is always drawn the same way. Returns one point per vertex, within a square from -1 to 1. For a few
+    hundred vertices at most: all pairs are compared.
 
     References
     ----------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.graphs.cuts import (
+from hedgerow.kinds.graphs.cut_queries import (
     Cuts,
     community_cuts,
     community_pair_cuts,
@@ -253,7 +253,7 @@ def _require_same_vertices(original: Graph, released: Graph) -> None:
         raise ParameterError(msg)
 
 
-# Which edges two graphs share, and how dense the blocks of their adjacency matrices are.
+# Edges that two graphs share, and the density of blocks of an adjacency matrix.
 
 
 class EdgeAgreement(NamedTuple):
@@ -307,7 +307,7 @@ def block_starts(vertices: int, blocks: int) -> Integers:
     return -(-np.arange(blocks + 1) * vertices // max(1, blocks))
 
 
-def block_densities(graph: Graph, blocks: int) -> NDArray[np.float64]:
+def block_densities(graph: Graph, blocks: int) -> Floats:
     """The share of pairs that are edges, between blocks of the vertex order and within them; 0 without pairs.
 
     Examples
@@ -328,7 +328,7 @@ def block_densities(graph: Graph, blocks: int) -> NDArray[np.float64]:
     return both / np.maximum(1, pairs)
 
 
-# Degree distributions, and how far two of them are apart.
+# Distributions of degrees, and how far two of them are apart.
 
 _SMOOTHING = 0.5
 #: bins per doubling of the degree

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hedgerow.charts import OURS, Chart, base_chart, colour_by_series, rounded
+from hedgerow.charts import GREEN, OURS, Chart, base_chart, capitalised, colour_by_series, rounded
 from hedgerow.data import Dataset
 from hedgerow.kinds.streams.data import Estimates, Rows
 from hedgerow.kinds.streams.measures import ERRORS_OVER_TIME, ESTIMATES_OVER_TIME, HALF_WIDTH, ORIGINAL
@@ -17,7 +17,6 @@ _DRAWN = 500
 _TIME = "event"
 #: so many estimates make an area, fewer are drawn as bars
 _AREA = 3
-_GREEN = "#2a9d5c"
 
 
 def charts(data: Dataset, *, compared: bool) -> list[Chart]:
@@ -69,7 +68,7 @@ def _compare_estimates(scores: Sequence[Score]) -> list[Chart]:
         truth = dict(score.controls).get(ORIGINAL)
         points += [] if truth is None else [_point(time, ORIGINAL, truth)]
         points.append(_point(time, OURS, score.value, (score.low, score.high)))
-    return [_band_chart(_sentence(ESTIMATES_OVER_TIME), points)] if points else []
+    return [_band_chart(capitalised(ESTIMATES_OVER_TIME), points)] if points else []
 
 
 def _compare_errors(scores: Sequence[Score]) -> list[Chart]:
@@ -85,7 +84,7 @@ def _compare_errors(scores: Sequence[Score]) -> list[Chart]:
     dash = {"condition": {"test": {"field": "series", "equal": HALF_WIDTH}, "value": [5, 4]}, "value": [1, 0]}
     lines = _lines(points, scale={"type": "log"})
     lines["encoding"]["strokeDash"] = dash
-    return [base_chart(f"{_sentence(ERRORS_OVER_TIME)} (RMSE, lower is better)", points, height=260, **lines)]
+    return [base_chart(f"{capitalised(ERRORS_OVER_TIME)} (RMSE, lower is better)", points, height=260, **lines)]
 
 
 def _timed(scores: Sequence[Score]) -> list[tuple[Score, int]]:
@@ -98,9 +97,9 @@ def _band_chart(title: str, points: list[dict[str, Any]]) -> Chart:
     bands = [point for point in points if "low" in point]
     band: dict[str, Any] = {
         "data": {"values": bands},
-        "mark": {"type": "area", "color": _GREEN, "opacity": 0.2}
+        "mark": {"type": "area", "color": GREEN, "opacity": 0.2}
         if len(bands) >= _AREA
-        else {"type": "rule", "color": _GREEN, "strokeWidth": 4, "opacity": 0.3},
+        else {"type": "rule", "color": GREEN, "strokeWidth": 4, "opacity": 0.3},
         "encoding": {
             "x": _time_axis(),
             "y": {"field": "low", "type": "quantitative", "title": None},
@@ -133,10 +132,6 @@ def _lines(points: Sequence[dict[str, Any]], *, scale: dict[str, Any]) -> dict[s
 def _time_axis() -> dict[str, Any]:
     axis = {"format": ",d", "labelOverlap": True}
     return {"field": _TIME, "type": "quantitative", "title": "events so far", "axis": axis, "scale": {"zero": False}}
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 #: charts of scores that are drawn here

@@ -43,8 +43,8 @@ class Rows(NamedTuple):
     values: Floats
     half_widths: Floats
 
-    def take(self, at: Any) -> Rows:
-        """Return some of the rows, by a slice, positions or flags."""
+    def take(self, at: Integers | slice) -> Rows:
+        """Return some of the rows, by a slice or positions."""
         return Rows(self.times[at], self.values[at], self.half_widths[at])
 
     @staticmethod
@@ -79,7 +79,7 @@ class Stream(Dataset):
         no numbers, or between two steps.
         """
         domain = value_domain(domain)
-        axis = cast("NumberAxis", domain.axes[0][1])
+        axis = axis_of(domain)
         if isinstance(values, Iterator):
             return cls(domain, IteratorEvents(values, axis, rule))
         array = cast("Any", values) if isinstance(values, np.ndarray) else list(values)
@@ -89,7 +89,7 @@ class Stream(Dataset):
     @property
     def axis(self) -> NumberAxis:
         """The declared bounds and the step of the values."""
-        return cast("NumberAxis", self.domain.axes[0][1])
+        return axis_of(self.domain)
 
     def publishing(self, rows: Iterator[Rows], *, of: str) -> Estimates:
         """Return estimates of `means` or `sums`, which are made while they are read, once."""
@@ -319,8 +319,8 @@ def relative_precision(rows: Rows, domain: Domain, of: str) -> float:
     >>> relative_precision(rows, value_domain(), "sums")
     0.5
     """
-    axis = cast("NumberAxis", domain.axes[0][1])
-    half = float((axis.high or 0) - (axis.low or 0)) / 2
+    low, high, _ = axis_of(domain).bounds
+    half = float(high - low) / 2
     return float(np.min(rows.half_widths / (half * (rows.times if of == "sums" else 1))))
 
 
@@ -333,3 +333,8 @@ def value_domain(domain: Domain | None = None) -> Domain:
         raise DomainError(msg)
     axis = require_axis(to_number_axis(VALUE, domain.axes[0][1]))
     return replace(domain, axes=((VALUE, axis),))
+
+
+def axis_of(domain: Domain) -> NumberAxis:
+    """Return the axis of values of the domain of a stream, which has bounds."""
+    return require_axis(domain.axes[0][1])

@@ -17,10 +17,11 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.data.axis import Axis
 from hedgerow.data.lattice import CellRule, LatticeCells, shortest_decimals
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import DomainError, InternalError, ReadError
-from hedgerow.numerics.arrays import Integers
+from hedgerow.numerics.arrays import Flags, Integers
 
 #: where some events are in their stream, counted from 0
 Positions: TypeAlias = Integers | range
@@ -265,13 +266,13 @@ def is_bits(axis: NumberAxis) -> bool:
     return (axis.low, axis.high, axis.step) == (BITS.low, BITS.high, BITS.step)
 
 
-def _refuse(bad: NDArray[np.bool_], where: str, positions: Positions, what: str) -> None:
+def _refuse(bad: Flags, where: str, positions: Positions, what: str) -> None:
     if bad.any():
         msg = f"{where}: event {int(positions[int(np.argmax(bad))]) + 1:,} {what}"
         raise ReadError(msg)
 
 
-def require_axis(axis: Any) -> NumberAxis:
+def require_axis(axis: Axis) -> NumberAxis:
     """Refuse an axis of values without bounds: bounds from the data are private."""
     if not isinstance(axis, NumberAxis) or not axis.bounded:
         msg = "the values of a stream need declared low, high and step; declare them in section [value] (--domain FILE)"

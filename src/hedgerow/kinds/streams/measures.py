@@ -17,16 +17,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.streams.data import Estimates, Rows, Stream
+from hedgerow.kinds.streams.data import Estimates, Rows, Stream, axis_of
 from hedgerow.kinds.streams.events import is_bits
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.scoring import compared_score
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.score import Score, exact_score
 
 #: charts, and series in them
@@ -95,8 +94,8 @@ class _Middle:
         return len(self._released)
 
     def __iter__(self) -> Iterator[Rows]:
-        axis: Any = self._released.domain.axes[0][1]
-        middle, half = float(axis.low + axis.high) / 2, float(axis.high - axis.low) / 2
+        low, high, _ = axis_of(self._released.domain).bounds
+        middle, half = float(low + high) / 2, float(high - low) / 2
         for rows in self._released.rows():
             events = rows.times.astype(np.float64) if self._released.of == "sums" else np.ones(len(rows.times))
             yield Rows(rows.times, middle * events, half * events)
@@ -201,7 +200,7 @@ class _Figures:
             yield replace(score, low=value - half_width, high=value + half_width)
 
 
-# Errors of the estimates of a stream, tallied in one pass over estimates and events, in constant memory.
+# Errors of estimates, tallied in one pass over estimates and events, in constant memory.
 
 #: quantiles are those of at most so many errors, drawn at random if there are more
 SAMPLE = 2**18
@@ -223,9 +222,8 @@ class RunningTruth:
     """
 
     def __init__(self, data: Stream, *, of: str) -> None:
-        axis = data.axis
         self._events = data.events
-        self._low, self._high, self._step = float(axis.low or 0), float(axis.high or 0), float(axis.step or 1)
+        self._low, self._high, self._step = data.axis.bounds.floats()
         self._cumulative = of == "sums"
         self._time = 0
         self._total = 0.0
@@ -270,12 +268,12 @@ class Compared(NamedTuple):
         return np.clip(self.rows.half_widths, 0.0, self.high - self.low)
 
     @property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Flags:
         """Which estimates are as close to the truth as their half-width says."""
         rounding = _ROUNDING * (self.rows.half_widths + 1e-3 * (self.high - self.low))
         return np.abs(self.errors) <= self.rows.half_widths + rounding
 
-    def at_bounds(self, values: Floats) -> NDArray[np.bool_]:
+    def at_bounds(self, values: Floats) -> Flags:
         """Which values are not between the bounds."""
         rounding = _ROUNDING * (self.high - self.low)
         return (values <= self.low + rounding) | (values >= self.high - rounding)
@@ -389,7 +387,7 @@ class RowsInStep:
         return rows if np.array_equal(rows.times, times) else None
 
 
-# What the owner of a stream sees of it before publishing; computed in one pass and constant memory.
+# The description of the events, in one pass and constant memory.
 
 #: values are counted in so many cells between the bounds, or one per value if there are fewer
 _CELLS = 2**16
@@ -450,7 +448,8 @@ def _mean(axis: NumberAxis, total: int, count: int) -> float:
 
 
 def _value(axis: NumberAxis, steps: float) -> float:
-    return float(axis.low or 0) + float(axis.step or 1) * steps
+    low, _, step = axis.bounds.floats()
+    return low + step * steps
 
 
 def _spread(axis: NumberAxis, counts: Integers, cell: int, least: int, most: int) -> dict[str, Any]:

@@ -6,25 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hedgerow.frontiers import Regions
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees
-from hedgerow.kinds.graphs.methods.edge_placement import fit_weights, place_edges
+from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees, fit_weights, halve_regions, prefix_sums
+from hedgerow.kinds.graphs.methods.edge_draw import place_edges
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
-from hedgerow.kinds.graphs.methods.region_tree import (
-    Level,
-    RegionTree,
-    Split,
-    count_again,
-    count_whole,
-    fit_leaves,
-    grow_tree,
-)
-from hedgerow.kinds.graphs.methods.tree_model import greatest_height, level_shares
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.kinds.graphs.methods.region_counts_model import fit_leaves, greatest_height, level_shares
+from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
+from hedgerow.numerics.adjacency_regions import Regions
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publisher import Publisher, param
 
@@ -87,7 +76,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
         noisy = ledger.ask(data.count_degrees(), Laplace(l1=2), spend=spend, label="noisy degrees")
         degrees = estimate_degrees(noisy, 2 / float(spend), coins)
         tree = self._count_blocks(data, degrees, ledger)
-        blocks, edges = tree.leaves.regions, fit_leaves(tree)
+        blocks, edges = tree.noisy.leaves, fit_leaves(tree.noisy)
         require_few_edges(int(edges.sum()))
         row, column = place_edges(blocks, edges, fit_weights(degrees, blocks, edges), coins)
         return Graph.from_columns(source=row, target=column, domain=data.domain)
@@ -100,22 +89,14 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
         if height == 0:
             return count_whole(data, paths, left)
         shares = level_shares(left, height)
-        before = np.concatenate((np.zeros(1), np.cumsum(degrees)))
+        before = prefix_sums(degrees)
 
         def halve(level: Level, depth: int) -> Split:
             del depth
-            regions = level.regions
-            row = _halve(before, regions.top, regions.bottom)
-            return Split(row, _halve(before, regions.left, regions.right), level.nodes)
+            return Split(*halve_regions(level.regions, before), level.nodes)
 
-        def are_leaves(regions: Regions, noisy: Integers, depth: int) -> NDArray[np.bool_]:
+        def are_leaves(regions: Regions, noisy: Integers, depth: int) -> Flags:
             return (noisy < self.least / float(shares[depth - 1])) | (regions.cells == 1)
 
         tree = grow_tree(data, paths, shares, halve, are_leaves)
         return count_again(tree, paths, paths.left(tree.leaves.nodes[tree.leaves.early]))
-
-
-def _halve(before: Floats, low: Integers, high: Integers) -> Integers:
-    """Cut each interval of vertices where half of its degrees are before the cut; one vertex cannot be cut."""
-    cut = np.searchsorted(before, (before[low] + before[high]) / 2)
-    return np.where(high - low > 1, np.clip(cut, low + 1, high - 1), high)

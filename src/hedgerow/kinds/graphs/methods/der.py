@@ -11,21 +11,18 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import Counts, LatticeBin, Regions
-from hedgerow.frontiers.regions import count_cells
+from hedgerow.frontiers import Counts, LatticeBin
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
-from hedgerow.kinds.graphs.methods.region_tree import (
-    Level,
-    RegionTree,
-    Split,
+from hedgerow.kinds.graphs.methods.region_counts_model import (
+    MOST_DEPTHS,
     clip_leaves,
-    count_again,
-    count_whole,
     fit_leaves,
-    grow_tree,
+    greatest_height,
+    level_shares,
 )
-from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_shares
+from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
+from hedgerow.numerics.adjacency_regions import Regions, count_cells
 from hedgerow.numerics.arrays import Flags, Integers, index_ranges
 from hedgerow.privacy import Choose, CorrelatedDP, Laplace, Ledger, PathBudget, PureDP, Shares
 from hedgerow.publisher import Publisher, param
@@ -107,7 +104,7 @@ class DER(Publisher[Graph]):
         tree = Exploration(paths, budget, data.pairs, self.dense, self.grid).explore(data.reordered(order))
         leaves = tree.leaves
         tree = count_again(tree, paths, Shares.spread(budget.second, int(leaves.early.sum())))
-        ones = fit_leaves(tree) if self.fitted else clip_leaves(tree)
+        ones = fit_leaves(tree.noisy) if self.fitted else clip_leaves(tree.noisy)
         require_few_edges(int(ones.sum()))
         arranged = paths.arrange(
             leaves.at,
@@ -137,7 +134,7 @@ class DER(Publisher[Graph]):
         return plan.with_midpoints(budget * partition, pairs) if self.midpoints or partition == 0 else plan
 
 
-# Exploration: split points that separate dense from sparse parts, and the regions that are not split further.
+# Exploration.
 
 #: candidates whose scores are in memory at a time
 _CHUNK = 1 << 20
@@ -147,7 +144,7 @@ _LEAST_POWER = 2
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """How regions are split.
+    """How regions are split: at points that separate dense from sparse parts, until they are sparse, or dense.
 
     Parameters
     ----------
@@ -247,13 +244,7 @@ def _counts_on_lattice(counted: Counts, regions: Integers, bins: int, width: int
     return table
 
 
-# Split points of regions: public candidates, and the score of each.
-#
-# The score of a split point is the difference between the greatest and the least density of the parts. Every part that
-# has cells has at least $s$ of them, so one edge moves one density, and the score, by at most $1 / s$. Scores are
-# whole
-# numbers of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$ moves by at most `units`, since $s
-# \cdot units / cells \le units$ is added before rounding.
+# Split points.
 
 #: how finely scores are rounded: one edge moves a score by at most this much
 UNITS = 16
@@ -265,7 +256,13 @@ _LOW_BITS = 16
 
 @dataclass(frozen=True, eq=False)
 class SplitPoints:
-    """The candidates of each region: up to `grid` rows and as many columns, evenly spaced; all if there are fewer."""
+    r"""The candidates of each region: up to `grid` rows and as many columns, evenly spaced; all if there are fewer.
+
+    Candidates are public. The score of one is the difference between the greatest and the least density of the parts.
+    Every part that has cells has at least $s$ of them, `least`, so one edge moves one density, and the score, by at
+    most $1 / s$. Scores are whole numbers of $1 / (s \, units)$: $\lfloor ones \cdot s \cdot units / cells \rfloor$
+    moves by at most `UNITS`, since $s \cdot units / cells \le units$ is added before rounding.
+    """
 
     regions: Regions
     grid: int
@@ -341,7 +338,7 @@ def _density(ones: Integers, cells: Integers, scale: int) -> Integers:
     return (whole << _LOW_BITS) + ((rest << _LOW_BITS) + low * scale) // cells
 
 
-# How the budget of DER is divided among the questions along a path of its tree: functions of public numbers only.
+# The budget, by public numbers only.
 
 #: below this exponent the choice of a split point is almost uniform
 _LEAST_EXPONENT = 2

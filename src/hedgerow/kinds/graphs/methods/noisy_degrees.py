@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from hedgerow.frontiers import Regions
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees
-from hedgerow.kinds.graphs.methods.edge_placement import place_edges
+from hedgerow.kinds.graphs.methods.edge_draw import place_edges
 from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, possible_edges
+from hedgerow.numerics.adjacency_regions import Regions
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
 from hedgerow.publisher import Publisher
 

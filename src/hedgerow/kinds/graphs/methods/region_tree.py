@@ -1,22 +1,24 @@
-"""A tree of regions of an adjacency matrix: each region is split into four parts, which are counted with noise."""
+"""A tree of regions of an adjacency matrix: each region is split into four parts, which are counted with noise.
+
+Here edges are counted where they are. What is made of the noisy counts is in `region_counts_model`, which sees no edge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import Frontier, Position, Quadrant, Regions
+from hedgerow.frontiers import Frontier, Position, Quadrant
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.methods.tree_model import fit_to_total, fit_tree
-from hedgerow.numerics.arrays import Flags, Floats, Integers
-from hedgerow.numerics.rounding import on_count_grid
+from hedgerow.kinds.graphs.methods.region_counts_model import RegionCounts, noise_variance
+from hedgerow.numerics.adjacency_regions import Regions
+from hedgerow.numerics.arrays import Flags, Integers
 from hedgerow.privacy import Laplace, PathBudget, Shares
 
 _PARTS = 4
@@ -45,16 +47,16 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Leaf regions: their nodes, their place in the tree, and, private, their edges.
+    """Leaf regions, their place in the tree, their nodes in the forest of the ledger, and, private, their edges.
 
     `early` says which of them are above the greatest depth. `ones` are the exact numbers of edges. Edge number `e` is
     at `positions[e]` of region `at[e]`.
     """
 
     regions: Regions
-    nodes: Integers
     place: Integers
     early: Flags
+    nodes: Integers
     ones: Integers
     at: Integers
     positions: Integers
@@ -64,7 +66,7 @@ class Leaves:
         """Look up the edges of each region."""
         counted = edges.count(Position(regions))
         ones = np.bincount(counted.cells, minlength=len(regions))
-        return cls(regions, nodes, place, np.full(len(nodes), early), ones, counted.cells, counted.codes)
+        return cls(regions, place, np.full(len(nodes), early), nodes, ones, counted.cells, counted.codes)
 
     @classmethod
     def concatenate(cls, parts: list[Leaves]) -> Leaves:
@@ -72,9 +74,9 @@ class Leaves:
         shifts = np.cumsum([0, *(len(part.nodes) for part in parts)])
         return cls(
             Regions.concatenate([part.regions for part in parts]),
-            np.concatenate([part.nodes for part in parts]),
             np.concatenate([part.place for part in parts]),
             np.concatenate([part.early for part in parts]),
+            np.concatenate([part.nodes for part in parts]),
             np.concatenate([part.ones for part in parts]),
             np.concatenate([part.at + shift for part, shift in zip(parts, shifts[:-1], strict=True)]),
             np.concatenate([part.positions for part in parts]),
@@ -83,16 +85,20 @@ class Leaves:
 
 @dataclass(frozen=True, eq=False)
 class RegionTree:
-    """The parent, the depth and the noisy count of each node, and the variance of its noise; the root is node 0.
+    """What the ledger answered about a tree of regions, and its leaves with their private edges."""
 
-    Unless the root is the only node it is not counted, and its variance is infinite.
-    """
-
-    parent: Integers
-    depth: Integers
-    counts: Floats
-    variance: Floats
+    noisy: RegionCounts
     leaves: Leaves
+
+    @classmethod
+    def of(
+        cls, parent: Integers, depth: Integers, counts: Integers, shares: Sequence[Fraction], leaves: Leaves
+    ) -> RegionTree:
+        """Make a tree of its nodes, given the share of a count at each depth; a depth of share 0 is not counted."""
+        variances = [noise_variance(share) if share else np.inf for share in shares]
+        noisy = counts.astype(np.float64)
+        variance = np.array(variances)[depth]
+        return cls(RegionCounts(parent, depth, noisy, variance, leaves.regions, leaves.place, leaves.early), leaves)
 
 
 def grow_tree(
@@ -141,10 +147,8 @@ def grow_tree(
         leaves.append(Leaves.of(children[stay], below[stay], place[stay], ended, early=not last))
         moved = counted.move(parent[go], part[go])
         level = Level(children[go], noisy[go], below[go], place[go], moved)
-    depth_of = np.concatenate(depths)
-    variance = np.array([np.inf, *map(_variance, shares)])[depth_of]
-    noisy = np.concatenate(counts).astype(np.float64)
-    return RegionTree(np.concatenate(parents), depth_of, noisy, variance, Leaves.concatenate(leaves))
+    parent, depth_of, noisy = np.concatenate(parents), np.concatenate(depths), np.concatenate(counts)
+    return RegionTree.of(parent, depth_of, noisy, (Fraction(0), *shares), Leaves.concatenate(leaves))
 
 
 def count_whole(data: Graph, paths: PathBudget, spend: Fraction) -> RegionTree:
@@ -153,39 +157,18 @@ def count_whole(data: Graph, paths: PathBudget, spend: Fraction) -> RegionTree:
     whole = Regions.whole(data.domain.size("vertex"))
     leaf = Leaves.of(whole, paths.root, zero, data.frontier(), early=False)
     nodes, noisy = paths.ask(leaf.ones, Laplace(l1=1), under=paths.root, spend=spend, label="region counts")
-    variance = np.full(1, _variance(spend))
-    return RegionTree(zero - 1, zero, noisy.astype(np.float64), variance, replace(leaf, nodes=nodes))
+    return RegionTree.of(zero - 1, zero, noisy, (spend,), replace(leaf, nodes=nodes))
 
 
 def count_again(tree: RegionTree, paths: PathBudget, spend: Shares) -> RegionTree:
     """Count the leaves above the greatest depth once more, and combine both counts by inverse variance."""
     leaves = tree.leaves
-    early = np.flatnonzero(leaves.early)
-    nodes, counts, variance = leaves.nodes.copy(), tree.counts.copy(), tree.variance.copy()
+    early, nodes = np.flatnonzero(leaves.early), leaves.nodes.copy()
+    # an edge is in one leaf: L1 = 1
     nodes[early], second = paths.ask(
         leaves.ones[early], Laplace(l1=1), under=nodes[early], spend=spend, label="region counts"
     )
-    place = leaves.place[early]
-    own, other = variance[place], 2 / spend.floats() ** 2
-    counts[place] = combine(counts[place], second, own, other)
-    variance[place] = own * other / (own + other)
-    return replace(tree, counts=counts, variance=variance, leaves=replace(leaves, nodes=nodes))
-
-
-def combine(first: NDArray[Any], second: NDArray[Any], first_variance: Floats, second_variance: Floats) -> Floats:
-    """Combine two noisy counts of one region by inverse variance.
-
-    Examples
-    --------
-    >>> combine(np.array([10.0]), np.array([20.0]), np.array([200.0]), np.array([50.0])).tolist()
-    [18.0]
-    """
-    return (first * second_variance + second * first_variance) / (first_variance + second_variance)
-
-
-def _variance(share: Fraction) -> float:
-    """The variance of the noise of a count, as if the noise were continuous."""
-    return 2 / float(share) ** 2
+    return RegionTree(tree.noisy.with_second(second, 2 / spend.floats() ** 2), replace(leaves, nodes=nodes))
 
 
 def _require_few(regions: int) -> None:
@@ -193,16 +176,3 @@ def _require_few(regions: int) -> None:
     if regions > _MOST_REGIONS:
         msg = f"more than {_MOST_REGIONS:,} regions are split; set a lower height"
         raise ParameterError(msg)
-
-
-def clip_leaves(tree: RegionTree) -> Integers:
-    """Round the count of each leaf, and clip it to the range of its region."""
-    counts = tree.counts[tree.leaves.place]
-    return np.clip(np.floor(on_count_grid(counts) + 0.5), 0, tree.leaves.regions.cells).astype(np.int64)
-
-
-def fit_leaves(tree: RegionTree) -> Integers:
-    """Fit the counts of all regions to each other, and then those of the leaves to their range and total."""
-    fitted = fit_tree(tree.parent, tree.depth, tree.counts, tree.variance)
-    place = tree.leaves.place
-    return fit_to_total(fitted[place], tree.variance[place], tree.leaves.regions.cells)

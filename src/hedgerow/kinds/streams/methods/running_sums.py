@@ -1,4 +1,14 @@
-"""What is published of noisy partial sums: an estimate of the sum of all events so far, and its half-width."""
+r"""Running sums: estimates of the sum of all events so far, with half-widths, from a tree of noisy partial sums.
+
+Privacy
+-------
+A tree gives each leaf a rank. The node that ends with a leaf covers the leaves since the last one with the same or a
+smaller rank, so nodes of one rank are disjoint sets of events: all of them together cost what one costs. The budget is
+divided equally among the ranks, so each node has the noise of a question with $\varepsilon / ranks$, drawn once and
+used in all sums that the node is a part of. Ranks are public, and the argument holds for any ranks. Nodes of one rank
+that end in one run of leaves are one question: L1 is the most by which one event can change, since it lies in one of
+them. Empty nodes hold no event, and are asked for as a further piece of the last rank.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +22,16 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.kinds.streams.data import Rows, Stream
 from hedgerow.kinds.streams.events import Events
+from hedgerow.kinds.streams.methods.partial_sums_model import Tree
 from hedgerow.kinds.streams.methods.schedule import Schedule
-from hedgerow.kinds.streams.methods.tree_model import Tree
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.laplace_sums import discrete_half_width
 from hedgerow.privacy import Laplace, Ledger
 
+#: asks for the exact sums of nodes of one rank
+Ask: TypeAlias = Callable[[int, Integers], Integers]
 #: sums of steps stay below this: floating-point numbers represent them exactly
 _LARGEST_SUM = 1 << 52
-
-
-def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedule:
-    """Read the parameters of a method that must know in advance how often it publishes.
-
-    The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
-    """
-    length = data.events.length if times or horizon else data.events.count()
-    require_within_horizon(times, horizon, length)
-    schedule = Schedule.of(times, every, horizon, length)
-    schedule.require_count()
-    return schedule
-
-
-def require_within_horizon(times: str, horizon: int, length: int | None) -> None:
-    """Refuse a horizon that is shorter than a stream, if no times are listed: not all of it would be published."""
-    if horizon and not times and length is not None and length > horizon:
-        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
-        raise ParameterError(msg)
 
 
 def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, confidence: float) -> Iterator[Rows]:
@@ -51,7 +44,7 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
     def rows(answer: NoisySums) -> Rows:
         numbers, each = np.unique(answer.noises, return_inverse=True)
         steps = [discrete_half_width(number, scale, 1 - confidence) for number in numbers.tolist()]
-        half_widths = float(axis.step or 1) * np.array(steps, np.float64)[each]
+        half_widths = float(axis.bounds.step) * np.array(steps, np.float64)[each]
         return schedule.repeat(Rows(answer.times, _values(axis, answer), half_widths))
 
     return map(rows, answers)
@@ -59,7 +52,8 @@ def estimate_sums(data: Stream, ledger: Ledger, schedule: Schedule, tree: Tree, 
 
 def _values(axis: NumberAxis, answer: NoisySums) -> Floats:
     """Turn sums of steps above the lower bound into sums of values."""
-    values = float(axis.low or 0) * answer.times + float(axis.step or 1) * answer.sums
+    low, _, step = axis.bounds.floats()
+    values = low * answer.times + step * answer.sums
     return values if axis.decimals is None else np.round(values, axis.decimals)
 
 
@@ -73,21 +67,7 @@ def _require_small_sums(axis: NumberAxis, schedule: Schedule) -> None:
         raise ParameterError(msg)
 
 
-# Noisy sums of all events so far, after every leaf of a stream, from a tree of partial sums.
-#
-# Privacy
-# -------
-# A tree gives each leaf a rank. The node that ends with a leaf covers the leaves since the last one with the same or a
-# smaller rank, so nodes of one rank are disjoint sets of events: all of them together cost what one costs. The budget
-# is
-# divided equally among the ranks, so each node has the noise of a question with $\varepsilon / ranks$, drawn once and
-# used in all sums that the node is a part of. Ranks are public, and the argument holds for any ranks. Nodes of one
-# rank
-# that end in one run of leaves are one question: L1 is the most by which one event can change, since it lies in one of
-# them. Empty nodes hold no event, and are asked for as a further piece of the last rank.
-
-#: asks for the exact sums of nodes of one rank
-Ask: TypeAlias = Callable[[int, Integers], Integers]
+# Noisy sums from a tree of partial sums.
 
 
 class NoisySums(NamedTuple):
@@ -118,7 +98,7 @@ def noisy_sums(runs: Iterator[Leaves], tree: Tree, ledger: Ledger, *, l1: int) -
     --------
     >>> from fractions import Fraction
     >>> from hedgerow.privacy.questions import NoisyAnswers
-    >>> from hedgerow.kinds.streams.methods.tree_model import SmoothTree
+    >>> from hedgerow.kinds.streams.methods.partial_sums_model import SmoothTree
     >>> ledger, runs = Ledger(Fraction(1), NoisyAnswers(seed=4)), [Leaves(np.arange(1, 9), np.full(8, 100))]
     >>> answer = next(noisy_sums(iter(runs), SmoothTree.best(8), ledger, l1=1))
     >>> answer.sums.tolist()
@@ -193,7 +173,7 @@ def _sum_groups(values: Integers, sizes: Integers) -> Integers:
     return running[ends] - running[ends - sizes]
 
 
-# The leaves of a stream: the sums of its events between publications.
+# Leaves: the sums of events between publications.
 
 
 class Leaves(NamedTuple):
@@ -222,6 +202,28 @@ def read_leaves(events: Events, schedule: Schedule) -> Iterator[Leaves]:
             return
         before = int(times[-1])
     require_end(events, schedule)
+
+
+# Schedules of methods that publish to the end.
+
+
+def fixed_schedule(data: Stream, times: str, every: int, horizon: int) -> Schedule:
+    """Read the parameters of a method that must know in advance how often it publishes.
+
+    The events of a file are counted if neither times nor a horizon are given; those of a pipe cannot be.
+    """
+    length = data.events.length if times or horizon else data.events.count()
+    require_within_horizon(times, horizon, length)
+    schedule = Schedule.of(times, every, horizon, length)
+    schedule.require_count()
+    return schedule
+
+
+def require_within_horizon(times: str, horizon: int, length: int | None) -> None:
+    """Refuse a horizon that is shorter than a stream, if no times are listed: not all of it would be published."""
+    if horizon and not times and length is not None and length > horizon:
+        msg = f"there are {length:,} events, more than the horizon of {horizon:,}; leave it out, or list times"
+        raise ParameterError(msg)
 
 
 def require_end(events: Events, schedule: Schedule) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hedgerow.kinds.streams.data import Estimates, Stream
+from hedgerow.kinds.streams.methods.partial_sums_model import SmoothTree
 from hedgerow.kinds.streams.methods.running_sums import estimate_sums, fixed_schedule
 from hedgerow.kinds.streams.methods.schedule import read_times
-from hedgerow.kinds.streams.methods.tree_model import SmoothTree
 from hedgerow.privacy import Ledger, PureDP
 from hedgerow.publisher import Publisher, param
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow import DegreeCorrectedBlocks, GuaranteeError, PureDP, RandomGraph
-from hedgerow.frontiers import Regions
 from hedgerow.kinds.graphs.cases import graph_of
 from hedgerow.kinds.graphs.methods import degree_corrected_blocks as publisher
-from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees, fit_mixture, noisy_poisson
-from hedgerow.kinds.graphs.methods.edge_placement import fit_weights, place_edges
-from hedgerow.kinds.graphs.methods.tree_model import fit_to_total, fit_tree
+from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees, fit_mixture, fit_weights, noisy_poisson
+from hedgerow.kinds.graphs.methods.edge_draw import place_edges
+from hedgerow.kinds.graphs.methods.region_counts_model import fit_to_total, fit_tree
+from hedgerow.numerics.adjacency_regions import Regions
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 
 EDGE = PureDP(epsilon=1, unit="edge")
@@ -247,7 +247,7 @@ def test_the_exact_law_of_a_small_case():
     [
         ("Laplace(l1=2)", "Laplace(l1=1)"),
         ("estimate_degrees(noisy,", "estimate_degrees(data.degrees(),"),
-        ("fit_leaves(tree)", "tree.leaves.ones"),
+        ("fit_leaves(tree.noisy)", "tree.leaves.ones"),
         ("self.contrast * float(degrees.sum()) / 2", "self.contrast * len(data)"),
     ],
     ids=["one end of an edge forgotten", "exact degrees", "exact counts", "height of the exact number of edges"],

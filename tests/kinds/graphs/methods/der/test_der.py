@@ -16,12 +16,18 @@ from hedgerow import DER, DegreeCorrectedBlocks, PureDP
 from hedgerow.audit import Recorder
 from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import LatticeBin, Regions
+from hedgerow.frontiers import LatticeBin
 from hedgerow.kinds.graphs.cases import from_vector, graph_of
 from hedgerow.kinds.graphs.methods import der
 from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE, UNITS, SplitPoints, TreeBudget, least_cells
-from hedgerow.kinds.graphs.methods.region_tree import combine
-from hedgerow.kinds.graphs.methods.tree_model import MOST_DEPTHS, greatest_height, level_share, level_shares
+from hedgerow.kinds.graphs.methods.region_counts_model import (
+    MOST_DEPTHS,
+    combine,
+    greatest_height,
+    level_share,
+    level_shares,
+)
+from hedgerow.numerics.adjacency_regions import Regions
 from hedgerow.privacy import ExactAnswers, NoisyAnswers
 from hedgerow.publisher import publish_with
 

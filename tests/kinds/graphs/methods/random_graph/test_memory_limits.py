@@ -7,10 +7,10 @@ import pytest
 
 from hedgerow import DER, DegreeCorrectedBlocks, PureDP, RandomGraph, find_method
 from hedgerow.errors import ParameterError
-from hedgerow.frontiers import Regions
 from hedgerow.kinds.graphs.cases import graph_of
-from hedgerow.kinds.graphs.methods.edge_placement import place_edges
+from hedgerow.kinds.graphs.methods.edge_draw import place_edges
 from hedgerow.kinds.graphs.methods.memory_limits import possible_edges
+from hedgerow.numerics.adjacency_regions import Regions
 from hedgerow.privacy.samplers import coins
 
 METHODS = {

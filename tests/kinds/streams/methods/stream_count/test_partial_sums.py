@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from hedgerow.errors import BudgetExceeded
 from hedgerow.kinds.streams.methods import running_sums as partial_sums
+from hedgerow.kinds.streams.methods.partial_sums_model import BinaryTree, SmoothTree
 from hedgerow.kinds.streams.methods.running_sums import Leaves, noisy_sums
-from hedgerow.kinds.streams.methods.tree_model import BinaryTree, SmoothTree
 from hedgerow.privacy import ExactAnswers, Ledger
 from hedgerow.testing import changed
 

@@ -14,8 +14,8 @@ from hedgerow import Domain, NumberAxis, PureDP
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.partial_sums_model import SmoothTree
 from hedgerow.kinds.streams.methods.stream_count import StreamCount
-from hedgerow.kinds.streams.methods.tree_model import SmoothTree
 from hedgerow.numerics.laplace_sums import two_sided_quantile
 from hedgerow.privacy import ExactAnswers
 from hedgerow.publisher import publish_with

@@ -10,8 +10,8 @@ import pytest
 from hedgerow import PureDP
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.binary_mechanism import BinaryMechanism
+from hedgerow.kinds.streams.methods.partial_sums_model import BinaryTree, SmoothTree
 from hedgerow.kinds.streams.methods.stream_count import StreamCount
-from hedgerow.kinds.streams.methods.tree_model import BinaryTree, SmoothTree
 from laws import FALSE_ALARM, chi_square
 
 PROMISE = PureDP(epsilon=1, unit="event")

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from printed_streams import algorithm_r, all_draws
 
-from hedgerow.kinds.streams.methods.stream_mean import model
-from hedgerow.kinds.streams.methods.stream_mean.model import FAR, Reservoir, Slots, expected_reads
+from hedgerow.kinds.streams.methods.stream_mean import draw
+from hedgerow.kinds.streams.methods.stream_mean.draw import FAR, Reservoir, expected_reads
+from hedgerow.kinds.streams.methods.stream_mean.publisher import Slots
 from hedgerow.privacy.samplers import coins
 from hedgerow.testing import changed
 from laws import FALSE_ALARM, fits
@@ -70,8 +71,8 @@ def law_of_the_loop(size, times):
     """The exact law of what is in the slots at each time, by all draws of the printed loop."""
     chances = Counter()
     draws = list(all_draws(size, times[-1]))
-    for draw in draws:
-        entries = algorithm_r(size, times[-1], draw)
+    for each in draws:
+        entries = algorithm_r(size, times[-1], each)
         chances[tuple(tuple(sorted(sample(entries, time).items())) for time in times)] += 1 / len(draws)
     return chances
 
@@ -112,7 +113,7 @@ def test_inclusion_is_identical_but_not_independent():
     ids=["a slot is never replaced", "too few enter", "one is skipped", "too long jumps", "first instead of last"],
 )
 def test_a_wrong_reservoir_has_another_law(function, old, new):
-    with changed(model, function, old, new):
+    with changed(draw, function, old, new):
         seen = drawn(2, (3, 5, 6), runs=6_000)
     chances = law_of_the_loop(2, (3, 5, 6))
     assert not set(seen) <= set(chances) or fits(seen, chances) < FALSE_ALARM
@@ -189,4 +190,4 @@ def test_no_position_is_beyond_int64(size):
 def test_a_large_sample_comes_in_batches():
     batches = [len(entries.positions) for entries in Reservoir(200_000, coins((1, 1))).reads(np.array([300_000]))]
     assert sum(batches) == 200_000
-    assert max(batches) <= model.BATCH
+    assert max(batches) <= draw.BATCH

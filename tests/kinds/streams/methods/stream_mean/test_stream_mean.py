@@ -14,7 +14,7 @@ from hedgerow.errors import InputError, ParameterError, ReadError
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.events import Events
 from hedgerow.kinds.streams.methods.stream_mean import publisher
-from hedgerow.kinds.streams.methods.stream_mean.model import expected_reads
+from hedgerow.kinds.streams.methods.stream_mean.draw import expected_reads
 from hedgerow.kinds.streams.methods.stream_mean.publisher import StreamMean
 from hedgerow.privacy import ExactAnswers
 from hedgerow.privacy.questions import NoisyAnswers

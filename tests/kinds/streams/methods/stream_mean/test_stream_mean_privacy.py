@@ -16,8 +16,7 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import BudgetExceeded, GuaranteeError, InternalError, PromiseBroken
 from hedgerow.kinds.streams.data import Stream
 from hedgerow.kinds.streams.methods.stream_mean import publisher
-from hedgerow.kinds.streams.methods.stream_mean.model import Slots
-from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, StreamMean
+from hedgerow.kinds.streams.methods.stream_mean.publisher import FlippedBits, NoisySums, NoisyValues, Slots, StreamMean
 from hedgerow.privacy import samplers
 from hedgerow.testing import changed, check_publisher, check_replay, mutant, output_distribution, worst_loss
 

@@ -1,9 +1,8 @@
-r"""Edges between blocks of vertices, placed such that vertices get their expected degrees.
+r"""Edges drawn in blocks of vertices, each block with a number of edges.
 
-Every block has a number of edges. An edge of a block of rows and columns joins vertex $i$ of its rows to vertex $j$ of
-its columns with a probability proportional to $\theta_i \theta_j$: the degree-corrected block model of B. Karrer and M.
-E. J. Newman, "Stochastic blockmodels and community structure in networks", Physical Review E 83, 2011. The weights
-$\theta$ are fitted such that vertices have their expected degrees, by iterative proportional fitting.
+An edge of a block of rows and columns joins vertex $i$ of its rows to vertex $j$ of its columns with a probability
+proportional to $\theta_i \theta_j$, $\theta$ being the weights of vertices: the degree-corrected block model, whose
+weights `degree_model` fits.
 """
 
 from __future__ import annotations
@@ -11,53 +10,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.frontiers import Regions
+from hedgerow.kinds.graphs.methods.degree_model import prefix_sums
 from hedgerow.kinds.graphs.methods.memory_limits import require_few_pairs
-from hedgerow.numerics.arrays import Floats, Integers, index_ranges, sort_distinct
-from hedgerow.numerics.rounding import on_grid
+from hedgerow.numerics.adjacency_regions import Regions
+from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges, sort_distinct
 
-_ROUNDS = 15
-#: one round changes a weight by at most this factor
-_STEP = 5.0
-_TINY = 1e-9
 #: the product of two of these can still be divided by
 _LEAST_RATE = 1e-150
 #: pairs are drawn at random and drawn again if they are taken; blocks with a greater density are listed instead
 _LISTED = 0.25
 #: after this many draws what is missing is placed with equal weights, since a few pairs have almost all the weight
 _DRAWS = 30
-
-
-def fit_weights(degrees: Floats, blocks: Regions, edges: Integers) -> Floats:
-    """Return the weight of each vertex with which blocks of so many edges give vertices their expected degrees.
-
-    Examples
-    --------
-    >>> blocks = Regions.whole(4).quadrants(np.array([2]), np.array([2]))[[0, 1, 3]]
-    >>> weights = fit_weights(np.array([2.0, 1.0, 2.0, 1.0]), blocks, np.array([1, 1, 1]))
-    >>> (weights / weights.sum()).round(3).tolist()
-    [0.333, 0.167, 0.333, 0.167]
-    """
-    total = float(degrees.sum())
-    wanted = degrees * (2 * float(edges.sum()) / total) if total > 0 else degrees
-    weights = degrees + _TINY
-    for _ in range(_ROUNDS):
-        expected = weights * _edges_per_weight(weights, blocks, edges)
-        weights = weights * np.clip(wanted / np.maximum(expected, _TINY), 1 / _STEP, _STEP)
-    return on_grid(weights)
-
-
-def _edges_per_weight(weights: Floats, blocks: Regions, edges: Integers) -> Floats:
-    """For each vertex, the edges of its blocks per weight: the sum over its rows and its columns."""
-    before = _prefix_sums(weights)
-    rows = edges / np.maximum(before[blocks.bottom] - before[blocks.top], _TINY)
-    columns = edges / np.maximum(before[blocks.right] - before[blocks.left], _TINY)
-    size = len(weights) + 1
-    starts = np.bincount(blocks.top, rows, size) + np.bincount(blocks.left, columns, size)
-    ends = np.bincount(blocks.bottom, rows, size) + np.bincount(blocks.right, columns, size)
-    return np.maximum(np.cumsum(starts - ends)[:-1], 0.0)
 
 
 def place_edges(
@@ -89,7 +53,7 @@ def _draw(blocks: Regions, edges: Integers, weights: Floats, coins: np.random.Ge
     """Draw pairs by weight, and draw again those that are taken or loops."""
     ends = np.cumsum(blocks.cells)  # cells are numbered one block after another, so that numbers stay below the pairs
     begins = ends - blocks.cells
-    before = _prefix_sums(weights)
+    before = prefix_sums(weights)
     keys, missing = np.zeros(0, np.int64), edges
     draws = 0
     while missing.any():
@@ -130,11 +94,7 @@ def _pick(before: Floats, low: Integers, high: Integers, coins: np.random.Genera
     return np.clip(np.searchsorted(before, point, "right") - 1, low, high - 1)
 
 
-def _prefix_sums(weights: Floats) -> Floats:
-    return np.concatenate((np.zeros(1), np.cumsum(weights)))
-
-
-def _contains(keys: Integers, new: Integers) -> NDArray[np.bool_]:
+def _contains(keys: Integers, new: Integers) -> Flags:
     """Whether each of the new keys is among the sorted ones."""
     if len(keys) == 0:
         return np.zeros(len(new), np.bool_)

@@ -1,4 +1,4 @@
-"""Noisy counts of leaf regions that fit together: weighted least squares over the tree, without clipping bias.
+"""Noisy counts of a tree of regions: how a budget is divided among its depths, and counts that fit together.
 
 Clipping each leaf at 0 adds half a noise scale per empty leaf, so a sparse graph gets many edges that it does not have.
 Instead, the counts of a region and of its parts are made consistent by least squares, weighted by inverse variance; the
@@ -8,14 +8,70 @@ leaves are then moved to the nearest non-negative counts, none above its number 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from hedgerow.numerics.arrays import Floats, Integers
-from hedgerow.numerics.rounding import round_together
+from hedgerow.numerics.adjacency_regions import Regions
+from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.rounding import on_count_grid, round_together
 
 _ROUNDS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class RegionCounts:
+    """The parent, the depth and the noisy count of each node of a tree, and the variance of its noise; the root is 0.
+
+    Unless the root is the only node it is not counted, and its variance is infinite. Leaf `i` is node `place[i]` and
+    has the region `leaves[i]`; `early` says which leaves are above the greatest depth.
+    """
+
+    parent: Integers
+    depth: Integers
+    counts: Floats
+    variance: Floats
+    leaves: Regions
+    place: Integers
+    early: Flags
+
+    def with_second(self, second: Integers, variance: Floats) -> RegionCounts:
+        """Combine the counts of early leaves with second ones, of which this is the variance."""
+        place = self.place[self.early]
+        counts, variances = self.counts.copy(), self.variance.copy()
+        own = variances[place]
+        counts[place] = combine(counts[place], second, own, variance)
+        variances[place] = own * variance / (own + variance)
+        return replace(self, counts=counts, variance=variances)
+
+
+def noise_variance(share: Fraction) -> float:
+    """The variance of the noise of a count, as if the noise were continuous."""
+    return 2 / float(share) ** 2
+
+
+def combine(first: Floats, second: Floats | Integers, first_variance: Floats, second_variance: Floats) -> Floats:
+    """Combine two noisy counts of one region by inverse variance.
+
+    Examples
+    --------
+    >>> combine(np.array([10.0]), np.array([20.0]), np.array([200.0]), np.array([50.0])).tolist()
+    [18.0]
+    """
+    return (first * second_variance + second * first_variance) / (first_variance + second_variance)
+
+
+def clip_leaves(tree: RegionCounts) -> Integers:
+    """Round the count of each leaf, and clip it to the range of its region."""
+    counts = tree.counts[tree.place]
+    return np.clip(np.floor(on_count_grid(counts) + 0.5), 0, tree.leaves.cells).astype(np.int64)
+
+
+def fit_leaves(tree: RegionCounts) -> Integers:
+    """Fit the counts of all regions to each other, and then those of the leaves to their range and total."""
+    fitted = fit_tree(tree.parent, tree.depth, tree.counts, tree.variance)
+    return fit_to_total(fitted[tree.place], tree.variance[tree.place], tree.leaves.cells)
 
 
 def fit_tree(parent: Integers, depth: Integers, counts: Floats, variance: Floats) -> Floats:
@@ -81,12 +137,7 @@ def _reach(counts: Floats, variance: Floats) -> float:
     return 2 * float((np.abs(counts) / variance).max(initial=0.0))
 
 
-# How a budget for counts is divided among the depths of a tree of regions, and how high the tree is.
-#
-# A node at depth $i$ is counted with $\varepsilon_i = 2^{i/3} (2^{1/3} - 1) \varepsilon / (2^{(h+1)/3} - 1)$; these
-# shares grow geometrically with the depth $i = 0, 1, \dots h$ and add up to $\varepsilon$. The root is not counted,
-# and
-# its share goes to the greatest depth.
+# Shares of the depths.
 
 #: a tree of this height has more leaves than there are pairs of vertices
 MOST_DEPTHS = 32
@@ -96,7 +147,9 @@ _STEPS = 1 << 16
 
 
 def level_share(depth: int, height: int) -> float:
-    """Return the part of the budget for a depth, the root included.
+    r"""Return the part of the budget for a depth $i = 0, 1, \dots h$: $2^{i/3} (2^{1/3} - 1) / (2^{(h+1)/3} - 1)$.
+
+    Shares grow geometrically with the depth, and add up to 1.
 
     Examples
     --------
@@ -107,7 +160,7 @@ def level_share(depth: int, height: int) -> float:
 
 
 def level_shares(budget: Fraction, height: int) -> tuple[Fraction, ...]:
-    """Divide a budget among the depths 1, 2, ... height.
+    """Divide a budget among the depths 1, 2, ... height; the root is not counted, and its share is the last one's.
 
     Examples
     --------
