@@ -57,7 +57,7 @@ RANDOM = {
     "src/hedgerow/evaluate.py",  # draws workloads, which are no noise
     "src/hedgerow/samples/messages.py",  # makes data up
     "src/hedgerow/samples/shopping.py",
-    "src/hedgerow/kinds/trajectories/walks.py",
+    "src/hedgerow/kinds/trajectories/generated_walks.py",
 }
 
 

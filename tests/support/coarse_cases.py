@@ -16,7 +16,7 @@ import numpy as np
 from whole_lines import count_exposed
 
 from hedgerow.data import Axis, Domain
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels

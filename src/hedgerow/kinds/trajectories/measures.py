@@ -15,13 +15,13 @@ from hedgerow.data.grids import propose_grids
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.sequences.data import Sequences
 from hedgerow.kinds.sequences.measures import containment_scores, longest_of, measure_sequences
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import propose_bins
 from hedgerow.kinds.trajectories.mobility import LabelledVisits, Spread
-from hedgerow.kinds.trajectories.mobility_scores import compare_labels, compare_mobility
+from hedgerow.kinds.trajectories.mobility_measures import compare_labels, compare_mobility
 from hedgerow.kinds.trajectories.record_linkage import Visits, measure_limit, measure_linkage
-from hedgerow.kinds.trajectories.subsequences import compare_maximal_frequent
+from hedgerow.kinds.trajectories.sequence_mining import compare_maximal_frequent
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.numerics.arrays import Integers

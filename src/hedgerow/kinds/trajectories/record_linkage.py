@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.subsequences import VisitArrays
+from hedgerow.kinds.trajectories.sequence_mining import VisitArrays
 from hedgerow.measures.scoring import mean_score
 from hedgerow.numerics.arrays import Flags, Integers, floor_multiples
 from hedgerow.score import Score, exact_score

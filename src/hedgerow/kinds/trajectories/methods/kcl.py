@@ -24,7 +24,7 @@ from hedgerow.data.owners import require_owners
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories, Visit
-from hedgerow.kinds.trajectories.subsequences import (
+from hedgerow.kinds.trajectories.sequence_mining import (
     Level,
     MinedSequences,
     VisitArrays,

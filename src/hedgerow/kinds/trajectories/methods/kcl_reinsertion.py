@@ -28,7 +28,7 @@ from hedgerow.kinds.trajectories.methods.kcl import (
     suppress_greedily,
     too_many,
 )
-from hedgerow.kinds.trajectories.subsequences import MOST_VISITS, MinedSequences, VisitArrays
+from hedgerow.kinds.trajectories.sequence_mining import MOST_VISITS, MinedSequences, VisitArrays
 from hedgerow.numerics.arrays import (
     Flags,
     Floats,

@@ -16,7 +16,7 @@ from figures import write_figures
 from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
 from hedgerow.kinds.trajectories.methods.kcl_generalisation import labelling as steps

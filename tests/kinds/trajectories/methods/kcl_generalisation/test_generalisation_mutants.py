@@ -13,7 +13,7 @@ from test_generalisation_settings import test_one_place_keeps_what_fits_beside_w
 from test_generalisation_vectors import test_records_are_sets, test_whole_groups_only
 
 from hedgerow.errors import NotSatisfied
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.methods.kcl_generalisation import labelling as steps
 from hedgerow.kinds.trajectories.methods.kcl_generalisation import support as fine_visits
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support

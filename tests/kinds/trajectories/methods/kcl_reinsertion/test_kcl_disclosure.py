@@ -18,7 +18,7 @@ from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
 from hedgerow.kinds.trajectories.methods.kcl import METRICS, LocalSuppression
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
 from hedgerow.kinds.trajectories.record_linkage import Visits, _InformedAttacker, truly_beyond
-from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 
 WAYS = [
     *(LocalSuppression(mode=mode, metric=metric, k_prime=2) for mode in ("local", "global") for metric in METRICS),

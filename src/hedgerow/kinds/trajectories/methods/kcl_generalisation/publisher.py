@@ -15,7 +15,7 @@ import numpy as np
 from hedgerow import progress
 from hedgerow.data import Domain
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.kinds.trajectories.adatrace_measures import map_scores
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.map_measures import map_scores
 from hedgerow.kinds.trajectories.mobility import Frame, LabelledVisits, Mobility, most_frequent_cells, total_variation
 from hedgerow.measures.scoring import compared_score, mean_score, relative_errors
 from hedgerow.numerics.arrays import Floats, Integers
