@@ -294,6 +294,7 @@ class KCL(Criterion):
 
 
 def _counted(promise: KCL) -> str:
+    """What K and C are about."""
     return "persons" if promise.counts_persons else "records"
 
 
@@ -350,6 +351,7 @@ def _require_in_domain(data: Visits, sensitive: tuple[SensitiveValue, ...]) -> N
 
 
 def _whole(name: str, value: int | str) -> int:
+    """Read a positive whole number as it was typed."""
     # a number that is too long is refused before it is converted or printed
     huge = isinstance(value, int) and value >= 10**_DIGITS
     text = "" if huge else str(value).strip()

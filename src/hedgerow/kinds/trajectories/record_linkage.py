@@ -165,7 +165,7 @@ def _rows(visits: Visits) -> Integers:
     return np.repeat(np.arange(visits.records), np.diff(visits.starts))
 
 
-# The visits of a release, with the codes of the original, so that the two can be compared.
+# ---- the visits of a release, with the codes of the original, so that the two can be compared
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -173,8 +173,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
         counted = promise.about(data)
-        bounded = cast("Trajectories", counted.bound(data))
-        visits = FineVisits.of(bounded, levels, counted, one_place=self.one_place)
+        visits = FineVisits.of(data.bounded(counted.unit), levels, counted, one_place=self.one_place)
         support = Support(visits, counted, sensitive=False)
         rows: list[tuple[str, int, Kept]] = []
         for place in range(bound[0] + 1):

@@ -346,13 +346,14 @@ class _PlaceWalk:
             possible = past[:, -2] != here
             weight[:, BACK] = np.where(possible, moving[BACK] * self._worth(past[:, -2], goal, ahead), 0.0)
             new += np.where(possible, 0.0, moving[BACK])
-        if visit > 2:  # noqa: PLR2004 - a place seen before is that of a visit before the last two
-            seen = self._worth(past[:, :-2], goal[:, None], ahead)
+        earlier = past[:, :-2]  # a place seen before is that of a visit before the last two
+        if earlier.shape[1]:
+            seen = self._worth(earlier, goal[:, None], ahead)
             upto = np.cumsum(seen, axis=1)
-            weight[:, SEEN] = moving[SEEN] * upto[:, -1] / (visit - 2)
+            weight[:, SEEN] = moving[SEEN] * upto[:, -1] / earlier.shape[1]
             target: Floats = self.coins.random(records) * upto[:, -1]
-            at = np.minimum(np.count_nonzero(upto <= target[:, None], axis=1), visit - 3)
-            options[:, SEEN] = past[np.arange(records), at]
+            at = np.minimum(np.count_nonzero(upto <= target[:, None], axis=1), earlier.shape[1] - 1)
+            options[:, SEEN] = earlier[np.arange(records), at]
         else:
             new += moving[SEEN]
         weight[:, NEW] = new * worth

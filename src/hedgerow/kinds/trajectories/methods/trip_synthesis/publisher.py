@@ -115,8 +115,10 @@ class TripSynthesis(Publisher[Trajectories]):
         _require_feasible(data.domain, longest, float(ledger.budget))
         closeness = Closeness.of(data.domain.axis("place"), self.closeness)
         visits, coins = data.positions(longest), ledger.coins()
+        # the shares of all other questions follow from the noisy lengths
         lengths = ask_lengths(visits, longest, ledger)
         ask = Questions(visits, closeness, times, longest, ledger, share_out(ledger.budget, lengths))
+        # when records start and end, and where
         number = float(lengths.sum())
         first, last = (simplex(noisy.values, number) for noisy in (ask.first_times(), ask.last_times()))
         single = float(lengths[0]) if gap else None
@@ -125,9 +127,11 @@ class TripSynthesis(Publisher[Trajectories]):
         margins = place_margins(ask.first_places(), ask.last_places(), inner_answers, number, inner_visits(lengths))
         close = ask.lengths_and_closeness()
         where = fit_ends(margins, close.values.reshape(longest, -1).sum(axis=0), closeness.classes, ask.ends())
+        # records: a length, a pair of times and a pair of places each
         cross = ask.cross_tables(when, where)
         model = TripModel(lengths, when, where, ask.lengths_and_gaps(), close, cross, ask.gaps, closeness.classes, gap)
         trips = couple(model, coins)
+        # the visits between the first and the last
         kernels, inner_times = None, np.zeros((0, times))
         if longest > ENDS:
             inner_times = time_margins(ask.inner_times(), first + last, inner_visits(lengths))
