@@ -1,8 +1,8 @@
 """(K,C)_L-privacy on synthetic walks: times of mining, suppression and verification, and the utility loss.
 
 Writes docs/results/kcl.json, from which `pages.py` makes docs/results/kcl.md. The walks are
-synthetic (`hedgerow.kinds.trajectories.walks`), since the data of the paper is not public. Each experiment runs in a
-separate process, so that its peak memory can be measured. Times are processor times, summed over all threads.
+synthetic (`hedgerow.kinds.trajectories.generated_walks`), since the data of the paper is not public. Each experiment
+runs in a separate process, so that its peak memory can be measured. Times are processor times, summed over all threads.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from plans import run_plans
 
 from hedgerow.kinds.trajectories.criterion import KCL, count_violations
+from hedgerow.kinds.trajectories.generated_walks import CITY, TRANSIT, Walks, walks
 from hedgerow.kinds.trajectories.methods.kcl import (
     Instances,
     SuppressionInput,
@@ -30,8 +31,7 @@ from hedgerow.kinds.trajectories.methods.kcl_reinsertion import (
     reinsert,
     suppress_in_batches,
 )
-from hedgerow.kinds.trajectories.subsequences import MinedSequences, VisitArrays
-from hedgerow.kinds.trajectories.walks import CITY, TRANSIT, Walks, walks
+from hedgerow.kinds.trajectories.sequence_mining import MinedSequences, VisitArrays
 
 Flags = NDArray[np.bool_]
 

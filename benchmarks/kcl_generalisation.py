@@ -27,17 +27,10 @@ from transit import BUS, trajectories
 
 from hedgerow import KCL, Domain, Trajectories, find_method
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.labelling import Labelling, Node, climb, grow, peel, refine
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.publisher import publishable
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
-    Node,
-    climb,
-    find_best_node,
-    grow,
-    measure_utility,
-    peel,
-    refine,
-)
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Labelling, Support
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import find_best_node, measure_utility
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "kcl-generalisation.json"
 #: the default was chosen on these

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, choose_from_lists, number_tuples
 from hedgerow.numerics.arrays import concatenate_ranges, group_equal, sort_distinct
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.labelling import Labelling
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import measure_utility
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Labelling
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]

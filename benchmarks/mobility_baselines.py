@@ -18,9 +18,9 @@ from plans import run_plans
 from trip_data import SOURCES, first_of_each_time
 
 from hedgerow import KCL, PureDP, Trajectories, find_method
-from hedgerow.kinds.trajectories.map_measures import map_scores
+from hedgerow.kinds.trajectories.adatrace_measures import map_scores
 from hedgerow.kinds.trajectories.mobility import Frame, LabelledVisits
-from hedgerow.kinds.trajectories.mobility_scores import mobility_scores
+from hedgerow.kinds.trajectories.mobility_measures import mobility_scores
 
 EPSILONS = ("0.5", "1", "2")
 SEEDS = range(100, 105)

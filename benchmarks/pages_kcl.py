@@ -88,8 +88,8 @@ def _scale(results: dict[str, Any]) -> str:
     head += ["loss, global", "loss, local", "loss, re-inserted", "loss, grown"]
     return (
         "## Synthetic walks, K = 30, operations in batches\n\nMean length 6; a fifth of the "
-        "records are sensitive (`hedgerow.kinds.trajectories.walks`). Re-insertion and growing are timed for two "
-        "orders of the pairs, and the better result is taken. *kcl-reinsertion* is one run of "
+        "records are sensitive (`hedgerow.kinds.trajectories.generated_walks`). Re-insertion and growing are timed for "
+        "two orders of the pairs, and the better result is taken. *kcl-reinsertion* is one run of "
         "`publish`, including the check of its result; if it only grows, nothing is mined."
         f"\n\n{table(head, rows)}"
     )

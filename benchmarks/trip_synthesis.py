@@ -22,7 +22,7 @@ from trip_data import SOURCES, Source, made_up_walks
 
 from hedgerow import Domain, PureDP, Sequences, Trajectories, TripSynthesis, find_method
 from hedgerow.kinds.trajectories.mobility import Frame, LabelledVisits
-from hedgerow.kinds.trajectories.mobility_scores import mobility_scores
+from hedgerow.kinds.trajectories.mobility_measures import mobility_scores
 from hedgerow.numerics.arrays import number_within_groups
 from hedgerow.numerics.projections import project_to_simplex
 

@@ -36,7 +36,7 @@ from hedgerow.frontiers.sharded import ShardedCounts, ShardedEngine, ShardedFron
 from hedgerow.kinds.graphs.methods.der import IMPOSSIBLE
 from hedgerow.kinds.sets.methods.diffpart.publisher import children_of
 from hedgerow.kinds.trajectories.criterion import KCL
-from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.privacy import NoisyAnswers
 from hedgerow.privacy.questions import ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
 from hedgerow.publisher import publish_with

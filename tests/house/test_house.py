@@ -15,6 +15,7 @@ import pytest
 from project import ROOT
 
 import hedgerow
+from hedgerow.promises import PROMISES
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 TESTED = sorted((ROOT / "tests").rglob("*.py"))
@@ -60,7 +61,7 @@ RANDOM = {
     "src/hedgerow/evaluate.py",  # draws workloads, which are no noise
     "src/hedgerow/samples/messages.py",  # makes data up
     "src/hedgerow/samples/shopping.py",
-    "src/hedgerow/kinds/trajectories/walks.py",
+    "src/hedgerow/kinds/trajectories/generated_walks.py",
 }
 
 
@@ -68,6 +69,52 @@ def test_randomness_comes_from_the_samplers_only():
     source = re.compile(r"np\.random|numpy\.random|^import random|import secrets|urandom", re.MULTILINE)
     texts = {named(path): path.read_text().replace("np.random.Generator", "") for path in SOURCES}
     assert {name for name, text in texts.items() if source.search(text)} <= RANDOM
+
+
+#: modules that check a promise, with code of their own
+CHECKERS = {"criterion", "label_criterion", "orbits"}
+METHOD_FILES = sorted((ROOT / "src" / "hedgerow" / "kinds").glob("*/methods/**/*.py"))
+
+
+def checking_imports(text):
+    """What a module imports from a checker, or the checker itself, but for classes of promises."""
+    classes = {row.place for row in PROMISES.values()}
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.rpartition(".")[2] in CHECKERS]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found += [
+                f"{module}:{alias.name}"
+                for alias in node.names
+                if alias.name in CHECKERS
+                or (module.rpartition(".")[2] in CHECKERS and f"{module}:{alias.name}" not in classes)
+            ]
+    return found
+
+
+def test_methods_use_no_code_of_the_checkers_of_their_promises():
+    """A method knows the class of its promise, with its numbers, and never how the promise is checked."""
+    assert {named(path): found for path in METHOD_FILES if (found := checking_imports(path.read_text()))} == {}
+    assert sum("criterion import" in path.read_text() for path in METHOD_FILES) > 3
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (
+            "from hedgerow.kinds.trajectories.criterion import KCL, count_violations",
+            ["hedgerow.kinds.trajectories.criterion:count_violations"],
+        ),
+        ("from hedgerow.kinds.trajectories import label_criterion", ["hedgerow.kinds.trajectories:label_criterion"]),
+        ("import hedgerow.kinds.records.orbits as o", ["hedgerow.kinds.records.orbits"]),
+        ("def run():\n    from .criterion import KAnonymity", ["criterion:KAnonymity"]),
+        ("from hedgerow.kinds.records.criterion import KAnonymity, LDiversity", []),
+    ],
+)
+def test_a_checker_that_a_method_imports_is_found(line, found):
+    assert checking_imports(f"{METHOD_FILES[0].read_text()}\n{line}\n") == found
 
 
 def test_labels_are_literals_in_methods():

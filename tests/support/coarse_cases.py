@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow.data import Axis, Domain
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import labelling as steps
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 
 # ---- An attacker who knows a few facts of somebody and reads every published line whole, by brute force
@@ -82,15 +82,15 @@ class Case:
         visits = self.visits()
         support = Support(visits, self.promise)
         if suppress == "peel":
-            labelling = search.peel(visits, support, self.node, np.random.default_rng(seed))
+            labelling = steps.peel(visits, support, self.node, np.random.default_rng(seed))
         else:
-            labelling = search.grow(visits, support, self.node)
+            labelling = steps.grow(visits, support, self.node)
         yield suppress, visits, labelling
         if self.one_place:
             return
-        search.climb(visits, support, labelling, self.node, self.levels.coarsest)
+        steps.climb(visits, support, labelling, self.node, self.levels.coarsest)
         yield "climb", visits, labelling
-        search.refine(visits, support, labelling)
+        steps.refine(visits, support, labelling)
         yield "refine", visits, labelling
 
 

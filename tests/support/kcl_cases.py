@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.methods.kcl import OperationQueue, SuppressionState
-from hedgerow.kinds.trajectories.subsequences import VisitArrays, mine_sequences
+from hedgerow.kinds.trajectories.sequence_mining import VisitArrays, mine_sequences
 
 
 def arrays_of(sets, flags=(), size=None):

@@ -25,7 +25,7 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import read_bytes
 from hedgerow.formats.parquet import read_table
 from hedgerow.kind_registry import KINDS, find_kind
-from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.methods import METHODS, find_method
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.privacy.parsing import build

@@ -1,8 +1,8 @@
-"""Edge cases of every kind of data, by name: random data rarely shows what breaks a method."""
+"""The owners of records of test data: some persons own more records than the domain declares."""
 
 from __future__ import annotations
 
-#: the maximum that the domains of test data declare; some persons own more
+#: the maximum that the domains of test data declare
 RECORDS_PER_PERSON = 2
 
 

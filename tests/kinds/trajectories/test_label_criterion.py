@@ -15,7 +15,7 @@ from hedgerow import KCL, Domain
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.kinds.trajectories import criterion, label_criterion
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.label_criterion import count_label_faults
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels, TimeBins
 from hedgerow.testing import changed

@@ -19,7 +19,7 @@ from hedgerow.kinds.trajectories.mobility import (
     evaluation_regions,
     total_variation,
 )
-from hedgerow.kinds.trajectories.mobility_scores import compare_labels, compare_mobility
+from hedgerow.kinds.trajectories.mobility_measures import compare_labels, compare_mobility
 from hedgerow.report import report
 
 DOMAIN = Domain.declare(place=["a", "b", "c"], time=range(6))

@@ -18,7 +18,7 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import Ending, compress
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.reading import read
 from hedgerow.releases.reader import open_folder
 from hedgerow.releases.writer import Layout, write_folder

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hedgerow.charts import OURS, Chart, bar_chart, base_chart, colour_by_series, rounded
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.measures import count_levels
-from hedgerow.kinds.trajectories.mobility_scores import PROFILES
+from hedgerow.kinds.trajectories.mobility_measures import PROFILES
 from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
 

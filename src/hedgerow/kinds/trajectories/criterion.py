@@ -1,7 +1,7 @@
 """(K,C)_L-privacy: limits what an attacker who knows a few visits can learn from the records that match.
 
-The check is independent: it examines every sequence of up to L visits that occurs, and shares no code with the
-methods that keep the promise.
+The promise, then its check. The check is independent: it examines every sequence of up to L visits that occurs, and
+shares no code with the methods that keep the promise. What else holds for labels is checked by `label_criterion`.
 """
 
 from __future__ import annotations
@@ -10,26 +10,27 @@ import itertools
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, ClassVar, Protocol, TypeAlias, cast
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hedgerow.data import Dataset, Domain, Source
+from hedgerow.data import Dataset, Domain, Source, Value
 from hedgerow.data.owners import require_owners
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.label_criterion import count_label_faults, count_label_steps
 from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.guarantee import Criterion, Owners, Plain, Verdict
 from hedgerow.privacy.numbers import NumberLike, read_number, show
 
+Visits: TypeAlias = Trajectories | CoarseTrajectories
 #: a column and a value in it
 SensitiveValue: TypeAlias = tuple[str, str]
 _RECORD, _PERSON = "trajectory", "person"
@@ -87,7 +88,7 @@ class KCL(Criterion):
         k: int | str,
         l: int | str,  # noqa: E741 - the letter of the paper
         c: NumberLike | None = None,
-        sensitive: Any = (),
+        sensitive: Sequence[str | tuple[str, Value]] = (),
         unit: str = _RECORD,
     ) -> None:
         if (c is None) != (len(sensitive) == 0):
@@ -293,6 +294,7 @@ class KCL(Criterion):
 
 
 def _counted(promise: KCL) -> str:
+    """What K and C are about."""
     return "persons" if promise.counts_persons else "records"
 
 
@@ -324,12 +326,18 @@ def _assumption(data: CoarseTrajectories) -> str:
     )
 
 
-def _trajectories(outputs: Mapping[str, Dataset]) -> list[Trajectories]:
-    """Return the outputs as trajectories: `Guarantee.require` refuses other kinds."""
-    return cast("list[Trajectories]", list(outputs.values()))
+def _trajectories(outputs: Mapping[str, Dataset]) -> list[Visits]:
+    """Return the outputs as trajectories, exact or coarser; other kinds are refused, as `Guarantee.require` does."""
+    visits: list[Visits] = []
+    for data in outputs.values():
+        if not isinstance(data, (Trajectories, CoarseTrajectories)):
+            msg = f"KCL is about trajectories; got {data.kind}"
+            raise UnsupportedGuarantee(msg)
+        visits.append(data)
+    return visits
 
 
-def _require_in_domain(data: Trajectories, sensitive: tuple[SensitiveValue, ...]) -> None:
+def _require_in_domain(data: Visits, sensitive: tuple[SensitiveValue, ...]) -> None:
     """Refuse a value that cannot occur: it is misspelt, and the intended one would not be covered."""
     if data.domain.source is Source.INFERRED:
         return  # `warn_about` warns: a value that does not occur may still exist
@@ -343,6 +351,7 @@ def _require_in_domain(data: Trajectories, sensitive: tuple[SensitiveValue, ...]
 
 
 def _whole(name: str, value: int | str) -> int:
+    """Read a positive whole number as it was typed."""
     # a number that is too long is refused before it is converted or printed
     huge = isinstance(value, int) and value >= 10**_DIGITS
     text = "" if huge else str(value).strip()
@@ -356,54 +365,29 @@ def _whole(name: str, value: int | str) -> int:
     return int(text)
 
 
-def _read_sensitive(typed: Any) -> SensitiveValue:
+def _read_sensitive(typed: object) -> SensitiveValue:
     """Read a column and a value, or COLUMN=VALUE; values are texts, since files do not tell numbers from texts."""
-    column, value = typed.partition("=")[::2] if isinstance(typed, str) else _pair(typed)
-    if not column or not isinstance(column, str) or not isinstance(value, (str, Integral)) or typed == column:
+    match typed:
+        case str() if "=" in typed:
+            column, _, value = typed.partition("=")
+        case (str() as column, str() | Integral() as value):
+            pass
+        case _:
+            column = value = ""
+    if not column:
         msg = f"a sensitive value must be given as COLUMN=VALUE; got {typed!r}"
         raise ParameterError(msg)
     return column, str(value)
 
 
-def _pair(typed: Any) -> tuple[Any, Any]:
-    pair = tuple(cast("list[Any]", typed)) if isinstance(typed, (tuple, list)) else ()
-    return pair if len(pair) == 2 else ("", "")  # noqa: PLR2004
-
-
-# Counting the sequences of visits that break (K,C)_L-privacy, by records or by persons.
-#
-# Every sequence of up to L visits that occurs is examined; nothing is shared with the methods that keep the promise.
+# ---- the check: count the sequences of visits that break the promise, by records or by persons
 
 #: how many sequences are examined at once, and in total
 _AT_ONCE = 30_000_000
 _MOST = 20_000_000_000
 
 
-class Limits(Protocol):
-    """The numbers of the promise."""
-
-    @property
-    def k(self) -> int:
-        """The least number of records, or persons."""
-        ...
-
-    @property
-    def c(self) -> Fraction:
-        """The largest share with a sensitive value."""
-        ...
-
-    @property
-    def l(self) -> int:  # noqa: E743 - the letter of the paper
-        """How many visits are known."""
-        ...
-
-    @property
-    def sensitive(self) -> tuple[tuple[str, str], ...]:
-        """The sensitive values, each as column and value."""
-        ...
-
-
-def count_violations(data: Trajectories, promise: Limits, *, persons: bool = False) -> dict[int, tuple[int, int]]:
+def count_violations(data: Visits, promise: KCL, *, persons: bool = False) -> dict[int, tuple[int, int]]:
     """Count, by length, the sequences in too few records, and those with too frequent values.
 
     The visits of a record are a set: one that stood twice would count its record twice (see `count_repeats`).
@@ -464,7 +448,7 @@ def _count(
     pairs: Integers,
     flags: NDArray[np.bool_],
     owners: Integers | None,
-    promise: Limits,
+    promise: KCL,
     size: int,
     parts: int,
 ) -> tuple[int, int]:

@@ -5,53 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.data.axis import Axis, Value
-from hedgerow.data.dataset import Dataset
 from hedgerow.data.domain import Domain, Source
 from hedgerow.data.encoding import codes_over, infer_axis, narrow_axis
 from hedgerow.data.owners import count_earlier_records, number_owners, renumber_at_random, require_owners
 from hedgerow.errors import DomainError, ParameterError
 from hedgerow.frontiers import Frontier, SymbolLists
 from hedgerow.kinds.sequences.labels import Labels
-from hedgerow.numerics.arrays import Integers, cut_lists, read_only, take_lists
-from hedgerow.numerics.sorting import distinct_rows, order_of_lists
-
-# What trajectories have in common, whether they consist of visits or of coarser labels.
-
-
-class VisitRecords(Dataset):
-    """Records of entries in order, `starts[r] : starts[r + 1]` for record `r`, with sensitive attributes `traits`."""
-
-    starts: Integers
-    traits: Mapping[str, Integers]
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The names of the sensitive attributes."""
-        return tuple(self.traits)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """Times, places and the attributes of records."""
-        return ("time", "place", *self.sensitive)
-
-    def is_empty(self) -> bool:
-        """Whether no record has anything left: records without visits tell nothing."""
-        return int(self.starts[-1]) == int(self.starts[0])
-
-    def records_with(self, traits: Mapping[str, Integers], column: str, value: Value) -> NDArray[np.bool_]:
-        """Return which records have a sensitive value, compared by its text."""
-        if column not in traits:
-            msg = f"the data has no sensitive column {column!r}; name it as sensitive when reading"
-            raise DomainError(msg)
-        return traits[column] == self.domain.axis(column).by_text.get(str(value), -2)
-
+from hedgerow.kinds.trajectories.visit_records import VisitRecords, order_of_records
+from hedgerow.numerics.arrays import Flags, Integers, cut_lists, read_only, take_lists
+from hedgerow.numerics.sorting import Codes, distinct_rows
 
 Visit: TypeAlias = tuple[Value, Value]
 #: column names of the tables of trajectories, not available for attributes
@@ -176,15 +145,11 @@ class Trajectories(VisitRecords):
         owners = None if persons is None else read_only(persons)
         return cls(domain, numbers, starts, pairs.astype(np.int64, copy=False), traits, owners, several)
 
-    def __len__(self) -> int:
-        """Count the records."""
-        return len(self.numbers)
-
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the visits of each record start, their pairs, and the sensitive codes."""
         return self.starts, self.pairs, dict(self.traits)
 
-    def keep_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
+    def keep_visits(self, kept: Flags) -> Trajectories:
         """Keep the flagged visits, in the order of `arrays`; records without visits are kept."""
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
         return replace(self, starts=before[self.starts], pairs=self.pairs[kept])
@@ -216,40 +181,15 @@ class Trajectories(VisitRecords):
         size = len(places)
         return [(places[pair % size], times[pair // size]) for pair in pairs.tolist()]
 
-    def count_units(self, unit: str) -> int:
-        """Count the records, or the persons."""
-        self.require_unit(unit)
-        return len(np.unique(require_owners(self.persons))) if unit == "person" else len(self)
-
-    def neighbour(self, index: int, *, unit: str) -> Trajectories:
-        """Return this data set without one record, or person."""
-        return self.without(index, unit=unit)
-
-    def without(self, index: int, *, unit: str) -> Trajectories:
-        """Return this data set without its record, or person, number `index`."""
-        self.require_unit(unit)
-        if unit == "person":
-            persons = require_owners(self.persons)
-            return self._only(persons != np.unique(persons)[index])
-        return self._only(np.arange(len(self)) != index)
-
     def bounded(self, unit: str) -> Trajectories:
         """Keep the first records of each person, as many as declared, in their order."""
         most = self.records_per(unit)
-        return self._only(count_earlier_records(require_owners(self.persons)) < most) if unit == "person" else self
-
-    def canonical(self) -> Trajectories:
-        """Sort records by their visits and sensitive values, renumber them and drop owners."""
-        return replace(self.sorted(), persons=None)
+        return self.only(count_earlier_records(require_owners(self.persons)) < most) if unit == "person" else self
 
     def sorted(self) -> Trajectories:
         """Sort records by their visits and sensitive values, and renumber them; owners stay."""
-        ordered = self._only(_sorted_records(self.starts, self.pairs, list(self.traits.values())))
+        ordered = self.only(order_of_records(self.starts, self.pairs, self.traits))
         return replace(ordered, numbers=np.arange(len(self), dtype=np.int64))
-
-    def canonical_owners(self) -> Integers | None:
-        """The owner of each record in the order of `canonical`; None if they are not known."""
-        return None if self.persons is None else self.sorted().persons
 
     def truncated(self, longest: int) -> Trajectories:
         """Keep the first `longest` visits of each record, whatever the other records are."""
@@ -302,7 +242,7 @@ class Trajectories(VisitRecords):
     def shuffled(self, order: np.random.Generator) -> Trajectories:
         """Return the same records in another order, each person under another number."""
         numbers = renumber_at_random(self.numbers, order)
-        rows = self._only(np.argsort(numbers))
+        rows = self.only(np.argsort(numbers))
         persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, numbers=np.sort(numbers), persons=persons)
 
@@ -315,7 +255,7 @@ class Trajectories(VisitRecords):
         private = [(name, column.tolist()) for name, column in columns.items()]
         return msgspec.json.encode([self.kind, axes, self.domain.source.value, self.several, private])
 
-    def _only(self, chosen: NDArray[Any]) -> Trajectories:
+    def only(self, chosen: Flags | Integers) -> Trajectories:
         """Keep the chosen records, by number or by a flag for each."""
         starts, pairs = take_lists(self.starts, self.pairs, chosen)
         traits = {name: codes[chosen] for name, codes in self.traits.items()}
@@ -324,7 +264,7 @@ class Trajectories(VisitRecords):
         return replace(self, numbers=numbers, starts=starts, pairs=pairs, traits=traits, persons=persons)
 
 
-def _require_one_place(row: NDArray[Any], pair: NDArray[Any], places: int) -> None:
+def _require_one_place(row: Codes, pair: Codes, places: int) -> None:
     """Refuse a record that is at two places at one time; rows and their pairs ascend."""
     time = pair // places
     if np.any((row[1:] == row[:-1]) & (time[1:] == time[:-1])):
@@ -352,17 +292,3 @@ def _codes(domain: Domain, name: str, values: Sequence[Value | None], *, missing
         msg = "a record has a value that is not in the domain; declare it"
         raise DomainError(msg)
     return codes
-
-
-def _sorted_records(starts: Integers, pairs: Integers, traits: list[Integers]) -> Integers:
-    """Order records by length, then by their pairs, then by their sensitive values."""
-    sizes = np.diff(starts)
-    order = [np.zeros(0, np.int64)]
-    for size in np.unique(sizes).tolist():
-        members = np.flatnonzero(sizes == size)
-        if traits and len(members) > 1:
-            members = members[np.lexsort([codes[members] for codes in reversed(traits)])]
-        if size:
-            members = members[order_of_lists(pairs[starts[members][:, None] + np.arange(size)])]
-        order.append(members)
-    return np.concatenate(order)

@@ -22,7 +22,7 @@ from hedgerow.formats.options import read_choice
 from hedgerow.formats.output_table import OutputTable
 from hedgerow.formats.record_checker import RecordChecker
 from hedgerow.kinds.trajectories import label_files as coarse_labels
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.numerics.arrays import Flags, Integers
 

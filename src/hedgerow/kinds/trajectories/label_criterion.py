@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from hedgerow.data import Axis
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.numerics.arrays import Integers
 
 #: a region by the name of its level and its own

@@ -19,7 +19,7 @@ from hedgerow.errors import DomainError, ParameterError, ReadError
 from hedgerow.formats.long_table import LongTable
 from hedgerow.formats.output_table import OutputTable
 from hedgerow.formats.record_checker import RecordChecker
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
 from hedgerow.numerics.arrays import Flags, Integers, number_within_groups
 

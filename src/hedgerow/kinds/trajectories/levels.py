@@ -26,69 +26,6 @@ _MOST_LABELS = 2**40
 
 
 @dataclass(frozen=True, eq=False)
-class RegionLevel:
-    """One level of places: its name, the names of its regions, and the region of each place of the domain."""
-
-    name: str
-    regions: tuple[str, ...]
-    of_place: Integers
-
-    @cached_property
-    def sizes(self) -> Integers:
-        """How many places each region has."""
-        return np.bincount(self.of_place, minlength=len(self.regions))
-
-
-@dataclass(frozen=True)
-class TimeBins:
-    """Levels of times: bins of each width, from the origin on; each width divides the next, the last is the period.
-
-    Examples
-    --------
-    >>> TimeBins.of(range(24), "")
-    TimeBins(origin=0, widths=(1, 2, 4, 8, 24))
-    >>> TimeBins.of(range(300, 1440, 60), "120,240")
-    TimeBins(origin=0, widths=(60, 120, 240, 1440))
-    """
-
-    origin: int
-    widths: tuple[int, ...]
-
-    @classmethod
-    def of(cls, values: Sequence[int], typed: str) -> TimeBins:
-        """Make the levels of these times: the declared widths, or doublings of the finest as long as they fit."""
-        low, high = min(values), max(values)
-        step = math.gcd(*(value - low for value in values)) or 1
-        span = high + step - low
-        # hours of the day start at 0 even if nobody is out before 5
-        origin = 0 if low % step == 0 and 0 <= low < span else low
-        period = high + step - origin
-        widths = [step]
-        if typed:
-            widths += [width for width in _read_widths(typed) if width != step]
-        else:
-            while 2 * widths[-1] < period and period % (2 * widths[-1]) == 0:
-                widths.append(2 * widths[-1])
-        widths += [period] if widths[-1] != period else []
-        if any(next_ <= width or next_ % width for width, next_ in itertools.pairwise(widths)):
-            msg = (
-                f"each width of time bins must divide the next, from the finest ({step}) to the whole period ({period})"
-                f"; got {','.join(map(str, widths))}"
-            )
-            raise ParameterError(msg)
-        return cls(origin, tuple(widths))
-
-    def counts(self) -> list[int]:
-        """The number of bins of each level."""
-        return [self.widths[-1] // width for width in self.widths]
-
-    def interval(self, level: int, number: int) -> tuple[int, int]:
-        """The times of a bin: from the first on, and before the second."""
-        start = self.origin + number * self.widths[level]
-        return start, start + self.widths[level]
-
-
-@dataclass(frozen=True, eq=False)
 class PlaceTimeLevels:
     """The levels of places and of times, the finest first; a label is a region of one level in a bin of another.
 
@@ -189,6 +126,80 @@ class PlaceTimeLevels:
         return names.index(place.strip()), widths.index(width.strip())
 
 
+@dataclass(frozen=True, eq=False)
+class RegionLevel:
+    """One level of places: its name, the names of its regions, and the region of each place of the domain."""
+
+    name: str
+    regions: tuple[str, ...]
+    of_place: Integers
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """How many places each region has."""
+        return np.bincount(self.of_place, minlength=len(self.regions))
+
+
+@dataclass(frozen=True)
+class TimeBins:
+    """Levels of times: bins of each width, from the origin on; each width divides the next, the last is the period.
+
+    Examples
+    --------
+    >>> TimeBins.of(range(24), "")
+    TimeBins(origin=0, widths=(1, 2, 4, 8, 24))
+    >>> TimeBins.of(range(300, 1440, 60), "120,240")
+    TimeBins(origin=0, widths=(60, 120, 240, 1440))
+    """
+
+    origin: int
+    widths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[int], typed: str) -> TimeBins:
+        """Make the levels of these times: the declared widths, or doublings of the finest as long as they fit."""
+        low, high = min(values), max(values)
+        step = math.gcd(*(value - low for value in values)) or 1
+        span = high + step - low
+        # hours of the day start at 0 even if nobody is out before 5
+        origin = 0 if low % step == 0 and 0 <= low < span else low
+        period = high + step - origin
+        widths = [step]
+        if typed:
+            widths += [width for width in _read_widths(typed) if width != step]
+        else:
+            while 2 * widths[-1] < period and period % (2 * widths[-1]) == 0:
+                widths.append(2 * widths[-1])
+        widths += [period] if widths[-1] != period else []
+        if any(next_ <= width or next_ % width for width, next_ in itertools.pairwise(widths)):
+            msg = (
+                f"each width of time bins must divide the next, from the finest ({step}) to the whole period ({period})"
+                f"; got {','.join(map(str, widths))}"
+            )
+            raise ParameterError(msg)
+        return cls(origin, tuple(widths))
+
+    def counts(self) -> list[int]:
+        """The number of bins of each level."""
+        return [self.widths[-1] // width for width in self.widths]
+
+    def interval(self, level: int, number: int) -> tuple[int, int]:
+        """The times of a bin: from the first on, and before the second."""
+        start = self.origin + number * self.widths[level]
+        return start, start + self.widths[level]
+
+
+def propose_bins(values: Sequence[int]) -> list[int]:
+    """Propose widths of time bins, each of which divides the next: doublings of the finest, then the whole period.
+
+    Examples
+    --------
+    >>> propose_bins(range(24)), propose_bins(range(0, 1440, 15)), propose_bins([3])
+    ([1, 2, 4, 8, 24], [15, 30, 60, 120, 240, 480, 1440], [])
+    """
+    return list(TimeBins.of(values, "").widths) if len(values) > 1 else []
+
+
 def _read_widths(typed: str) -> list[int]:
     text = typed.replace(" ", "")
     if not re.fullmatch(_WIDTHS, text):
@@ -256,14 +267,3 @@ def _grid_levels(axis: Axis, grid: str, doublings: int) -> tuple[RegionLevel, ..
 
 def _floor(degrees: float, size: Fraction) -> int:
     return math.floor(Fraction(repr(degrees)) / size)
-
-
-def propose_bins(values: Sequence[int]) -> list[int]:
-    """Propose widths of time bins, each of which divides the next: doublings of the finest, then the whole period.
-
-    Examples
-    --------
-    >>> propose_bins(range(24)), propose_bins(range(0, 1440, 15)), propose_bins([3])
-    ([1, 2, 4, 8, 24], [15, 30, 60, 120, 240, 480, 1440], [])
-    """
-    return list(TimeBins.of(values, "").widths) if len(values) > 1 else []

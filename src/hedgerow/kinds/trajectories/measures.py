@@ -1,4 +1,7 @@
-"""Measures of trajectories: as labels, by suppression if visits are those of the original, else as journeys."""
+"""Measures of trajectories: as journeys if they are synthetic, as labels, or as what suppression left of visits.
+
+For the owner only: no guarantee covers these figures.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,19 @@ from hedgerow.data.grids import propose_grids
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.sequences.data import Sequences
 from hedgerow.kinds.sequences.measures import containment_scores, longest_of, measure_sequences
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
+from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import propose_bins
 from hedgerow.kinds.trajectories.mobility import LabelledVisits, Spread
-from hedgerow.kinds.trajectories.mobility_scores import compare_labels, compare_mobility
+from hedgerow.kinds.trajectories.mobility_measures import compare_labels, compare_mobility
 from hedgerow.kinds.trajectories.record_linkage import Visits, measure_limit, measure_linkage
-from hedgerow.kinds.trajectories.subsequences import compare_maximal_frequent
+from hedgerow.kinds.trajectories.sequence_mining import compare_maximal_frequent
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy import Guarantee
 from hedgerow.score import Score, exact_score
-
-_LINKAGE = "KCL"
 
 
 def describe(data: Trajectories) -> dict[str, Any]:
@@ -54,8 +56,8 @@ def _propose_levels(data: Trajectories) -> dict[str, Any]:
     times = data.domain.values("time")
     whole = [time for time in times if isinstance(time, int)]
     widths = propose_bins(whole) if len(whole) == len(times) else []
-    # two widths are each time by itself and all together
-    bins = {"proposed time bins": ", ".join(map(str, widths))} if len(widths) > 2 else {}  # noqa: PLR2004
+    # the first width is each time by itself, the last all together
+    bins = {"proposed time bins": ", ".join(map(str, widths))} if widths[1:-1] else {}
     return {**({"proposed regions": sizes} if sizes else {}), **bins}
 
 
@@ -103,9 +105,9 @@ def measure(compared: Comparison, controls: Mapping[str, Trajectories], rng: np.
     )
 
 
-def _linkage(compared: Comparison) -> Any:
+def _linkage(compared: Comparison) -> KCL | None:
     """The guarantee against linkage, if there is one (visits are then those of the original); else None."""
-    return next((part for part in compared.guarantee.parts() if part.name == _LINKAGE), None)
+    return next((part for part in compared.guarantee.parts() if isinstance(part, KCL)), None)
 
 
 def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
@@ -118,17 +120,7 @@ def _most_frequent(data: Trajectories) -> NDArray[np.bool_]:
     return kept
 
 
-# Utility of synthetic trajectories as sequences of places, next to what all trajectories are measured by.
-#
-# For the owner only: no guarantee covers these figures.
-
-
-def as_sequences(data: Trajectories) -> Sequences:
-    """The places of each record in order; records without visits are left out."""
-    starts, pairs, _ = data.arrays()
-    domain = Domain((("item", data.domain.axis("place")),), data.domain.source)
-    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    return Sequences.from_columns(row=row, item=pairs % data.domain.size("place"), domain=domain)
+# ---- journeys: the utility of synthetic trajectories as sequences of places
 
 
 def measure_journeys(
@@ -161,10 +153,41 @@ def measure_journeys(
     return [*scores, *containment_scores(before, after, place_sequences, rng)]
 
 
-# Measures of trajectories at coarser places and times: what all methods share, and how coarse the labels are.
-#
-# For the owner only: no guarantee covers these figures. A release does not tell which of its records is which of the
-# original, so labels are compared as a whole; each stands for one visit or more.
+def as_sequences(data: Trajectories) -> Sequences:
+    """The places of each record in order; records without visits are left out."""
+    starts, pairs, _ = data.arrays()
+    domain = Domain((("item", data.domain.axis("place")),), data.domain.source)
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return Sequences.from_columns(row=row, item=pairs % data.domain.size("place"), domain=domain)
+
+
+# ---- coarser places and times: what all methods share, and how coarse the labels are
+
+
+def generalisation_controls(original: Trajectories, promise: Guarantee) -> dict[str, Dataset | Control]:
+    """The controls: an empty release, and exact visits by suppression, the first of each record at each time."""
+    starts, pairs, _ = original.arrays()
+    record = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    time = pairs // original.domain.size("place")
+    first = np.append(True, (record[1:] != record[:-1]) | (time[1:] != time[:-1]))[: len(pairs)]
+    exact = replace(original.keep_visits(first), several=False)
+    suppression = Control("kcl-reinsertion", {"schedule": "grow"}, data=exact, guarantee=promise)
+    return {"empty release": original.truncated(0), "suppression": suppression}
+
+
+def measure_generalisation(
+    compared: Comparison, controls: Mapping[str, Trajectories], rng: np.random.Generator, *, longest: int
+) -> list[Score]:
+    """Compare labels with the original visits, and with the controls.
+
+    A release does not tell which of its records is which of the original, so labels are compared as a whole; each
+    stands for one visit or more.
+    """
+    original, released = compared.original, compared.released
+    visits = labelled_visits(released, original.domain)
+    others = {name: LabelledVisits.of(data, original.domain) for name, data in controls.items()}
+    shared = compare_labels(original, visits, others, rng, longest=longest)
+    return [*shared, *_label_scores(original, released), *_level_chart(released)]
 
 
 def labelled_visits(data: CoarseTrajectories, domain: Domain) -> LabelledVisits:
@@ -191,28 +214,6 @@ def labelled_visits(data: CoarseTrajectories, domain: Domain) -> LabelledVisits:
         columns=np.tile(np.arange(len(times)), len(levels.times.widths)),
     )
     return LabelledVisits(data.starts, firsts[place_level] + region, ends[time_level] + number, regions, bins)
-
-
-def generalisation_controls(original: Trajectories, promise: Guarantee) -> dict[str, Dataset | Control]:
-    """The controls: an empty release, and exact visits by suppression, the first of each record at each time."""
-    starts, pairs, _ = original.arrays()
-    record = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    time = pairs // original.domain.size("place")
-    first = np.append(True, (record[1:] != record[:-1]) | (time[1:] != time[:-1]))[: len(pairs)]
-    exact = replace(original.keep_visits(first), several=False)
-    suppression = Control("kcl-reinsertion", {"schedule": "grow"}, data=exact, guarantee=promise)
-    return {"empty release": original.truncated(0), "suppression": suppression}
-
-
-def measure_generalisation(
-    compared: Comparison, controls: Mapping[str, Trajectories], rng: np.random.Generator, *, longest: int
-) -> list[Score]:
-    """Compare labels with the original visits, and with the controls."""
-    original, released = compared.original, compared.released
-    visits = labelled_visits(released, original.domain)
-    others = {name: LabelledVisits.of(data, original.domain) for name, data in controls.items()}
-    shared = compare_labels(original, visits, others, rng, longest=longest)
-    return [*shared, *_label_scores(original, released), *_level_chart(released)]
 
 
 def _label_scores(original: Trajectories, released: CoarseTrajectories) -> list[Score]:
@@ -248,6 +249,12 @@ def _count_moves(data: CoarseTrajectories) -> int:
     return int((apart & (record[1:] == record[:-1])).sum())
 
 
+def _level_chart(released: CoarseTrajectories) -> list[Score]:
+    """The chart of how many labels there are of each pair of levels."""
+    chart = "labels by level of places and width of time bins"
+    return [exact_score(f"{chart}: {name}", count, {}, chart=chart, at=name) for name, count in count_levels(released)]
+
+
 def count_levels(data: CoarseTrajectories) -> list[tuple[str, int]]:
     """How many labels there are of each pair of levels that occurs, as a name and a number."""
     place_level, _, time_level, _ = data.levels.split(data.labels)
@@ -260,14 +267,7 @@ def count_levels(data: CoarseTrajectories) -> list[tuple[str, int]]:
     ]
 
 
-def _level_chart(released: CoarseTrajectories) -> list[Score]:
-    chart = "labels by level of places and width of time bins"
-    return [exact_score(f"{chart}: {name}", count, {}, chart=chart, at=name) for name, count in count_levels(released)]
-
-
-# Utility of trajectories after suppression, and what an attacker who knows a few visits still learns.
-#
-# All of these compare with the original: they are for the owner only, and no guarantee covers them.
+# ---- suppression: what is left, and what an attacker who knows a few visits still learns
 
 _SHOWN = 24
 
@@ -362,6 +362,7 @@ def _prevalence(truth: Visits, ours: Visits, sensitive: Sequence[tuple[str, Valu
 
 
 def _share(marked: NDArray[np.bool_], visits: Visits) -> float:
+    """The share of marked records among those with visits."""
     filled = np.diff(visits.starts) > 0
     return float(marked[filled].mean()) if filled.any() else 0.0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,28 +21,10 @@ from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.numerics.arrays import Floats, Integers
 
-#: parts of the day in which places are compared: 4 hours each, if the times are those of a day
-_PARTS = 6
-_ISO_HOUR = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T([0-9]{2}):")
-_HOURS = 24
+#: a sparse matrix of scipy, which is slow to import and has no types
+Sparse: TypeAlias = Any
 #: tables with so many cells are counted in an array, larger ones by sorting
 _DENSE = 2**24
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """The public frame in which data is compared: the regions of places, the hour and the part of each time."""
-
-    regions: Regions
-    hours: Integers
-    hour_names: tuple[str, ...]
-    parts: Integers
-
-    @classmethod
-    def of(cls, domain: Domain) -> Frame:
-        """Make the frame of a domain."""
-        hours, names = _hours_of(domain.axis("time"))
-        return cls(evaluation_regions(domain.axis("place")), hours, names, hours * _PARTS // len(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,28 +55,28 @@ class Mobility:
         return self.visits.regions.distribution(self.visits.places)
 
     @cached_property
-    def hours_and_places(self) -> Any:
+    def hours_and_places(self) -> Sparse:
         """Time and place of all visits."""
         visits, each = self.visits, np.arange(self.visits.regions.values)
         return _normal(_joint(visits.bins, self.frame.hours, visits.times, visits.regions, each, visits.places))
 
     @cached_property
-    def parts_and_places(self) -> Any:
+    def parts_and_places(self) -> Sparse:
         """Part of the day and region of all visits."""
         return self._parts_and_places(slice(None))
 
     @cached_property
-    def parts_and_origins(self) -> Any:
+    def parts_and_origins(self) -> Sparse:
         """Part of the day and region of first visits."""
         return self._parts_and_places(self.visits.ends[0])
 
     @cached_property
-    def flows(self) -> Any:
+    def flows(self) -> Sparse:
         """Regions of the first and of the last visit of a record; the same one if it has a single visit."""
         return self._pairs(*self.visits.ends)
 
     @cached_property
-    def transitions(self) -> Any:
+    def transitions(self) -> Sparse:
         """Regions of two consecutive visits of a record."""
         return self._pairs(self.visits.steps, self.visits.steps + 1)
 
@@ -132,22 +114,36 @@ class Mobility:
         visits = self.visits
         return _precision(visits.regions, visits.places), _precision(visits.bins, visits.times)
 
-    def _hours(self, at: Any) -> Floats:
+    def _hours(self, at: Integers | slice) -> Floats:
         return self.visits.bins.distribution(self.visits.times[at], self.frame.hours)
 
-    def _parts_and_places(self, at: Any) -> Any:
+    def _parts_and_places(self, at: Integers | slice) -> Sparse:
         visits, regions = self.visits, self.frame.regions.of_place
         return _normal(
             _joint(visits.bins, self.frame.parts, visits.times[at], visits.regions, regions, visits.places[at])
         )
 
-    def _pairs(self, first: Integers, second: Integers) -> Any:
+    def _pairs(self, first: Integers, second: Integers) -> Sparse:
         visits, regions = self.visits, self.frame.regions.of_place
         places = visits.places
         return _normal(_joint(visits.regions, regions, places[first], visits.regions, regions, places[second]))
 
 
-def most_frequent_cells(table: Any, many: int) -> list[tuple[int, int]]:
+def total_variation(first: Floats | Sparse, second: Floats | Sparse) -> float:
+    """Half the sum of differences of two distributions, dense or sparse; 1 if just one of them is empty.
+
+    Examples
+    --------
+    >>> total_variation(np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])), total_variation(np.ones(1), np.zeros(1))
+    (0.5, 1.0)
+    """
+    one, other = (bool(distribution.sum() > 0) for distribution in (first, second))
+    if not (one and other):
+        return float(one != other)
+    return min(1.0, 0.5 * float(abs(first - second).sum()))
+
+
+def most_frequent_cells(table: Sparse, many: int) -> list[tuple[int, int]]:
     """The cells with most weight of a sparse matrix, as row and column; among equals those that come first."""
     cells = table.tocoo()
     # spread weights are sums of fractions: nearly equal ones count as equal
@@ -156,10 +152,8 @@ def most_frequent_cells(table: Any, many: int) -> list[tuple[int, int]]:
     return list(zip(cells.row[order].tolist(), cells.col[order].tolist(), strict=True))
 
 
-def _joint(first: Spread, groups: Integers, a: Integers, second: Spread, others: Integers, b: Integers) -> Any:
+def _joint(first: Spread, groups: Integers, a: Integers, second: Spread, others: Integers, b: Integers) -> Sparse:
     """How often labels `a` of the first spread, in groups, occur with labels `b` of the second: a sparse matrix."""
-    from scipy import sparse  # noqa: PLC0415 - slow to import
-
     shape, pairs = (first.labels, second.labels), a * second.labels + b
     if shape[0] * shape[1] <= _DENSE:
         counted = np.bincount(pairs, minlength=shape[0] * shape[1])
@@ -167,16 +161,25 @@ def _joint(first: Spread, groups: Integers, a: Integers, second: Spread, others:
         counts = counted[codes]
     else:
         codes, counts = np.unique(pairs, return_counts=True)
-    table = sparse.csr_array((counts.astype(np.float64), np.divmod(codes, second.labels)), shape=shape)
-    return sparse.csr_array(first.grouped(groups).T @ table @ second.grouped(others))
+    table = _sparse(counts.astype(np.float64), *np.divmod(codes, second.labels), shape)
+    return (first.grouped(groups).T @ table @ second.grouped(others)).tocsr()
 
 
-def _normal(table: Any) -> Any:
+def _sparse(weights: Floats, rows: Integers, columns: Integers, shape: tuple[int, int]) -> Sparse:
+    """Make a sparse matrix of these cells."""
+    from scipy import sparse  # noqa: PLC0415 - slow to import
+
+    return sparse.csr_array((weights, (rows, columns)), shape=shape)
+
+
+def _normal(table: Sparse) -> Sparse:
+    """Scale a table to 1, unless it is empty."""
     whole = float(table.sum())
     return table / whole if whole else table
 
 
 def _precision(spread: Spread, labels: Integers) -> float:
+    """The mean precision of labels of one axis: see `Mobility.precision`."""
     if not len(labels):
         return 0.0
     if spread.values == 1:
@@ -184,64 +187,7 @@ def _precision(spread: Spread, labels: Integers) -> float:
     return float((1 - np.log(np.maximum(1, spread.sizes[labels])) / math.log(spread.values)).mean())
 
 
-def _hours_of(axis: Axis) -> tuple[Integers, tuple[str, ...]]:
-    """The hour of each time if times are dates with hours, else each time by itself; and what they are called."""
-    hours = [_ISO_HOUR.match(str(value)) for value in axis.values]
-    if all(hours):
-        return np.array([int(hour.group(1)) for hour in hours if hour], np.int64), tuple(map(str, range(_HOURS)))
-    return np.arange(len(axis)), tuple(map(str, axis.values))
-
-
-# Visits of a release as labels over the places and times of the original, exact or coarser, ready to be compared.
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """Which values of an axis each label stands for: label `rows[i]` stands for value `columns[i]`.
-
-    A label that stands for several values is taken to be each of them with equal weight.
-
-    Examples
-    --------
-    >>> halves = Spread(labels=2, values=4, rows=np.array([0, 0, 1, 1]), columns=np.arange(4))
-    >>> halves.distribution(np.array([0, 0, 1])).round(3).tolist()
-    [0.333, 0.333, 0.167, 0.167]
-    """
-
-    labels: int
-    values: int
-    rows: Integers
-    columns: Integers
-
-    @classmethod
-    def exact(cls, values: int) -> Spread:
-        """Each label is one value."""
-        return cls(values, values, np.arange(values), np.arange(values))
-
-    @classmethod
-    def renamed(cls, released: Axis, original: Axis) -> Spread:
-        """Labels are the values of one axis, looked up by their text in another."""
-        codes = np.array([original.by_text.get(str(value), -1) for value in released.values], np.int64)
-        return cls(len(released), len(original), np.flatnonzero(codes >= 0), codes[codes >= 0])
-
-    @cached_property
-    def sizes(self) -> Integers:
-        """How many values each label stands for."""
-        return np.bincount(self.rows, minlength=self.labels)
-
-    def grouped(self, groups: Integers) -> Any:
-        """A sparse matrix: the share of each label in each group of values."""
-        from scipy import sparse  # noqa: PLC0415 - slow to import
-
-        shape = (self.labels, int(groups.max(initial=-1)) + 1)
-        weights = 1 / self.sizes[self.rows]
-        return sparse.csr_array((weights, (self.rows, groups[self.columns])), shape=shape)
-
-    def distribution(self, labels: Integers, groups: Integers | None = None) -> Floats:
-        """The distribution of the groups of some labels; all zeros if there are no labels."""
-        shares = self.grouped(np.arange(self.values) if groups is None else groups)
-        counts = np.bincount(labels, minlength=self.labels) / max(1, len(labels))
-        return np.asarray(counts @ shares)
+# ---- visits as labels over the places and times of the original, exact or coarser
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,25 +263,85 @@ class LabelledVisits:
         return replace(self, times=times)
 
 
-def total_variation(first: Any, second: Any) -> float:
-    """Half the sum of differences of two distributions, dense or sparse; 1 if just one of them is empty.
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Which values of an axis each label stands for: label `rows[i]` stands for value `columns[i]`.
+
+    A label that stands for several values is taken to be each of them with equal weight.
 
     Examples
     --------
-    >>> total_variation(np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])), total_variation(np.ones(1), np.zeros(1))
-    (0.5, 1.0)
+    >>> halves = Spread(labels=2, values=4, rows=np.array([0, 0, 1, 1]), columns=np.arange(4))
+    >>> halves.distribution(np.array([0, 0, 1])).round(3).tolist()
+    [0.333, 0.333, 0.167, 0.167]
     """
-    one, other = (bool(distribution.sum() > 0) for distribution in (first, second))
-    if not (one and other):
-        return float(one != other)
-    return min(1.0, 0.5 * float(abs(first - second).sum()))
+
+    labels: int
+    values: int
+    rows: Integers
+    columns: Integers
+
+    @classmethod
+    def exact(cls, values: int) -> Spread:
+        """Each label is one value."""
+        return cls(values, values, np.arange(values), np.arange(values))
+
+    @classmethod
+    def renamed(cls, released: Axis, original: Axis) -> Spread:
+        """Labels are the values of one axis, looked up by their text in another."""
+        codes = np.array([original.by_text.get(str(value), -1) for value in released.values], np.int64)
+        return cls(len(released), len(original), np.flatnonzero(codes >= 0), codes[codes >= 0])
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """How many values each label stands for."""
+        return np.bincount(self.rows, minlength=self.labels)
+
+    def grouped(self, groups: Integers) -> Sparse:
+        """A sparse matrix: the share of each label in each group of values."""
+        shape = (self.labels, int(groups.max(initial=-1)) + 1)
+        return _sparse(1 / self.sizes[self.rows], self.rows, groups[self.columns], shape)
+
+    def distribution(self, labels: Integers, groups: Integers | None = None) -> Floats:
+        """The distribution of the groups of some labels; all zeros if there are no labels."""
+        shares = self.grouped(np.arange(self.values) if groups is None else groups)
+        counts = np.bincount(labels, minlength=self.labels) / max(1, len(labels))
+        return np.asarray(counts @ shares)
 
 
-# Regions in which flows are compared, if a domain has too many places to compare all pairs of them.
+# ---- the public frame: hours, parts of the day, and regions if there are too many places to compare all pairs of them
 
+#: parts of the day in which places are compared: 4 hours each, if the times are those of a day
+_PARTS = 6
+_ISO_HOUR = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T([0-9]{2}):")
+_HOURS = 24
 #: from this number of places on, flows are compared between regions
 _MOST = 1_000
 _DOUBLINGS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The public frame in which data is compared: the regions of places, the hour and the part of each time."""
+
+    regions: Regions
+    hours: Integers
+    hour_names: tuple[str, ...]
+    parts: Integers
+
+    @classmethod
+    def of(cls, domain: Domain) -> Frame:
+        """Make the frame of a domain."""
+        hours, names = _hours_of(domain.axis("time"))
+        return cls(evaluation_regions(domain.axis("place")), hours, names, hours * _PARTS // len(names))
+
+
+def _hours_of(axis: Axis) -> tuple[Integers, tuple[str, ...]]:
+    """The hour of each time if times are dates with hours, else each time by itself; and what they are called."""
+    hours = [_ISO_HOUR.match(str(value)) for value in axis.values]
+    if all(hours):
+        return np.array([int(hour.group(1)) for hour in hours if hour], np.int64), tuple(map(str, range(_HOURS)))
+    return np.arange(len(axis)), tuple(map(str, axis.values))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hedgerow.data import Value
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.subsequences import VisitArrays
+from hedgerow.kinds.trajectories.sequence_mining import VisitArrays
 from hedgerow.measures.scoring import mean_score
 from hedgerow.numerics.arrays import Flags, Integers, floor_multiples
 from hedgerow.score import Score, exact_score
@@ -165,7 +165,7 @@ def _rows(visits: Visits) -> Integers:
     return np.repeat(np.arange(visits.records), np.diff(visits.starts))
 
 
-# The visits of a release, with the codes of the original, so that the two can be compared.
+# ---- the visits of a release, with the codes of the original, so that the two can be compared
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,8 @@
-"""(K,C)_L-privacy of trajectories by local and global suppression: the method of the paper, corrected."""
+"""(K,C)_L-privacy of trajectories by local and global suppression: the method of the paper, corrected.
+
+The publisher; its input and the mining of violations; local and global suppression; the metrics by which operations are
+scored; and the index of occurrences that counts them. `kcl-reinsertion` uses all of these parts.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow import progress
-from hedgerow.data import Value
 from hedgerow.data.owners import require_owners
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.criterion import KCL
-from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.subsequences import (
+from hedgerow.kinds.trajectories.data import Trajectories, Visit
+from hedgerow.kinds.trajectories.sequence_mining import (
     Level,
     MinedSequences,
     VisitArrays,
@@ -32,7 +35,88 @@ from hedgerow.numerics.arrays import Flags, Integers, concatenate_ranges, group_
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param
 
-# The input of suppression: visits as arrays, their minimal violating sequences, and checks.
+Pairs: TypeAlias = tuple[int, ...]
+Numbers: TypeAlias = NDArray[np.float64] | Integers
+#: the utility losses that operations are scored by: the factory of each, from visits, the place and time of each pair,
+#: and K'. Register a class with the methods of `Metric` here, and `kcl` and `kcl-reinsertion` accept its name
+METRICS: dict[str, Callable[[VisitArrays, Sequence[Visit], int], Metric]] = {
+    "instances": lambda visits, _names, _support: Instances(visits),
+    "mfs": lambda visits, _names, support: FrequentSequences(visits, support),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSuppression(Publisher[Trajectories]):
+    r"""Publish trajectories by local and global suppression, one operation at a time.
+
+    All *minimal violating sequences* (MVS) of up to $L$ visits are mined. An MVS is eliminated by deleting one of its
+    visits, either from the records that contain the whole sequence (local suppression) or from all records (global
+    suppression). The operation with the largest score, privacy gain over utility loss, comes first [1]_.
+
+    Corrected: the printed validity test of a local suppression examines too few sequences for $L \ge 3$ and leaves
+    violations, and so does the printed update of scores already for $L = 2$; candidates are pruned by all their
+    subsequences; a share equal to $C$ is not a violation; the result is verified by independent code. One local
+    operation takes about a millisecond: for many thousand violating sequences, and for a smaller utility loss in
+    general, use `kcl-reinsertion`.
+
+    Privacy
+    -------
+    Nothing is asked of the ledger: the guarantee is a property of the output, and is verified on the output. The
+    operations are not published; they would undo the protection.
+
+    Examples
+    --------
+    >>> visits = [[("park", 8), ("bank", 9)]] * 4 + [[("park", 8), ("clinic", 9)]]
+    >>> data = Trajectories.from_records(visits)
+    >>> release = LocalSuppression().publish(data, KCL(k=2, l=2))
+    >>> release.data.records()[0]
+    ((('park', 8),), ())
+
+    References
+    ----------
+    .. [1] R. Chen, B. C. M. Fung, N. Mohammed, B. C. Desai, K. Wang. "Privacy-preserving trajectory
+       data publishing by local suppression". Information Sciences 231, 2013.
+    """
+
+    name: ClassVar[str] = "kcl"
+    kinds: ClassVar = ("trajectories",)
+    keeps: ClassVar = (KCL,)
+    units: ClassVar = ()
+    reads_all_records: ClassVar[bool] = True
+
+    mode: str = param("local", "suppress locally and globally, or globally only", choices=("local", "global"))
+    metric: str = param(
+        "instances",
+        "the utility loss: deleted visits, or lost maximal frequent sequences",
+        choices=METRICS,
+    )
+    k_prime: int = param(0, "support from which on a sequence is frequent; for metric mfs", ge=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_frequent_support("LocalSuppression", self.metric, self.k_prime)
+
+    @property
+    def workload(self) -> Mapping[str, int]:
+        """The support of frequent sequences, if `k_prime` is set."""
+        return {"frequent": self.k_prime} if self.k_prime else {}
+
+    def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
+        """Mine all minimal violating sequences, and suppress, the best operation first, until none is left."""
+        promise = ledger.promised(KCL)
+        data, visits, names = SuppressionInput.of(data, promise)
+        if promise.k > visits.units:
+            return data.truncated(0)
+        mined = mine_violations(visits, promise)
+        metric = METRICS[self.metric](visits, names, self.k_prime)
+        if self.mode == "global":
+            kept = ~np.isin(visits.pairs, suppress_globally(visits, mined, metric))
+        else:
+            kept = suppress_greedily(visits, mined, promise, metric)
+        return data.keep_visits(kept)
+
+
+# ---- the input: visits as arrays, and their minimal violating sequences
 
 #: data with more occurrences of sequences is refused
 _MOST = 2_000_000_000
@@ -68,6 +152,25 @@ def _owners(data: Trajectories, promise: KCL) -> Integers | None:
         return None
     persons, owners = np.unique(require_owners(data.persons), return_inverse=True)
     return None if len(persons) == len(data) else owners.astype(np.int64)
+
+
+def _warn_of_loss(visits: VisitArrays, promise: KCL) -> None:
+    """Warn about settings that cost much utility but are valid."""
+    if 0 < visits.units < promise.k:
+        counted = "records" if visits.owners is None else "persons"
+        warnings.warn(
+            f"k = {promise.k} is more than there are {counted}: all visits will be suppressed",
+            stacklevel=2,
+        )
+    every = np.arange(len(visits.starts) - 1)
+    for (column, _), flags in zip(promise.sensitive, visits.flags, strict=True):
+        (marked,) = visits.count_units(np.zeros(int(flags.sum()), np.int64), every[flags], 1)
+        if int(marked) * promise.c.denominator > promise.c.numerator * visits.units:
+            warnings.warn(
+                f"a sensitive value of {column!r} is more frequent than c in all of the data; "
+                "many visits will be suppressed",
+                stacklevel=2,
+            )
 
 
 def mine_violations(visits: VisitArrays, promise: KCL) -> MinedSequences:
@@ -109,41 +212,21 @@ def require_frequent_support(method: str, metric: str, k_prime: int) -> None:
         raise ParameterError(msg)
 
 
-def _warn_of_loss(visits: VisitArrays, promise: KCL) -> None:
-    """Warn about settings that cost much utility but are valid."""
-    if 0 < visits.units < promise.k:
-        counted = "records" if visits.owners is None else "persons"
-        warnings.warn(
-            f"k = {promise.k} is more than there are {counted}: all visits will be suppressed",
-            stacklevel=2,
-        )
-    every = np.arange(len(visits.starts) - 1)
-    for (column, _), flags in zip(promise.sensitive, visits.flags, strict=True):
-        (marked,) = visits.count_units(np.zeros(int(flags.sum()), np.int64), every[flags], 1)
-        if int(marked) * promise.c.denominator > promise.c.numerator * visits.units:
-            warnings.warn(
-                f"a sensitive value of {column!r} is more frequent than c in all of the data; "
-                "many visits will be suppressed",
-                stacklevel=2,
-            )
+# ---- local and global suppression, one operation at a time
 
-
-# Local and global suppression, one operation at a time, the best score first: the paper's anonymiser.
-#
-# The printed validity test of a local suppression is unsound for L >= 3, and the printed update of scores even for L =
-# 2;
-# both are replaced. The list starts with all minimal violating sequences (MVS) of the data; an MVS leaves it when it
-# no
-# longer occurs. Invariant: every violating sequence of the current data contains a listed one. A local suppression is
-# valid if it preserves the invariant; a global one always does. When the list is empty, nothing violates.
-
-Pairs: TypeAlias = tuple[int, ...]
 #: with more minimal violating sequences there is a warning about the running time
 _LONG = 50_000
 
 
 def suppress_greedily(visits: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> Flags:
-    """Apply the valid operation with the best score until no MVS is left; return which visits are kept."""
+    """Apply the valid operation with the best score until no MVS is left; return which visits are kept.
+
+    The printed validity test of a local suppression is unsound for L >= 3, and the printed update of scores even for
+    L = 2; both are replaced. The list starts with all minimal violating sequences (MVS) of the data; an MVS leaves it
+    when it no longer occurs. Invariant: every violating sequence of the current data contains a listed one. A local
+    suppression is valid if it preserves the invariant; a global one always does. When the list is empty, nothing
+    violates.
+    """
     if sum(len(level.codes) for level in mined.violating) > _LONG:
         warnings.warn(
             "there are very many violating sequences: one operation at a time takes hours; see kcl-reinsertion",
@@ -163,6 +246,86 @@ class Operation(NamedTuple):
 
     pair: int
     via: Pairs | None
+
+
+class OperationQueue:
+    """A priority queue of operations; an entry is rescored whenever something that it depends on changes.
+
+    Whether a local suppression is valid depends on all records that have its pair. Validity is tested when an entry
+    comes first; an invalid one is parked until a record with its pair is edited.
+    """
+
+    def __init__(self, state: SuppressionState, metric: Metric) -> None:
+        self._state, self._metric = state, metric
+        self._heap: list[_Entry] = []
+        self._stamps: dict[Operation, int] = {}
+        self._parked: dict[int, set[Operation]] = {}
+        self._score(set(state.listed_of_pair))
+
+    def best(self) -> Operation:
+        """Take the best valid operation off the queue."""
+        while True:
+            entry = heapq.heappop(self._heap)
+            operation = Operation(entry.pair, None if entry.everywhere else entry.via)
+            if self._stamps.get(operation) != entry.stamp:
+                continue  # it was rescored, or its MVS was eliminated
+            if operation.via is None:
+                return operation
+            if self._state.is_valid(operation.pair, self._state.listed[operation.via]):
+                return operation
+            self._parked.setdefault(operation.pair, set()).add(operation)
+
+    def apply(self, operation: Operation) -> None:
+        """Apply an operation, and rescore the operations that it affects."""
+        state, pair = self._state, operation.pair
+        rows = set(state.records_of_pair[pair] if operation.via is None else state.listed[operation.via])
+        touched = set[int]().union(*(state.records[row] for row in rows))
+        visits = state.visits(pair, rows)
+        changed = state.delete(pair, rows)
+        stale = {other for key in changed for other in key}
+        stale.update(self._metric.deleted(visits).tolist())
+        stale.update(other for other in touched if self._parked.pop(other, None))
+        for key in changed - set(state.listed):
+            for other in key:
+                self._stamps.pop(Operation(other, key), None)
+        self._score({other for other in stale if other in state.listed_of_pair})
+
+    def _score(self, pairs: set[int]) -> None:
+        for pair in pairs:
+            if not self._state.listed_of_pair[pair]:
+                self._stamps.pop(Operation(pair, None), None)
+                continue
+            self._push(Operation(pair, None), self._metric.everywhere()[pair])
+            for key in self._state.listed_of_pair[pair]:
+                visits = self._state.visits(pair, self._state.listed[key])
+                (loss,) = self._metric.local(visits, np.zeros(len(visits), np.int64), 1)
+                self._push(Operation(pair, key), loss)
+
+    def _push(self, operation: Operation, loss: float) -> None:
+        stamp = self._stamps[operation] = self._stamps.get(operation, 0) + 1
+        gain = self._state.gain(operation)
+        heapq.heappush(
+            self._heap,
+            _Entry(
+                -gain / (1 + Fraction(float(loss))),
+                -gain,
+                operation.via is None,
+                operation.pair,
+                operation.via or (),
+                stamp,
+            ),
+        )
+
+
+class _Entry(NamedTuple):
+    """An operation in the queue: ordered by score, then gain, local before global, then by number."""
+
+    score: Fraction
+    gain: int
+    everywhere: bool
+    pair: int
+    via: Pairs
+    stamp: int
 
 
 class SuppressionState:
@@ -270,86 +433,6 @@ class PersonSuppressionState(SuppressionState):
         return self._keeps_promise(left.pop(-1, 0), left.values())
 
 
-class _Entry(NamedTuple):
-    """An operation in the queue: ordered by score, then gain, local before global, then by number."""
-
-    score: Fraction
-    gain: int
-    everywhere: bool
-    pair: int
-    via: Pairs
-    stamp: int
-
-
-class OperationQueue:
-    """A priority queue of operations; an entry is rescored whenever something that it depends on changes.
-
-    Whether a local suppression is valid depends on all records that have its pair. Validity is tested when an entry
-    comes first; an invalid one is parked until a record with its pair is edited.
-    """
-
-    def __init__(self, state: SuppressionState, metric: Metric) -> None:
-        self._state, self._metric = state, metric
-        self._heap: list[_Entry] = []
-        self._stamps: dict[Operation, int] = {}
-        self._parked: dict[int, set[Operation]] = {}
-        self._score(set(state.listed_of_pair))
-
-    def best(self) -> Operation:
-        """Take the best valid operation off the queue."""
-        while True:
-            entry = heapq.heappop(self._heap)
-            operation = Operation(entry.pair, None if entry.everywhere else entry.via)
-            if self._stamps.get(operation) != entry.stamp:
-                continue  # it was rescored, or its MVS was eliminated
-            if operation.via is None:
-                return operation
-            if self._state.is_valid(operation.pair, self._state.listed[operation.via]):
-                return operation
-            self._parked.setdefault(operation.pair, set()).add(operation)
-
-    def apply(self, operation: Operation) -> None:
-        """Apply an operation, and rescore the operations that it affects."""
-        state, pair = self._state, operation.pair
-        rows = set(state.records_of_pair[pair] if operation.via is None else state.listed[operation.via])
-        touched = set[int]().union(*(state.records[row] for row in rows))
-        visits = state.visits(pair, rows)
-        changed = state.delete(pair, rows)
-        stale = {other for key in changed for other in key}
-        stale.update(self._metric.deleted(visits).tolist())
-        stale.update(other for other in touched if self._parked.pop(other, None))
-        for key in changed - set(state.listed):
-            for other in key:
-                self._stamps.pop(Operation(other, key), None)
-        self._score({other for other in stale if other in state.listed_of_pair})
-
-    def _score(self, pairs: set[int]) -> None:
-        for pair in pairs:
-            if not self._state.listed_of_pair[pair]:
-                self._stamps.pop(Operation(pair, None), None)
-                continue
-            self._push(Operation(pair, None), self._metric.everywhere()[pair])
-            for key in self._state.listed_of_pair[pair]:
-                visits = self._state.visits(pair, self._state.listed[key])
-                (loss,) = self._metric.local(visits, np.zeros(len(visits), np.int64), 1)
-                self._push(Operation(pair, key), loss)
-
-    def _push(self, operation: Operation, loss: float) -> None:
-        stamp = self._stamps[operation] = self._stamps.get(operation, 0) + 1
-        gain = self._state.gain(operation)
-        heapq.heappush(
-            self._heap,
-            _Entry(
-                -gain / (1 + Fraction(float(loss))),
-                -gain,
-                operation.via is None,
-                operation.pair,
-                operation.via or (),
-                stamp,
-            ),
-        )
-
-
 def occurrences_of(visits: VisitArrays, level: Level) -> Iterator[tuple[Pairs, set[int]]]:
     """Yield each sequence of a level with the records it occurs in."""
     if len(level.codes) == 0:
@@ -362,14 +445,14 @@ def occurrences_of(visits: VisitArrays, level: Level) -> Iterator[tuple[Pairs, s
         yield tuple(key), set(records.tolist())
 
 
-# Global suppression only, one pair at a time; it depends on counts per pair alone, so arrays are enough.
+# ---- global suppression only
 
 
 def suppress_globally(visits: VisitArrays, mined: MinedSequences, metric: Metric) -> list[int]:
     """Delete the pair with the best score from all records until no MVS is left; return the deleted pairs.
 
     Global suppression never creates a violation, so only the list of MVS is needed. An MVS is eliminated with any of
-    its pairs. Ties: the higher gain first, then the smaller pair.
+    its pairs. Scores depend on counts per pair alone. Ties: the higher gain first, then the smaller pair.
     """
     listed = OccurrenceIndex(mined.violating, len(visits.pairs))
     left = total = len(listed.sizes)
@@ -391,13 +474,7 @@ def suppress_globally(visits: VisitArrays, mined: MinedSequences, metric: Metric
     return deleted
 
 
-# The utility loss of suppression: the metrics by which operations are scored.
-#
-# Your own metric is a class with the four methods of `Metric`, registered in `METRICS` under a name; `kcl` and
-# `kcl-reinsertion` then accept that name.
-
-Numbers: TypeAlias = NDArray[np.float64] | Integers
-Visit: TypeAlias = tuple[Value, Value]
+# ---- metrics: the utility loss of suppression
 
 
 class Metric(Protocol):
@@ -495,85 +572,7 @@ class FrequentSequences:
         return float(np.count_nonzero(left >= self._support))
 
 
-#: the factory of each metric: from visits, the place and time of each pair, and K'
-METRICS: dict[str, Callable[[VisitArrays, Sequence[Visit], int], Metric]] = {
-    "instances": lambda visits, _names, _support: Instances(visits),
-    "mfs": lambda visits, _names, support: FrequentSequences(visits, support),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalSuppression(Publisher[Trajectories]):
-    r"""Publish trajectories by local and global suppression, one operation at a time.
-
-    All *minimal violating sequences* (MVS) of up to $L$ visits are mined. An MVS is eliminated by deleting one of its
-    visits, either from the records that contain the whole sequence (local suppression) or from all records (global
-    suppression). The operation with the largest score, privacy gain over utility loss, comes first [1]_.
-
-    Corrected: the printed validity test of a local suppression examines too few sequences for $L \ge 3$ and leaves
-    violations, and so does the printed update of scores already for $L = 2$; candidates are pruned by all their
-    subsequences; a share equal to $C$ is not a violation; the result is verified by independent code. One local
-    operation takes about a millisecond: for many thousand violating sequences, and for a smaller utility loss in
-    general, use `kcl-reinsertion`.
-
-    Privacy
-    -------
-    Nothing is asked of the ledger: the guarantee is a property of the output, and is verified on the output. The
-    operations are not published; they would undo the protection.
-
-    Examples
-    --------
-    >>> visits = [[("park", 8), ("bank", 9)]] * 4 + [[("park", 8), ("clinic", 9)]]
-    >>> data = Trajectories.from_records(visits)
-    >>> release = LocalSuppression().publish(data, KCL(k=2, l=2))
-    >>> release.data.records()[0]
-    ((('park', 8),), ())
-
-    References
-    ----------
-    .. [1] R. Chen, B. C. M. Fung, N. Mohammed, B. C. Desai, K. Wang. "Privacy-preserving trajectory
-       data publishing by local suppression". Information Sciences 231, 2013.
-    """
-
-    name: ClassVar[str] = "kcl"
-    kinds: ClassVar = ("trajectories",)
-    keeps: ClassVar = (KCL,)
-    units: ClassVar = ()
-    reads_all_records: ClassVar[bool] = True
-
-    mode: str = param("local", "suppress locally and globally, or globally only", choices=("local", "global"))
-    metric: str = param(
-        "instances",
-        "the utility loss: deleted visits, or lost maximal frequent sequences",
-        choices=METRICS,
-    )
-    k_prime: int = param(0, "support from which on a sequence is frequent; for metric mfs", ge=0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_frequent_support("LocalSuppression", self.metric, self.k_prime)
-
-    @property
-    def workload(self) -> Mapping[str, int]:
-        """The support of frequent sequences, if `k_prime` is set."""
-        return {"frequent": self.k_prime} if self.k_prime else {}
-
-    def run(self, data: Trajectories, ledger: Ledger) -> Trajectories:
-        """Mine all minimal violating sequences, and suppress, the best operation first, until none is left."""
-        promise = ledger.promised(KCL)
-        data, visits, names = SuppressionInput.of(data, promise)
-        if promise.k > visits.units:
-            return data.truncated(0)
-        mined = mine_violations(visits, promise)
-        metric = METRICS[self.metric](visits, names, self.k_prime)
-        if self.mode == "global":
-            kept = ~np.isin(visits.pairs, suppress_globally(visits, mined, metric))
-        else:
-            kept = suppress_greedily(visits, mined, promise, metric)
-        return data.keep_visits(kept)
-
-
-# An index of the occurrences of sequences, by sequence and by visit; occurrences are removed in place.
+# ---- occurrences of sequences, by sequence and by visit
 
 
 class Matches(NamedTuple):
@@ -584,7 +583,7 @@ class Matches(NamedTuple):
 
 
 class OccurrenceIndex:
-    """The occurrences of all sequences of some levels, grouped by sequence.
+    """The occurrences of all sequences of some levels, grouped by sequence; they are removed in place.
 
     `places` has the visits of each occurrence, padded with the first one; `at` is its sequence. `support` is the
     number of remaining occurrences of each sequence, `sizes` its length.
@@ -643,6 +642,7 @@ class OccurrenceIndex:
 
 
 def _concatenate_levels(levels: list[Level], width: int) -> tuple[Integers, Integers]:
+    """The visits and the sequence of each occurrence of all levels; rows are padded with their first visit."""
     places, at, before = [np.zeros((0, width), np.int32)], [np.zeros(0, np.int32)], 0
     for level in levels:
         order = np.argsort(level.at, kind="stable")

@@ -1,4 +1,7 @@
-"""(K,C)_L-privacy of trajectories by suppression and re-insertion of visits: our own method."""
+"""(K,C)_L-privacy of trajectories by suppression and re-insertion of visits: our own method.
+
+The publisher; suppression in batches, for data in which one operation at a time (`kcl`) takes too long; re-insertion.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from hedgerow.kinds.trajectories.methods.kcl import (
     suppress_greedily,
     too_many,
 )
-from hedgerow.kinds.trajectories.subsequences import MOST_VISITS, MinedSequences, VisitArrays
+from hedgerow.kinds.trajectories.sequence_mining import MOST_VISITS, MinedSequences, VisitArrays
 from hedgerow.numerics.arrays import (
     Flags,
     Floats,
@@ -140,17 +143,7 @@ class SuppressionWithReinsertion(Publisher[Trajectories]):
         return suppress_in_batches(visits, mined, promise, metric)
 
 
-# Suppression in batches: for thousands of minimal violating sequences (MVS) and more.
-#
-# A round takes all local suppressions that score at least as well as the best global one, considers the data after
-# *all*
-# of them, and drops the worst of those that would make a clean sequence violate, until none does. "No clean sequence
-# that
-# occurs violates" is the invariant of the paper's schedule, so the batch is sound, and the order within a round does
-# not
-# matter. If no local suppression is left, the best global ones are applied, which are always sound.
-#
-# Supports, counts and scores are updated incrementally, so the cost of a round is proportional to what it changes.
+# ---- suppression in batches: for thousands of minimal violating sequences (MVS) and more
 
 Hashes: TypeAlias = NDArray[np.uint64]
 #: global suppressions with at least this part of the best score are applied with it
@@ -160,7 +153,13 @@ _AT_ONCE = 1 << 18
 
 
 def suppress_in_batches(visits: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> Flags:
-    """Suppress until no MVS is left; return which visits are kept."""
+    """Suppress in rounds until no MVS is left; return which visits are kept.
+
+    A round takes all local suppressions that score at least as well as the best global one, considers the data after
+    *all* of them, and drops the worst of those that would make a clean sequence violate, until none does. "No clean
+    sequence that occurs violates" is the invariant of the paper's schedule, so the batch is sound, and the order within
+    a round does not matter. If no local suppression is left, the best global ones are applied, which are always sound.
+    """
     state = BatchState(visits, mined, promise, metric)
     total = state.left
     while state.left:
@@ -171,12 +170,91 @@ def suppress_in_batches(visits: VisitArrays, mined: MinedSequences, promise: KCL
     return state.alive
 
 
+def _suppress_locally(state: BatchState, best: float) -> bool:
+    """Apply as many of the best local suppressions as are valid together; return whether there is any."""
+    ranked = _rank_operations(state, best)
+    touched = state.clean.touching(np.unique(ranked.deleted))
+    active = np.ones(ranked.number, np.bool_)
+    while active.any():
+        here = active[ranked.by]
+        invalid = _invalid_operations(state, touched, ranked.deleted[here], ranked.by[here])
+        if len(invalid) == 0:
+            state.delete(np.unique(ranked.deleted[here]))
+            return True
+        active[invalid] = False
+    return False
+
+
+class _Operations(NamedTuple):
+    """Local suppressions, the best first: visit `deleted[i]` is deleted by operation `by[i]`."""
+
+    number: int
+    deleted: Integers
+    by: Integers
+
+
+def _rank_operations(state: BatchState, best: float) -> _Operations:
+    """The operations with at least this score, best first: one per distinct deletion, and one per sequence."""
+    width = state.score.shape[1]
+    promising = np.unique(np.flatnonzero(state.score.ravel() >= np.float32(best)) // width)
+    state.rescore(promising)
+    at, column = np.nonzero(state.score[promising] >= np.float32(best))
+    sequence = promising[at]
+    pair = state.pairs[state.listed.places[state.first[sequence], column]]
+    score = state.score[sequence, column]
+    order = np.lexsort((pair, -score))
+    for key in (_hashes(pair) + state.record_sets[sequence], sequence):
+        _, first = np.unique(key[order], return_index=True)
+        order = order[np.sort(first)]
+    matches = state.listed.of_sequences(sequence[order])
+    deleted = state.listed.places[matches.occurrence, column[order][matches.query]]
+    return _Operations(len(order), deleted, matches.query)
+
+
+def _invalid_operations(state: BatchState, touched: Integers, deleted: Integers, by: Integers) -> Integers:
+    """Choose operations to drop so that clean sequences stay clean: few, and those ranked worst.
+
+    A sequence with fewer than K records gets back as many as it lacks, from the operations ranked worst; a sequence
+    that exceeds C gets back one record at a time.
+    """
+    worst = np.full(len(state.alive), -1)
+    np.maximum.at(worst, deleted, by)
+    culprit = worst[state.clean.places[touched]].max(axis=1)
+    lost = touched[culprit >= 0]
+    culprit = culprit[culprit >= 0]
+    sequence, at = np.unique(state.clean.at[lost], return_inverse=True)
+    counts = state.clean.support[sequence] - np.bincount(at, minlength=len(sequence))
+    bad = counts < state.k
+    record = state.record[state.clean.places[lost, 0]]
+    for marked, flag in zip(state.marked, state.arrays.flags, strict=True):
+        left = marked[sequence] - np.bincount(at[flag[record]], minlength=len(sequence))
+        bad |= left > state.allowed[counts]
+    bad &= counts > 0
+    here = bad[at]
+    at, culprit = at[here], culprit[here]
+    order = np.lexsort((-culprit, at))
+    at, culprit = at[order], culprit[order]
+    return np.unique(culprit[number_within_groups(at) < np.maximum(1, state.k - counts[at])])
+
+
+def _suppress_globally(state: BatchState, best: float) -> None:
+    """Apply global suppressions, best first, while they score nearly as well as the best one."""
+    while state.left:
+        score = state.global_scores()
+        pair = int(score.argmax())
+        if score[pair] < _NEARLY * best:
+            return
+        visits = state.arrays.of_pair(pair)
+        state.delete(visits[state.alive[visits]])
+
+
 class BatchState:
     """Which visits are alive, where clean and listed sequences occur, and the scores of operations.
 
     `score[v, i]` is the privacy gain over the utility loss of suppressing the `i`-th visit of sequence `v` of the list
     in its records. The gain counts the listed sequences of the pair that occur in exactly the same records. It may be
-    outdated and too large; it is corrected before it is used.
+    outdated and too large; it is corrected before it is used. Supports, counts and scores are updated incrementally, so
+    the cost of a round is proportional to what it changes.
     """
 
     def __init__(self, arrays: VisitArrays, mined: MinedSequences, promise: KCL, metric: Metric) -> None:
@@ -274,108 +352,31 @@ def _multiplicities(keys: Hashes) -> Integers:
     return pl.DataFrame({"key": keys}).select(pl.len().over("key"))["len"].to_numpy()
 
 
-def _suppress_globally(state: BatchState, best: float) -> None:
-    """Apply global suppressions, best first, while they score nearly as well as the best one."""
-    while state.left:
-        score = state.global_scores()
-        pair = int(score.argmax())
-        if score[pair] < _NEARLY * best:
-            return
-        visits = state.arrays.of_pair(pair)
-        state.delete(visits[state.alive[visits]])
+# ---- re-insertion: visits that did not have to be suppressed
 
 
-class _Operations(NamedTuple):
-    """Local suppressions, the best first: visit `deleted[i]` is deleted by operation `by[i]`."""
-
-    number: int
-    deleted: Integers
-    by: Integers
-
-
-def _suppress_locally(state: BatchState, best: float) -> bool:
-    """Apply as many of the best local suppressions as are valid together; return whether there is any."""
-    ranked = _rank_operations(state, best)
-    touched = state.clean.touching(np.unique(ranked.deleted))
-    active = np.ones(ranked.number, np.bool_)
-    while active.any():
-        here = active[ranked.by]
-        invalid = _invalid_operations(state, touched, ranked.deleted[here], ranked.by[here])
-        if len(invalid) == 0:
-            state.delete(np.unique(ranked.deleted[here]))
-            return True
-        active[invalid] = False
-    return False
-
-
-def _rank_operations(state: BatchState, best: float) -> _Operations:
-    """The operations with at least this score, best first: one per distinct deletion, and one per sequence."""
-    width = state.score.shape[1]
-    promising = np.unique(np.flatnonzero(state.score.ravel() >= np.float32(best)) // width)
-    state.rescore(promising)
-    at, column = np.nonzero(state.score[promising] >= np.float32(best))
-    sequence = promising[at]
-    pair = state.pairs[state.listed.places[state.first[sequence], column]]
-    score = state.score[sequence, column]
-    order = np.lexsort((pair, -score))
-    for key in (_hashes(pair) + state.record_sets[sequence], sequence):
-        _, first = np.unique(key[order], return_index=True)
-        order = order[np.sort(first)]
-    matches = state.listed.of_sequences(sequence[order])
-    deleted = state.listed.places[matches.occurrence, column[order][matches.query]]
-    return _Operations(len(order), deleted, matches.query)
-
-
-def _invalid_operations(state: BatchState, touched: Integers, deleted: Integers, by: Integers) -> Integers:
-    """Choose operations to drop so that clean sequences stay clean: few, and those ranked worst.
-
-    A sequence with fewer than K records gets back as many as it lacks, from the operations ranked worst; a sequence
-    that exceeds C gets back one record at a time.
-    """
-    worst = np.full(len(state.alive), -1)
-    np.maximum.at(worst, deleted, by)
-    culprit = worst[state.clean.places[touched]].max(axis=1)
-    lost = touched[culprit >= 0]
-    culprit = culprit[culprit >= 0]
-    sequence, at = np.unique(state.clean.at[lost], return_inverse=True)
-    counts = state.clean.support[sequence] - np.bincount(at, minlength=len(sequence))
-    bad = counts < state.k
-    record = state.record[state.clean.places[lost, 0]]
-    for marked, flag in zip(state.marked, state.arrays.flags, strict=True):
-        left = marked[sequence] - np.bincount(at[flag[record]], minlength=len(sequence))
-        bad |= left > state.allowed[counts]
-    bad &= counts > 0
-    here = bad[at]
-    at, culprit = at[here], culprit[here]
-    order = np.lexsort((-culprit, at))
-    at, culprit = at[order], culprit[order]
-    return np.unique(culprit[number_within_groups(at) < np.maximum(1, state.k - counts[at])])
-
-
-# Re-insertion of visits that suppression deleted although it did not have to.
-#
-# Suppression decides by the violations of the original data. After it, many deleted visits can be re-inserted; a
-# record
-# that lost all its visits can nearly always keep one. Each pair is processed once: of the records that lost it, those
-# get
-# it back whose sequences with the pair then occur in at least K records, or of K persons (those that get it back
-# included), and stay within C for every sensitive value. Sequences without the pair do not change, so the guarantee is
-# preserved.
-#
-# A sequence that would exceed C is re-inserted in none of the records that lost it. Leaving out just enough records
-# with
-# the sensitive value would put the sequence at exactly C, and disclose that its true share is above C. So among
-# records
-# with equal visits, neither the sensitive value nor the position in the file decides who gets a visit back: either all
-# do or none.
-#
-# Started from no visits, this is a method by itself: the release is grown instead of cut.
+def insertion_orders(visits: VisitArrays) -> tuple[Integers, Integers]:
+    """Two orders of the pairs, frequent first and rare first; neither is always better."""
+    frequent = np.argsort(-np.bincount(visits.pairs, minlength=visits.size), kind="stable")
+    return frequent, frequent[::-1]
 
 
 def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -> Flags:
     """Re-insert visits pair by pair, in the order of `pairs`; return which visits are then kept.
 
-    `alive` are the visits that are kept so far; they must satisfy the guarantee.
+    `alive` are the visits that are kept so far; they must satisfy the guarantee. Started from no visits, this is a
+    method by itself: the release is grown instead of cut.
+
+    Suppression decides by the violations of the original data. After it, many deleted visits can be re-inserted; a
+    record that lost all its visits can nearly always keep one. Each pair is processed once: of the records that lost
+    it, those get it back whose sequences with the pair then occur in at least K records, or of K persons (those that
+    get it back included), and stay within C for every sensitive value. Sequences without the pair do not change, so the
+    guarantee is preserved.
+
+    A sequence that would exceed C is re-inserted in none of the records that lost it. Leaving out just enough records
+    with the sensitive value would put the sequence at exactly C, and disclose that its true share is above C. So among
+    records with equal visits, neither the sensitive value nor the position in the file decides who gets a visit back:
+    either all do or none.
     """
     alive = alive.copy()
     limits = _Limits(promise.k, floor_multiples(promise.c, len(visits.starts) - 1))
@@ -391,10 +392,63 @@ def reinsert(visits: VisitArrays, alive: Flags, promise: KCL, pairs: Integers) -
     return alive
 
 
-def insertion_orders(visits: VisitArrays) -> tuple[Integers, Integers]:
-    """Two orders of the pairs, frequent first and rare first; neither is always better."""
-    frequent = np.argsort(-np.bincount(visits.pairs, minlength=visits.size), kind="stable")
-    return frequent, frequent[::-1]
+def _largest_private(sequences: _Sequences, kept: Flags, units: _Units, limits: _Limits) -> Flags:
+    """Drop candidates whose sequences would violate, until none does; visits kept so far stay."""
+    inserted = np.ones(len(kept), np.bool_)
+    while True:
+        drop = _violating(sequences, inserted, kept, units, limits)
+        if not drop.any():
+            return inserted
+        inserted &= ~drop
+
+
+def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, units: _Units, limits: _Limits) -> Flags:
+    """The candidates to drop: those of sequences in fewer than K records, else those of sequences that exceed C.
+
+    Of sequences that exceed C the longest go first: without their candidates, shorter ones may be within C.
+    """
+    number = len(sequences.length)
+    here = inserted[sequences.candidate]
+    candidate, at = sequences.candidate[here], sequences.at[here]
+    counts = units.count_of(candidate, at, number)
+    free = ~kept[candidate]
+    bad = free & (counts < limits.k)[at]
+    if not bad.any():
+        above = np.zeros(number, np.bool_)
+        for flag in units.flags:
+            marked = flag[candidate]
+            above |= units.count_of(candidate[marked], at[marked], number) > limits.marked[counts]
+        bad = free & above[at]
+        length = sequences.length[at]
+        bad &= length == length[bad].max(initial=0)
+    drop = np.zeros(len(inserted), np.bool_)
+    drop[candidate[bad]] = True
+    return drop
+
+
+def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest: int) -> _Sequences:
+    """All combinations of the pair with kept visits of a candidate, up to the length that an attacker may know."""
+    row = visits.record[candidates]
+    visit, asked = concatenate_ranges(visits.starts[row], visits.starts[row + 1])
+    others = alive[visit] & (visit != candidates[asked])
+    visit, asked = visit[others], asked[others]
+    end = np.cumsum(np.bincount(asked, minlength=len(candidates)))
+    candidate, at = np.arange(len(candidates)), np.zeros(len(candidates), np.int64)
+    following = np.concatenate(([0], end[:-1]))
+    all_candidates, all_at, numbers = [candidate], [at], [1]
+    for _ in range(1, longest):
+        if int((end[candidate] - following).sum()) > MOST_VISITS:
+            raise too_many(longest)
+        index, before = concatenate_ranges(following, end[candidate])
+        if not len(index):
+            break
+        codes, at = group_equal(at[before] * visits.size + visits.pairs[visit[index]])
+        candidate, following = candidate[before], index + 1
+        all_candidates.append(candidate)
+        all_at.append(at + sum(numbers))
+        numbers.append(len(codes))
+    length = np.repeat(np.arange(1, len(numbers) + 1), numbers)
+    return _Sequences(np.concatenate(all_candidates), np.concatenate(all_at), length)
 
 
 class _Limits(NamedTuple):
@@ -427,62 +481,3 @@ class _Units(NamedTuple):
             persons = int(self.owners.max(initial=-1)) + 1
             at = group_equal(at * persons + self.owners[candidate])[0] // max(1, persons)
         return np.bincount(at, minlength=groups)
-
-
-def _largest_private(sequences: _Sequences, kept: Flags, units: _Units, limits: _Limits) -> Flags:
-    """Drop candidates whose sequences would violate, until none does; visits kept so far stay."""
-    inserted = np.ones(len(kept), np.bool_)
-    while True:
-        drop = _violating(sequences, inserted, kept, units, limits)
-        if not drop.any():
-            return inserted
-        inserted &= ~drop
-
-
-def _sequences(visits: VisitArrays, alive: Flags, candidates: Integers, longest: int) -> _Sequences:
-    """All combinations of the pair with kept visits of a candidate, up to the length that an attacker may know."""
-    row = visits.record[candidates]
-    visit, asked = concatenate_ranges(visits.starts[row], visits.starts[row + 1])
-    others = alive[visit] & (visit != candidates[asked])
-    visit, asked = visit[others], asked[others]
-    end = np.cumsum(np.bincount(asked, minlength=len(candidates)))
-    candidate, at = np.arange(len(candidates)), np.zeros(len(candidates), np.int64)
-    following = np.concatenate(([0], end[:-1]))
-    all_candidates, all_at, numbers = [candidate], [at], [1]
-    for _ in range(1, longest):
-        if int((end[candidate] - following).sum()) > MOST_VISITS:
-            raise too_many(longest)
-        index, before = concatenate_ranges(following, end[candidate])
-        if not len(index):
-            break
-        codes, at = group_equal(at[before] * visits.size + visits.pairs[visit[index]])
-        candidate, following = candidate[before], index + 1
-        all_candidates.append(candidate)
-        all_at.append(at + sum(numbers))
-        numbers.append(len(codes))
-    length = np.repeat(np.arange(1, len(numbers) + 1), numbers)
-    return _Sequences(np.concatenate(all_candidates), np.concatenate(all_at), length)
-
-
-def _violating(sequences: _Sequences, inserted: Flags, kept: Flags, units: _Units, limits: _Limits) -> Flags:
-    """The candidates to drop: those of sequences in fewer than K records, else those of sequences that exceed C.
-
-    Of sequences that exceed C the longest go first: without their candidates, shorter ones may be within C.
-    """
-    number = len(sequences.length)
-    here = inserted[sequences.candidate]
-    candidate, at = sequences.candidate[here], sequences.at[here]
-    counts = units.count_of(candidate, at, number)
-    free = ~kept[candidate]
-    bad = free & (counts < limits.k)[at]
-    if not bad.any():
-        above = np.zeros(number, np.bool_)
-        for flag in units.flags:
-            marked = flag[candidate]
-            above |= units.count_of(candidate[marked], at[marked], number) > limits.marked[counts]
-        bad = free & above[at]
-        length = sequences.length[at]
-        bad &= length == length[bad].max(initial=0)
-    drop = np.zeros(len(inserted), np.bool_)
-    drop[candidate[bad]] = True
-    return drop

@@ -33,7 +33,7 @@ from hedgerow.kinds.trajectories.methods.kcl import (
     suppress_globally,
 )
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
-from hedgerow.kinds.trajectories.subsequences import mine_maximal_frequent, mine_sequences
+from hedgerow.kinds.trajectories.sequence_mining import mine_maximal_frequent, mine_sequences
 
 
 @given(databases())

@@ -6,9 +6,9 @@ import pytest
 
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.trajectories.criterion import KCL
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.kinds.trajectories.methods import kcl
 from hedgerow.kinds.trajectories.methods.kcl import LocalSuppression, SuppressionState
-from hedgerow.kinds.trajectories.walks import Walks, walks
 from hedgerow.testing import changed
 
 PROMISE = KCL(k=5, c="30%", l=3, sensitive=["diagnosis=HIV"])

@@ -21,7 +21,7 @@ from hedgerow.kinds.trajectories.methods.kcl import (
     occurrences_of,
     suppress_globally,
 )
-from hedgerow.kinds.trajectories.subsequences import compare_maximal_frequent, mine_maximal_frequent, mine_sequences
+from hedgerow.kinds.trajectories.sequence_mining import compare_maximal_frequent, mine_maximal_frequent, mine_sequences
 
 VECTOR = json.loads((VECTORS / "kcl.json").read_text())
 NAMES = ["a1", "d2", "b3", "e4", "c5", "f6", "c7", "e8", "e9"]

@@ -18,7 +18,7 @@ from hedgerow.errors import NotSatisfied, ParameterError
 from hedgerow.kinds.trajectories.criterion import count_violations
 from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
 from hedgerow.kinds.trajectories.methods.kcl import PersonSuppressionState
-from hedgerow.kinds.trajectories.subsequences import VisitArrays
+from hedgerow.kinds.trajectories.sequence_mining import VisitArrays
 from hedgerow.releases.owner_files import write_owners
 from hedgerow.releases.writer import write_release
 from hedgerow.testing import changed

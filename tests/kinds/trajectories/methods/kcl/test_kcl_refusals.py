@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from kcl_cases import trajectories
 
+from hedgerow import Sets
 from hedgerow.data import Domain
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
 from hedgerow.evaluate import evaluate
@@ -32,6 +33,9 @@ METHODS = [LocalSuppression, SuppressionWithReinsertion]
         ({"k": 2, "l": 1, "c": "120%", "sensitive": ["d=x"]}, "between 0 and 1; got 120%"),
         ({"k": 2, "l": 1, "c": "nan", "sensitive": ["d=x"]}, "c must be a finite number; got nan"),
         ({"k": 2, "l": 1, "c": 1, "sensitive": ["HIV"]}, "given as COLUMN=VALUE; got 'HIV'"),
+        ({"k": 2, "l": 1, "c": 1, "sensitive": ["=HIV"]}, "given as COLUMN=VALUE; got '=HIV'"),
+        ({"k": 2, "l": 1, "c": 1, "sensitive": [("d", 0.5)]}, "given as COLUMN=VALUE"),
+        ({"k": 2, "l": 1, "c": 1, "sensitive": [("d", "x", "y")]}, "given as COLUMN=VALUE"),
         ({"k": 2, "l": 1, "c": "60%"}, "c and sensitive belong together"),
         ({"k": 2, "l": 1, "sensitive": ["d=x"]}, "c and sensitive belong together"),
     ],
@@ -39,6 +43,11 @@ METHODS = [LocalSuppression, SuppressionWithReinsertion]
 def test_bad_promises(given_, message):
     with pytest.raises(ParameterError, match=message):
         KCL(**given_)
+
+
+def test_the_check_refuses_other_kinds():
+    with pytest.raises(UnsupportedGuarantee, match="KCL is about trajectories; got sets"):
+        KCL(k=2, l=1).violations({"": Sets.from_records([["a"]])})
 
 
 def test_numbers_of_a_promise_are_read_as_written():

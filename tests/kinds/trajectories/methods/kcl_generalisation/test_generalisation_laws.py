@@ -16,12 +16,12 @@ from figures import write_figures
 from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import labelling as steps
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.labelling import Labelling
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import measure_utility
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Labelling
 from hedgerow.testing import changed
 
 CASES = range(1_000, 1_060)
@@ -103,9 +103,8 @@ def test_the_promise_holds_between_any_two_steps(monkeypatch):
         broken = count_breaches(state.case, state.case.visits(), state.labelling, 1)
         checked.append(broken["labels"] + broken["overlaps"])
 
-    monkeypatch.setattr(search, "Labelling", start)
-    for module in (search, search):
-        monkeypatch.setattr(module, "progress", SimpleNamespace(tell=check))
+    monkeypatch.setattr(steps, "Labelling", start)
+    monkeypatch.setattr(steps, "progress", SimpleNamespace(tell=check))
     for seed in CASES[:20]:
         state.case = random_case(seed)
         list(state.case.steps())
@@ -133,7 +132,7 @@ def test_with_k_of_one_nothing_is_lost(seed):
     case = replace(random_case(seed), promise=KCL(k=1, l=2))
     *_, (_, visits, labelling) = case.steps()
     assert (labelling.slot >= 0).all()
-    finest = search._finest_levels(visits, labelling)
+    finest = steps._finest_levels(visits, labelling)
     slots = np.flatnonzero(labelling.label >= 0)
     place_level, _, time_level, _ = case.levels.split(labelling.label[slots])
     assert np.array_equal(place_level, finest[0][slots])

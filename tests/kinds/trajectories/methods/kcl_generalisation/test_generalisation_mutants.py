@@ -13,8 +13,8 @@ from test_generalisation_settings import test_one_place_keeps_what_fits_beside_w
 from test_generalisation_vectors import test_records_are_sets, test_whole_groups_only
 
 from hedgerow.errors import NotSatisfied
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
-from hedgerow.kinds.trajectories.methods.kcl_generalisation import search
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
+from hedgerow.kinds.trajectories.methods.kcl_generalisation import labelling as steps
 from hedgerow.kinds.trajectories.methods.kcl_generalisation import support as fine_visits
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 from hedgerow.testing import changed
@@ -30,27 +30,27 @@ def _without_sensitive(support):
 
 
 MUTANTS = {
-    "refine: rest not tested": (search, "_largest_part", "bad |= short[sequence[inside]]", "bad |= False"),
+    "refine: rest not tested": (steps, "_largest_part", "bad |= short[sequence[inside]]", "bad |= False"),
     "refine: children not tested": (
-        *(search, "_largest_part", "refinements)[refined[inside]]", "refinements)[refined[inside]] & False"),
+        *(steps, "_largest_part", "refinements)[refined[inside]]", "refinements)[refined[inside]] & False"),
     ),
-    "refine: one round only": (search, "_largest_part", "while shrinking and chosen.any():", "for _ in range(1):"),
-    "refine: only the label itself is counted": (search._Groups, "best", "range(support.longest)", "range(1)"),
-    "refine: C not tested": (search._Groups, "best", "support = self.support", "support = without(self.support)"),
+    "refine: one round only": (steps, "_largest_part", "while shrinking and chosen.any():", "for _ in range(1):"),
+    "refine: only the label itself is counted": (steps._Groups, "best", "range(support.longest)", "range(1)"),
+    "refine: C not tested": (steps._Groups, "best", "support = self.support", "support = without(self.support)"),
     "refine: visits that disagree are refined": (
-        *(search, "_finest_levels", "finest[slot[column[stood] != column[slot]]] = level + 1", "pass"),
+        *(steps, "_finest_levels", "finest[slot[column[stood] != column[slot]]] = level + 1", "pass"),
     ),
-    "climb: overlap allowed": (*(search, "climb", "lost[~_overlaps(visits, labelling, lost, level)]", "lost"),),
+    "climb: overlap allowed": (*(steps, "climb", "lost[~_overlaps(visits, labelling, lost, level)]", "lost"),),
     "climb: overlap tested at the finer level": (
-        *(search, "_overlaps", "np.maximum(place_level, node[0])", "np.minimum(place_level, node[0])"),
+        *(steps, "_overlaps", "np.maximum(place_level, node[0])", "np.minimum(place_level, node[0])"),
     ),
     "written in the order of visits": (CoarseTrajectories, "sorted", IN_ORDER, "self.labels"),
     "one place: bins not limited": (FineVisits, "recode", "if not self.most_labels:", "if True:"),
     "give back: K in records": (Support, "count", "if self.visits.one_record_each:", "if True:"),
     "suppression stops at pairs": (
-        *(search, "peel", "range(1, support.longest + 1)", "range(1, min(2, support.longest) + 1)"),
+        *(steps, "peel", "range(1, support.longest + 1)", "range(1, min(2, support.longest) + 1)"),
     ),
-    "suppression: one round per length": (search, "peel", "while _delete_shortest", "if _delete_shortest"),
+    "suppression: one round per length": (steps, "peel", "while _delete_shortest", "if _delete_shortest"),
     "recoding: repeats stay": (
         *(FineVisits, "items", "_, at = group_equal(", "_, at = (None, np.arange(len(visits))) or group_equal("),
     ),

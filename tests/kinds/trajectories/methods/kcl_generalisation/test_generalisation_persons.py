@@ -12,7 +12,7 @@ from coarse_cases import count_breaches, random_case, released
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.label_criterion import count_label_faults
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Support
 from hedgerow.testing import changed

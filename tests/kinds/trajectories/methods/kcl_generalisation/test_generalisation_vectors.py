@@ -14,14 +14,8 @@ from hedgerow import Domain, Trajectories, TrajectoryGeneralisation
 from hedgerow.data import Axis
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
-    climb,
-    find_best_node,
-    grow,
-    measure_utility,
-    peel,
-    refine,
-)
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.labelling import climb, grow, peel, refine
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import find_best_node, measure_utility
 from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import Support
 
 VECTOR = json.loads((VECTORS / "kcl-generalisation.json").read_text())
@@ -75,7 +69,7 @@ def test_the_order_of_visits_does_not_count():
         visits = case.visits()
         support = Support(visits, case.promise)
         labelling = grow(visits, Support(visits, KCL(k=1, l=1)), case.node)
-        (sequence, record, sequences), _ = support.sequences_of(labelling, 2)
+        (sequence, record, sequences), _ = support.sequences_of(labelling.label, 2)
         assert int(support.violating(sequence, record, sequences).sum()) == violating
 
 

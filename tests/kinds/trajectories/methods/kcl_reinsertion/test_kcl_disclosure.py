@@ -14,11 +14,11 @@ from kcl_cases import databases, promise_for, trajectories
 from hedgerow.evaluate import evaluate
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.kinds.trajectories.methods import kcl_reinsertion as reinsertion
 from hedgerow.kinds.trajectories.methods.kcl import METRICS, LocalSuppression
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
 from hedgerow.kinds.trajectories.record_linkage import Visits, _InformedAttacker, truly_beyond
-from hedgerow.kinds.trajectories.walks import Walks, walks
 
 WAYS = [
     *(LocalSuppression(mode=mode, metric=metric, k_prime=2) for mode in ("local", "global") for metric in METRICS),

@@ -12,11 +12,11 @@ from project import VECTORS
 from hedgerow.errors import NotSatisfied, ParameterError
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
+from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.kinds.trajectories.methods import kcl, kcl_reinsertion
 from hedgerow.kinds.trajectories.methods.kcl import METRICS, Instances, LocalSuppression
 from hedgerow.kinds.trajectories.methods.kcl_reinsertion import SuppressionWithReinsertion
-from hedgerow.kinds.trajectories.subsequences import mine_sequences
-from hedgerow.kinds.trajectories.walks import Walks, walks
+from hedgerow.kinds.trajectories.sequence_mining import mine_sequences
 
 VIOLATING = kcl_reinsertion._violating
 

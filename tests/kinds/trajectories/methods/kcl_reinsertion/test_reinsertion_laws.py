@@ -18,7 +18,7 @@ from hedgerow.kinds.trajectories.methods.kcl_reinsertion import (
     reinsert,
     suppress_in_batches,
 )
-from hedgerow.kinds.trajectories.subsequences import mine_sequences
+from hedgerow.kinds.trajectories.sequence_mining import mine_sequences
 
 
 @given(databases(), st.sampled_from(sorted(METRICS)))

@@ -7,18 +7,23 @@ import pytest
 from trip_cases import asked, published, total_variation, trips_of
 
 from hedgerow.kinds.trajectories.methods.trip_synthesis import draw as trip_bridges
+from hedgerow.kinds.trajectories.methods.trip_synthesis import model as trip_model
 from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
 from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import (
-    Kernels,
-    PlaceKernel,
     Tilts,
-    TripModel,
     Trips,
     calibrate,
     couple,
     walk,
 )
-from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy, place_margins
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
+    CrossTables,
+    Kernels,
+    Noisy,
+    PlaceKernel,
+    TripModel,
+    place_margins,
+)
 from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE
 from hedgerow.numerics.visit_classes import duration_classes
 from hedgerow.privacy import samplers
@@ -132,7 +137,7 @@ def test_places_where_many_stay():
     """All of 100 steps stay at the first place, none of 50 at the second: two of three in all, as three more steps."""
     types = np.zeros((4, 4))
     types[0, trip_bridges.STAY], types[0, trip_bridges.NEW] = 100, 50
-    kernel = trip_bridges.place_kernel(types, np.array([[100.0, 0], [50, 0]]))
+    kernel = trip_model.place_kernel(types, np.array([[100.0, 0], [50, 0]]))
     np.testing.assert_allclose(kernel.stay, [102 / 103 * 1.5, 2 / 53 * 1.5], rtol=1e-6)
 
 

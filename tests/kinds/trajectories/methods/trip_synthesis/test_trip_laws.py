@@ -30,8 +30,8 @@ from hedgerow import Domain, PureDP, Trajectories, TripSynthesis
 from hedgerow.audit import Recorder
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.trajectories.methods.trip_synthesis import publisher
-from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import TripModel, Trips, couple
-from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import Trips, couple
+from hedgerow.kinds.trajectories.methods.trip_synthesis.model import CrossTables, Noisy, TripModel
 from hedgerow.kinds.trajectories.methods.trip_synthesis.publisher import SCALE, inner_share
 from hedgerow.numerics.sampling import draw_systematically
 from hedgerow.numerics.visit_classes import duration_classes

@@ -1,33 +1,40 @@
-"""The method: recode to coarser levels, give labels to whole groups, coarser ones to what is lost, refine."""
+"""The method: recode to coarser levels, give labels to whole groups, coarser ones to what is lost, refine.
+
+`run` takes the steps in order: hierarchies of places and times, the search for a pair of levels (`search`), recoding
+(`support`), suppression, coarser labels for what is lost, and finer ones where they hold (`labelling`).
+"""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from hedgerow import progress
 from hedgerow.data import Domain
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
+from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.criterion import KCL
 from hedgerow.kinds.trajectories.data import Trajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
-    OBJECTIVES,
-    Kept,
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.labelling import (
+    Labelling,
     Node,
     climb,
-    find_best_node,
     grow,
-    measure_kept,
-    measure_utility,
     peel,
     refine,
 )
-from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Labelling, Support
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.search import (
+    OBJECTIVES,
+    Kept,
+    find_best_node,
+    measure_kept,
+    measure_utility,
+)
+from hedgerow.kinds.trajectories.methods.kcl_generalisation.support import FineVisits, Support
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param
 
@@ -166,8 +173,7 @@ class TrajectoryGeneralisation(Publisher[Trajectories]):
         levels = self.hierarchies(data.domain)
         bound = levels.coarsest if self.coarsest == _ANY else levels.find(self.coarsest)
         counted = promise.about(data)
-        bounded = cast("Trajectories", counted.bound(data))
-        visits = FineVisits.of(bounded, levels, counted, one_place=self.one_place)
+        visits = FineVisits.of(data.bounded(counted.unit), levels, counted, one_place=self.one_place)
         support = Support(visits, counted, sensitive=False)
         rows: list[tuple[str, int, Kept]] = []
         for place in range(bound[0] + 1):

@@ -1,4 +1,7 @@
-"""The private visits as arrays, their regions and bins on every level, and the labels that stand for them."""
+"""The private visits as arrays, what they are recoded to, and who supports a set of labels.
+
+Support is counted in persons, and by sensitive value, over the records that hold the set.
+"""
 
 from __future__ import annotations
 
@@ -131,33 +134,6 @@ def _most_labels(bins: Integers, longest: int) -> Integers:
     return times - np.minimum(times, longest) + 1
 
 
-class Labelling:
-    """The labels so far, by visit.
-
-    `label[v]` is the label whose first visit is `v`, or -1. `slot[v]` is the first visit of the label that stands for
-    visit `v`, or -1.
-    """
-
-    def __init__(self, visits: int) -> None:
-        self.label = np.full(visits, -1, np.int64)
-        self.slot = np.full(visits, -1, np.int64)
-
-    def lost(self) -> Integers:
-        """The visits that no label stands for."""
-        return np.flatnonzero(self.slot < 0)
-
-    def represent(self, items: Items) -> None:
-        """Let the items whose first visit has a label stand for all of their visits."""
-        first = items.first[items.item]
-        given = self.label[first] >= 0
-        self.slot[items.visit[given]] = first[given]
-
-
-# Who supports a set of labels: counted in persons, and by sensitive value, over the records that hold it.
-#
-# A set is counted as the sequence of its labels by number, so that equal sets are equal sequences.
-
-
 class Occurrences(NamedTuple):
     """Sequences of labels: the number of the sequence and of the holder in each occurrence."""
 
@@ -167,7 +143,9 @@ class Occurrences(NamedTuple):
 
 
 class Support:
-    """Counts persons per sequence, and says which sequences break the promise.
+    """Counts persons per sequence of labels, and says which sequences break the promise.
+
+    A set of labels is counted as the sequence of its labels by number, so that equal sets are equal sequences.
 
     Without `sensitive`, only the number of persons counts.
     """
@@ -194,70 +172,36 @@ class Support:
             bad |= self.count(sequence[chosen], record[chosen], sequences) > self._most[persons]
         return bad
 
-    def sequences_with(self, labelling: Labelling, slots: Integers, others: int) -> Occurrences:
+    def sequences_with(self, labels: Integers, slots: Integers, others: int) -> Occurrences:
         """The sequences of a label at these slots, one per record, with so many other labels of the record.
 
-        A sequence is known by the other labels.
+        `labels` has the label of each slot, or -1. A sequence is known by the other labels.
         """
         visits = self.visits
         if others == 0:
             return Occurrences(np.zeros(len(slots), np.int64), np.arange(len(slots)), 1)
         record = visits.record[slots]
         where, holder = concatenate_ranges(visits.starts[record], visits.starts[record + 1])
-        present = (labelling.label[where] >= 0) & (where != slots[holder])
+        present = (labels[where] >= 0) & (where != slots[holder])
         holder = holder[present]
-        distinct, label = group_equal(labelling.label[where[present]])
+        distinct, label = group_equal(labels[where[present]])
         label = np.sort(holder * len(distinct) + label) - holder * len(distinct)
         of, at = choose_from_lists(np.bincount(holder, minlength=len(slots)), others)
         sequence, sequences = number_tuples([label[column] for column in at.T])
         return Occurrences(sequence, of, sequences)
 
-    def sequences_of(self, labelling: Labelling, length: int) -> tuple[Occurrences, Integers]:
+    def sequences_of(self, labels: Integers, length: int) -> tuple[Occurrences, Integers]:
         """All sequences of so many labels that occur, with the slots of each occurrence; the holder is the record."""
-        slots = np.flatnonzero(labelling.label >= 0)
+        slots = np.flatnonzero(labels >= 0)
         record = self.visits.record[slots]
-        slots = slots[np.lexsort((labelling.label[slots], record))]
-        _, label = group_equal(labelling.label[slots])
+        slots = slots[np.lexsort((labels[slots], record))]
+        _, label = group_equal(labels[slots])
         of, at = choose_from_lists(np.bincount(record, minlength=len(self.visits.owner)), length)
         sequence, sequences = number_tuples([label[column] for column in at.T])
         return Occurrences(sequence, of, sequences), slots[at]
 
 
-def keep_supported(support: Support, labelling: Labelling, slots: Integers, candidate: Flags) -> Flags:
-    """Assume that a label stands at all slots, one per record, and drop candidates until no sequence violates.
-
-    A sequence that violates drops all candidates that hold it: they get the label as a group, or not at all.
-    """
-    kept = np.ones(len(slots), np.bool_)
-    record = support.visits.record[slots]
-    counted: list[Occurrences] = []
-    for others in range(support.longest):
-        left = np.flatnonzero(kept)
-        if not np.any(candidate[left]):
-            break
-        sequence, holder, sequences = support.sequences_with(labelling, slots[left], others)
-        counted.append(Occurrences(sequence, left[holder], sequences))
-        while _drop(support, counted, record, kept, candidate):
-            pass
-    return kept & candidate
-
-
-def _drop(support: Support, counted: list[Occurrences], record: Integers, kept: Flags, candidate: Flags) -> bool:
-    """Drop the candidates that hold a violating sequence; return whether there were any."""
-    dropped = False
-    for sequence, holder, sequences in counted:
-        present = kept[holder]
-        sequence_, holder_ = sequence[present], holder[present]
-        bad = support.violating(sequence_, record[holder_], sequences)
-        if bad.any():
-            losers = holder_[bad[sequence_]]
-            losers = losers[candidate[losers]]
-            kept[losers] = False
-            dropped = dropped or len(losers) > 0
-    return dropped
-
-
-# Combinations of the elements of many short lists, and equal tuples among them.
+# ---- combinations of the elements of many short lists, and equal tuples among them
 
 _LARGEST = 2**62
 #: combinations that fit into memory

@@ -1,22 +1,23 @@
-"""Couple three decks, of lengths, of first and last times, and of first and last places, by exchanging cards.
+"""Draw records: couple their lengths, times and places, then bridge their first and last visits.
 
-Each deck has one card per record and agrees with its fitted table to within one card per cell, whatever the coupling
-does. Exchanges sample a log-linear model whose factors are fitted to the noisy tables that name two decks.
+Only noisy and public values are used here, as `model` fits them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
-    CrossTables,
+    Kernels,
     Noisy,
+    PlaceKernel,
+    TripModel,
+    chances_of_types,
     length_classes,
-    simplex,
 )
 from hedgerow.numerics.arrays import Flags, Floats, Integers, group_equal
 from hedgerow.numerics.proportional_fitting import SMALLEST, fit_margins, ratio
@@ -26,14 +27,6 @@ from hedgerow.numerics.shrinkage import shrink_by_size
 from hedgerow.numerics.visit_classes import BACK, NEW, SEEN, STAY, STEP_POSITIONS
 
 Generator: TypeAlias = np.random.Generator
-#: sweeps of exchanges, those before factors are fitted, and those after
-_SWEEPS, _BEFORE, _AFTER = 30, 2, 4
-#: how far factors move per sweep, and the logarithm of the factor of an impossible cell
-_RATE, _NEVER = 0.7, -30.0
-#: rounds of proportional fitting, and the part of the model that keeps every cell possible
-_ROUNDS, _LITTLE = 50, 0.01
-#: how often a record whose visits do not fit between its times looks for another one
-_TRIALS = 20
 
 
 class Trips(NamedTuple):
@@ -45,31 +38,33 @@ class Trips(NamedTuple):
     first_place: Integers
     last_place: Integers
 
-    def only(self, chosen: NDArray[Any]) -> Trips:
+    def only(self, chosen: Integers) -> Trips:
         """Some of them."""
         return Trips(*(part[chosen] for part in self))
 
 
-class TripModel(NamedTuple):
-    """What is known of whole records: fitted tables, noisy tables that name two of them, and public classes.
+# ---- coupling: decks of lengths, of first and last times, and of first and last places
 
-    `lengths` are records by length, `times` and `ends` by pairs of times and of places. `gaps` and `closeness` are the
-    classes of all pairs. `gap` is the least time between two visits.
-    """
-
-    lengths: Floats
-    times: Floats
-    ends: Floats
-    lengths_and_gaps: Noisy
-    lengths_and_closeness: Noisy
-    cross: CrossTables
-    gaps: Integers
-    closeness: Integers
-    gap: int
+#: sweeps of exchanges, those before factors are fitted, and those after
+_SWEEPS, _BEFORE, _AFTER = 30, 2, 4
+#: how far factors move per sweep, and the logarithm of the factor of an impossible cell
+_RATE, _NEVER = 0.7, -30.0
+#: rounds of proportional fitting, and the part of the model that keeps every cell possible
+_ROUNDS, _LITTLE = 50, 0.01
+#: how often a record whose visits do not fit between its times looks for another one
+_TRIALS = 20
+#: rows of the state: lengths; cells of pairs of times, and their classes; cells of pairs of places, and their classes
+_LENGTH, _TIME, _GAP, _FIRST_BLOCK, _LAST_BLOCK, _PLACE, _CLOSENESS, _FIRST_GROUP, _LAST_GROUP = range(9)
+#: the rows that are exchanged together: a card of the deck of times, or of places
+_TIMES, _PLACES = slice(_TIME, _PLACE), slice(_PLACE, _LAST_GROUP + 1)
 
 
 def couple(model: TripModel, coins: Generator) -> Trips:
-    """Deal the three decks, exchange cards until the noisy tables are met, and make every record possible."""
+    """Deal the three decks, exchange cards until the noisy tables are met, and make every record possible.
+
+    Each deck has one card per record and agrees with its fitted table to within one card per cell, whatever the
+    exchanges do. These sample a log-linear model whose factors are fitted to the noisy tables that name two decks.
+    """
     number = round(float(model.lengths.sum()))
     if number == 0:
         return Trips(*(np.zeros(0, np.int64) for _ in Trips._fields))
@@ -84,19 +79,6 @@ def couple(model: TripModel, coins: Generator) -> Trips:
                 table.refit(cards.state)
     trips = cards.trips(len(model.times), len(model.ends))
     return _shortened(trips, coins) if model.gap else trips
-
-
-#: rows of the state: lengths; cells of pairs of times, and their classes; cells of pairs of places, and their classes
-_LENGTH, _TIME, _GAP, _FIRST_BLOCK, _LAST_BLOCK, _PLACE, _CLOSENESS, _FIRST_GROUP, _LAST_GROUP = range(9)
-#: the rows that are exchanged together: a card of the deck of times, or of places
-_TIMES, _PLACES = slice(_TIME, _PLACE), slice(_PLACE, _LAST_GROUP + 1)
-
-
-def _still_first(card: Integers, states: int, number: int, coins: Generator) -> Integers:
-    """Shuffle cards of pairs, and put so many of those with twice the same state in front."""
-    card = coins.permutation(card)
-    front = np.flatnonzero(card // states == card % states)[:number]
-    return np.concatenate((card[front], np.delete(card, front)))
 
 
 @dataclass
@@ -181,6 +163,13 @@ class _Cards:
         return Trips(length, first_time, last_time, first_place, last_place)
 
 
+def _still_first(card: Integers, states: int, number: int, coins: Generator) -> Integers:
+    """Shuffle cards of pairs, and put so many of those with twice the same state in front."""
+    card = coins.permutation(card)
+    front = np.flatnonzero(card // states == card % states)[:number]
+    return np.concatenate((card[front], np.delete(card, front)))
+
+
 @dataclass
 class _Coupling:
     """One table that names two decks: `rows` are the rows of the state by which it counts."""
@@ -246,231 +235,28 @@ def _shortened(trips: Trips, coins: Generator) -> Trips:
     return trips._replace(length=fitting, first_time=first, last_time=last, last_place=place)
 
 
-# Inner visits as bridges: walks from the first to the last visit of a record, calibrated to the noisy inner visits.
-#
-# Times and places are drawn one visit after the other, each by its step and by the chance to reach the last visit from
-# there in the steps that are left (look-ahead). Only noisy and public values are used here.
+# ---- bridges: the visits between the first and the last
 
 #: rounds of calibration, those in which the look-ahead of places is computed anew, and records of a trial
 _BRIDGE_ROUNDS, _ANEW, _TRIAL = 8, (1, 3, 6), 30_000
 #: the exponent of a correction, and the pseudo-count of each place and time
 _BRIDGE_RATE, _FEW = 0.7, 0.5
-#: the largest chance to stay: in a step, and in the look-ahead
-_MOST_STAY, _MOST_STAY_AHEAD = 0.97, 0.95
-#: how many steps the general chance to stay weighs at each place, and new steps by general popularity
-_STAY_STEPS, _NEW_STEPS = 3.0, 1.0
-#: what keeps every goal and every later time reachable
-_LEAST, _LITTLE_GOAL, _TINY = 1e-12, 1e-3, 1e-6
+#: the largest chance to stay in a step
+_MOST_STAY = 0.97
+#: what keeps every goal reachable
+_LEAST = 1e-12
 #: weights that are computed at once
 _CHUNK = 1 << 20
-
-
-class PlaceKernel(NamedTuple):
-    """Transitions between places.
-
-    `types` are the chances of each type of step, by its number; `new` are those of a new place, one row per place;
-    `stay` is the factor of the chance to stay at each place; `ahead` is one step without regard to the past.
-    """
-
-    types: Floats
-    new: Floats
-    stay: Floats
-    ahead: Floats
-
-
-def place_kernel(step_types: Floats, steps: Floats) -> PlaceKernel:
-    """Estimate transitions from the noisy types of steps and the fitted steps between places."""
-    impossible = np.zeros((STEP_POSITIONS, 4), np.bool_)
-    impossible[0, BACK] = impossible[:2, SEEN] = True
-    counts = np.where(impossible, 0.0, np.maximum(0.0, step_types))
-    types, overall = _chances(counts), _chances(counts.sum(axis=0, keepdims=True))[0]
-    kept = np.diag(steps)
-    moves = steps - np.diag(kept)
-    out, into = moves.sum(axis=1), moves.sum(axis=0)
-    popular = into / into.sum() if into.any() else np.full(len(into), 1 / len(into))
-    new = moves + _NEW_STEPS * popular
-    np.fill_diagonal(new, 0.0)
-    new = new * ratio(1.0, new.sum(axis=1))[:, None]
-    general = float(ratio(overall[STAY], overall[STAY] + overall[NEW]))
-    stay = np.ones(len(kept))
-    if general > 0:
-        stay = (kept + _STAY_STEPS * general) / (kept + out + _STAY_STEPS) / general
-    # one goes back to where one came from
-    back = new.T * popular
-    back = back * ratio(1.0, back.sum(axis=1))[:, None]
-    staying = np.minimum(_MOST_STAY_AHEAD, overall[STAY] * stay)[:, None]
-    returning = float(ratio(overall[BACK] + overall[SEEN], overall[BACK] + overall[SEEN] + overall[NEW]))
-    ahead = (1 - staying) * (returning * back + (1 - returning) * new)
-    ahead[np.diag_indices_from(ahead)] += staying[:, 0]
-    return PlaceKernel(on_grid(types), on_grid(new), on_grid(stay), on_grid(ahead))
-
-
-def fresh_part(step_types: Floats) -> float:
-    """The part of the steps that stay or go to a new place."""
-    kinds = np.maximum(0.0, step_types).sum(axis=0)
-    return float(ratio(kinds[STAY] + kinds[NEW], kinds.sum()))
-
-
-def _chances(counts: Floats) -> Floats:
-    """Scale each row of counts of types to 1; a row without any is a new place."""
-    rows = counts * ratio(1.0, counts.sum(axis=1))[:, None]
-    rows[~counts.any(axis=1), NEW] = 1.0
-    return rows
-
-
-def time_kernel(
-    departures: Floats, block: Integers, gaps: Noisy, classes: Integers, popular: Floats, gap: int
-) -> Floats:
-    """Estimate the chance of each next time, given the time: by block of times and class of gaps.
-
-    Within a class of gaps, later times are as likely as visits are (`popular`). `gap` is the least time between visits.
-    """
-    number, blocks, kinds = float(departures.sum()), int(block.max()) + 1, int(classes.max()) + 1
-    noisy = gaps.values.reshape(blocks, kinds)
-    by_gap = simplex(noisy.sum(axis=0), number) * ratio(1.0, number)
-    model = np.outer(np.bincount(block, departures, blocks), by_gap)
-    weight = shrink_by_size(noisy, model, gaps.scale).values + _TINY
-    # the constants keep a way from every time to every later one
-    visits = popular + max(_LITTLE_GOAL * popular.mean(), _TINY)
-    times = len(visits)
-    later = np.triu(np.ones((times, times)), gap) * visits
-    cell = np.arange(times)[:, None] * kinds + classes
-    within = np.bincount(cell.ravel(), later.ravel(), times * kinds)
-    kernel = weight[block[:, None], classes] * later * ratio(1.0, within)[cell]
-    return on_grid(kernel * ratio(1.0, kernel.sum(axis=1))[:, None])
-
-
-class Tilts(NamedTuple):
-    """Factors of inner visits at each place and time, and the look-ahead by the number of steps that are left."""
-
-    place: Floats
-    time: Floats
-    place_ahead: list[Floats]
-    time_ahead: list[Floats]
-
-
-def look_ahead(kernel: Floats, tilt: Floats, steps: int, *, least: float = 0.0) -> list[Floats]:
-    """The weight of all ways from a state to a goal in 1, 2, ... steps; visits on the way weigh `tilt`."""
-    ways = [np.maximum(kernel, least)]
-    # tilts weigh visits: scaling rows would take out again what they put in
-    tilted = kernel * tilt
-    for _ in range(steps - 1):
-        longer = tilted @ ways[-1]
-        ways.append(np.maximum(on_grid(longer * float(ratio(1.0, longer.max(initial=0.0)))), least))
-    return ways
-
-
-def draw_bridge(
-    step: Floats, ahead: Floats, here: Integers, goal: Integers, coins: Generator
-) -> tuple[Integers, Floats]:
-    """Draw a state each, by the weight of the step to it and of the ways from it to the goal; and the total weight.
-
-    Where the total is 0, the state means nothing.
-    """
-    states = len(step)
-    pairs, number = group_equal(here.astype(np.int64) * states + goal)
-    onward = np.ascontiguousarray(ahead.T)
-    drawn, total = np.empty(len(here), np.int64), np.empty(len(pairs))
-    order = np.argsort(number, kind="stable")
-    # below 1 by more than sums are rounded, so that no state of weight 0 is drawn
-    part = coins.random(len(here)) * (1 - 1e-9)
-    rows = max(1, _CHUNK // states)
-    chunks = np.arange(0, len(pairs) + rows, rows)
-    ends = np.searchsorted(number[order], chunks)
-    upto = np.zeros(1 + min(rows, len(pairs)) * states)
-    for low, start, end in zip(chunks[:-1].tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        at, to = np.divmod(pairs[low : low + rows], states)
-        weight = step[at] * onward[to]
-        sums = weight.sum(axis=1)
-        total[low : low + rows] = np.where(sums > SMALLEST, sums, 0.0)
-        weight *= ratio(1.0, sums)[:, None]
-        np.cumsum(weight, out=upto[1 : 1 + weight.size])
-        mine = order[start:end]
-        first = (number[mine] - low) * states
-        state = np.searchsorted(upto[: 1 + weight.size], upto[first] + part[mine], side="right") - 1 - first
-        drawn[mine] = np.clip(state, 0, states - 1)
-    return drawn, total[number]
-
-
-def bridge_times(trips: Trips, length: int, step: Floats, ahead: list[Floats], gap: int, coins: Generator) -> Integers:
-    """The times of all visits of records of one length; `step` is the tilted kernel."""
-    times = np.empty((len(trips.length), length), np.int64)
-    times[:, 0], times[:, -1] = trips.first_time, trips.last_time
-    for visit in range(1, length - 1):
-        drawn, total = draw_bridge(step, ahead[length - 2 - visit], times[:, visit - 1], trips.last_time, coins)
-        times[:, visit] = np.where(total > 0, drawn, times[:, visit - 1] + gap)
-    return times
-
-
-@dataclass(frozen=True, eq=False)
-class _PlaceWalk:
-    """The places of all visits of records of one length, drawn from the first to the last."""
-
-    kernel: PlaceKernel
-    tilt: Floats
-    ahead: list[Floats]
-    coins: Generator
-
-    def places(self, trips: Trips, length: int) -> Integers:
-        """Draw the places of all inner visits."""
-        places = np.empty((len(trips.length), length), np.int64)
-        places[:, 0], places[:, -1] = trips.first_place, trips.last_place
-        for visit in range(1, length - 1):
-            places[:, visit] = self._next(places[:, :visit], trips.last_place, self.ahead[length - 2 - visit])
-        return places
-
-    def _next(self, past: Integers, goal: Integers, ahead: Floats) -> Integers:
-        """Draw the next place: the type of the step by its chance and the weight of its places, then the place."""
-        records, visit = len(past), int(past.shape[1])
-        here, types = past[:, -1], self.kernel.types[min(visit - 1, STEP_POSITIONS - 1)]
-        stay = np.minimum(_MOST_STAY, types[STAY] * self.kernel.stay[here])
-        moving = _chances(np.append(0.0, types[1:])[None, :])[0]
-        weight, options = np.zeros((records, 4)), np.repeat(here[:, None], 4, axis=1)
-        weight[:, STAY] = stay * self._worth(here, goal, ahead)
-        options[:, NEW], worth = draw_bridge(self.kernel.new * self.tilt, ahead, here, goal, self.coins)
-        new = np.full(records, moving[NEW])
-        if visit > 1:
-            options[:, BACK] = past[:, -2]
-            possible = past[:, -2] != here
-            weight[:, BACK] = np.where(possible, moving[BACK] * self._worth(past[:, -2], goal, ahead), 0.0)
-            new += np.where(possible, 0.0, moving[BACK])
-        if visit > 2:  # noqa: PLR2004 - a place seen before is that of a visit before the last two
-            seen = self._worth(past[:, :-2], goal[:, None], ahead)
-            upto = np.cumsum(seen, axis=1)
-            weight[:, SEEN] = moving[SEEN] * upto[:, -1] / (visit - 2)
-            target: Floats = self.coins.random(records) * upto[:, -1]
-            at = np.minimum(np.count_nonzero(upto <= target[:, None], axis=1), visit - 3)
-            options[:, SEEN] = past[np.arange(records), at]
-        else:
-            new += moving[SEEN]
-        weight[:, NEW] = new * worth
-        weight[:, 1:] *= (1 - stay)[:, None]
-        return self._choose(weight, options)
-
-    def _worth(self, place: Integers, goal: Integers, ahead: Floats) -> Floats:
-        return self.tilt[place] * ahead[place, goal]
-
-    def _choose(self, weight: Floats, options: Integers) -> Integers:
-        """Choose by weight; if there is none, as with a single place, stay."""
-        upto = np.cumsum(weight, axis=1)
-        target = self.coins.random(len(weight)) * upto[:, -1]
-        kind = np.count_nonzero(upto[:, :-1] <= target[:, None], axis=1)
-        kind = np.where(upto[:, -1] > 0, kind, STAY)
-        return options[np.arange(len(kind)), kind]
-
-
-class Kernels(NamedTuple):
-    """How places and times follow each other, and the least time between two visits."""
-
-    places: PlaceKernel
-    times: Floats
-    gap: int
 
 
 def bridge(
     trips: Trips, longest: int, kernels: Kernels | None, wanted: tuple[Floats, Floats], coins: Generator
 ) -> tuple[Integers, Integers]:
     """Draw all visits: times and places, one row per record, padded with -1.
+
+    Inner visits are walks from the first to the last visit of a record, calibrated to the noisy inner visits. They are
+    drawn one after the other, each by its step and by the chance to reach the last visit from there in the steps that
+    are left (look-ahead).
 
     `wanted` are the inner visits by place and by time, one row per class of lengths. Without kernels there are none.
     """
@@ -505,6 +291,106 @@ def walk(trips: Trips, kernels: Kernels, tilts: Tilts, coins: Generator) -> tupl
     return times, places
 
 
+def bridge_times(trips: Trips, length: int, step: Floats, ahead: list[Floats], gap: int, coins: Generator) -> Integers:
+    """The times of all visits of records of one length; `step` is the tilted kernel."""
+    times = np.empty((len(trips.length), length), np.int64)
+    times[:, 0], times[:, -1] = trips.first_time, trips.last_time
+    for visit in range(1, length - 1):
+        drawn, total = draw_bridge(step, ahead[length - 2 - visit], times[:, visit - 1], trips.last_time, coins)
+        times[:, visit] = np.where(total > 0, drawn, times[:, visit - 1] + gap)
+    return times
+
+
+@dataclass(frozen=True, eq=False)
+class _PlaceWalk:
+    """The places of all visits of records of one length, drawn from the first to the last."""
+
+    kernel: PlaceKernel
+    tilt: Floats
+    ahead: list[Floats]
+    coins: Generator
+
+    def places(self, trips: Trips, length: int) -> Integers:
+        """Draw the places of all inner visits."""
+        places = np.empty((len(trips.length), length), np.int64)
+        places[:, 0], places[:, -1] = trips.first_place, trips.last_place
+        for visit in range(1, length - 1):
+            places[:, visit] = self._next(places[:, :visit], trips.last_place, self.ahead[length - 2 - visit])
+        return places
+
+    def _next(self, past: Integers, goal: Integers, ahead: Floats) -> Integers:
+        """Draw the next place: the type of the step by its chance and the weight of its places, then the place."""
+        records, visit = len(past), int(past.shape[1])
+        here, types = past[:, -1], self.kernel.types[min(visit - 1, STEP_POSITIONS - 1)]
+        stay = np.minimum(_MOST_STAY, types[STAY] * self.kernel.stay[here])
+        moving = chances_of_types(np.append(0.0, types[1:])[None, :])[0]
+        weight, options = np.zeros((records, 4)), np.repeat(here[:, None], 4, axis=1)
+        weight[:, STAY] = stay * self._worth(here, goal, ahead)
+        options[:, NEW], worth = draw_bridge(self.kernel.new * self.tilt, ahead, here, goal, self.coins)
+        new = np.full(records, moving[NEW])
+        if visit > 1:
+            options[:, BACK] = past[:, -2]
+            possible = past[:, -2] != here
+            weight[:, BACK] = np.where(possible, moving[BACK] * self._worth(past[:, -2], goal, ahead), 0.0)
+            new += np.where(possible, 0.0, moving[BACK])
+        earlier = past[:, :-2]  # a place seen before is that of a visit before the last two
+        if earlier.shape[1]:
+            seen = self._worth(earlier, goal[:, None], ahead)
+            upto = np.cumsum(seen, axis=1)
+            weight[:, SEEN] = moving[SEEN] * upto[:, -1] / earlier.shape[1]
+            target: Floats = self.coins.random(records) * upto[:, -1]
+            at = np.minimum(np.count_nonzero(upto <= target[:, None], axis=1), earlier.shape[1] - 1)
+            options[:, SEEN] = earlier[np.arange(records), at]
+        else:
+            new += moving[SEEN]
+        weight[:, NEW] = new * worth
+        weight[:, 1:] *= (1 - stay)[:, None]
+        return self._choose(weight, options)
+
+    def _worth(self, place: Integers, goal: Integers, ahead: Floats) -> Floats:
+        return self.tilt[place] * ahead[place, goal]
+
+    def _choose(self, weight: Floats, options: Integers) -> Integers:
+        """Choose by weight; if there is none, as with a single place, stay."""
+        upto = np.cumsum(weight, axis=1)
+        target = self.coins.random(len(weight)) * upto[:, -1]
+        kind = np.count_nonzero(upto[:, :-1] <= target[:, None], axis=1)
+        kind = np.where(upto[:, -1] > 0, kind, STAY)
+        return options[np.arange(len(kind)), kind]
+
+
+def draw_bridge(
+    step: Floats, ahead: Floats, here: Integers, goal: Integers, coins: Generator
+) -> tuple[Integers, Floats]:
+    """Draw a state each, by the weight of the step to it and of the ways from it to the goal; and the total weight.
+
+    Where the total is 0, the state means nothing.
+    """
+    states = len(step)
+    pairs, number = group_equal(here.astype(np.int64) * states + goal)
+    onward = np.ascontiguousarray(ahead.T)
+    drawn, total = np.empty(len(here), np.int64), np.empty(len(pairs))
+    order = np.argsort(number, kind="stable")
+    # below 1 by more than sums are rounded, so that no state of weight 0 is drawn
+    part = coins.random(len(here)) * (1 - 1e-9)
+    rows = max(1, _CHUNK // states)
+    chunks = np.arange(0, len(pairs) + rows, rows)
+    ends = np.searchsorted(number[order], chunks)
+    upto = np.zeros(1 + min(rows, len(pairs)) * states)
+    for low, start, end in zip(chunks[:-1].tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        at, to = np.divmod(pairs[low : low + rows], states)
+        weight = step[at] * onward[to]
+        sums = weight.sum(axis=1)
+        total[low : low + rows] = np.where(sums > SMALLEST, sums, 0.0)
+        weight *= ratio(1.0, sums)[:, None]
+        np.cumsum(weight, out=upto[1 : 1 + weight.size])
+        mine = order[start:end]
+        first = (number[mine] - low) * states
+        state = np.searchsorted(upto[: 1 + weight.size], upto[first] + part[mine], side="right") - 1 - first
+        drawn[mine] = np.clip(state, 0, states - 1)
+    return drawn, total[number]
+
+
 def calibrate(trips: Trips, kernels: Kernels, visits: Floats, times: Floats, coins: Generator) -> Tilts:
     """Calibrate the factors of places and times in trial walks, to the wanted inner visits by place and by time.
 
@@ -531,6 +417,26 @@ def calibrate(trips: Trips, kernels: Kernels, visits: Floats, times: Floats, coi
     return Tilts(place, best, ahead, look_ahead(kernels.times, best, steps))
 
 
+class Tilts(NamedTuple):
+    """Factors of inner visits at each place and time, and the look-ahead by the number of steps that are left."""
+
+    place: Floats
+    time: Floats
+    place_ahead: list[Floats]
+    time_ahead: list[Floats]
+
+
+def look_ahead(kernel: Floats, tilt: Floats, steps: int, *, least: float = 0.0) -> list[Floats]:
+    """The weight of all ways from a state to a goal in 1, 2, ... steps; visits on the way weigh `tilt`."""
+    ways = [np.maximum(kernel, least)]
+    # tilts weigh visits: scaling rows would take out again what they put in
+    tilted = kernel * tilt
+    for _ in range(steps - 1):
+        longer = tilted @ ways[-1]
+        ways.append(np.maximum(on_grid(longer * float(ratio(1.0, longer.max(initial=0.0)))), least))
+    return ways
+
+
 def _inner(table: Integers, length: Integers, states: int) -> Floats:
     """Count inner visits by state."""
     visit = np.arange(int(table.shape[1]))
@@ -539,8 +445,10 @@ def _inner(table: Integers, length: Integers, states: int) -> Floats:
 
 
 def _scaled(wanted: Floats, walked: Floats) -> Floats:
+    """The wanted visits, as many as were walked."""
     return wanted * float(ratio(walked.sum(), wanted.sum()))
 
 
 def _correction(wanted: Floats, walked: Floats, rate: float) -> Floats:
+    """By what factor visits of each state are to become more frequent."""
     return on_grid(((_scaled(wanted, walked) + _FEW) / (walked + _FEW)) ** rate)

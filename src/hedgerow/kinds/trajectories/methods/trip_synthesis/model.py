@@ -1,13 +1,15 @@
-"""Classes of the number of visits of a record, of those with visits between the first and the last."""
+"""What trip synthesis fits to noisy answers: tables of pairs, and how places and times follow each other.
+
+Only noisy and public values are used here: answers, the axes of the domain, and classes of lengths, distances and gaps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data.axis import Axis
 from hedgerow.errors import DomainError
@@ -16,6 +18,48 @@ from hedgerow.numerics.projections import project_to_simplex
 from hedgerow.numerics.proportional_fitting import fit_margins, ratio, scale_rows
 from hedgerow.numerics.rounding import on_count_grid, on_grid
 from hedgerow.numerics.shrinkage import shrink_by_size, shrink_cells
+from hedgerow.numerics.visit_classes import BACK, NEW, SEEN, STAY, STEP_POSITIONS
+
+
+class Noisy(NamedTuple):
+    """Noisy answers, the scale of their noise in the same units, and what they cost."""
+
+    values: Floats
+    scale: float
+    spend: float
+
+
+@dataclass(frozen=True, eq=False)
+class CrossTables:
+    """Noisy tables that couple times with places, and the blocks and groups that they are about."""
+
+    start: Noisy
+    end: Noisy
+    first_block: Integers
+    last_block: Integers
+    first_group: Integers
+    last_group: Integers
+
+
+class TripModel(NamedTuple):
+    """What is known of whole records: fitted tables, noisy tables that name two of them, and public classes.
+
+    `lengths` are records by length, `times` and `ends` by pairs of times and of places. `gaps` and `closeness` are the
+    classes of all pairs. `gap` is the least time between two visits.
+    """
+
+    lengths: Floats
+    times: Floats
+    ends: Floats
+    lengths_and_gaps: Noisy
+    lengths_and_closeness: Noisy
+    cross: CrossTables
+    gaps: Integers
+    closeness: Integers
+    gap: int
+
+
+# ---- public facts: classes of lengths, the closeness of places, and groups of items
 
 #: visits of a record that are not inner ones: the first and the last
 ENDS = 2
@@ -46,38 +90,6 @@ def most_inner_visits(longest: int) -> Integers:
     classes = int(length_classes(longest)[-1]) + 1
     return np.minimum(_LONGEST[:classes], longest) - ENDS
 
-
-def inner_visits(lengths: Floats) -> Floats:
-    """How many inner visits the records of each class have, given the number of records of length 1, 2, ..."""
-    return _by_class(lengths, np.arange(1, len(lengths) + 1) - ENDS)
-
-
-def count_departures(lengths: Floats, first: Floats, inner: Floats) -> Floats:
-    """Steps by where, or when, they start, in records of three visits and more; the steps of a record weigh 1 together.
-
-    Parameters
-    ----------
-    lengths
-        How many records have 1, 2, ... visits.
-    first, inner
-        All records by their first state, and inner visits by class of lengths and state. With last states instead of
-        first ones, the result is where steps end.
-    """
-    length = np.arange(1, len(lengths) + 1)
-    each = np.where(length > ENDS, lengths / np.maximum(1, length - 1), 0.0)
-    visits, weighed = inner_visits(lengths), _by_class(each, length - ENDS)
-    number = float(lengths.sum())
-    part = np.divide(weighed, visits, out=np.zeros_like(visits), where=visits > 0)
-    return first * (float(each.sum()) / number if number > 0 else 0.0) + part @ inner
-
-
-def _by_class(lengths: Floats, weight: Integers) -> Floats:
-    classes = length_classes(len(lengths))[1:]
-    kept = classes >= 0
-    return np.bincount(classes[kept], (lengths * weight)[kept], int(classes[-1]) + 1).astype(np.float64)
-
-
-# Public facts about places and times: classes of distances, the order of places, and groups of items.
 
 #: where the closeness of places comes from
 CLOSENESS = ("auto", "coordinates", "declared", "none")
@@ -158,6 +170,7 @@ def closeness_by_paths(paths: tuple[tuple[str, ...], ...]) -> Integers:
 
 
 def _same_or_not(places: int) -> Integers:
+    """Two classes of pairs: a place itself, and any other place."""
     return 1 - np.eye(places, dtype=np.int64)
 
 
@@ -171,7 +184,7 @@ def _morton_order(points: Floats) -> Integers:
     return np.argsort(code, kind="stable")
 
 
-def group_by_weight(weight: Floats, order: NDArray[Any], most: int) -> Integers:
+def group_by_weight(weight: Floats, order: Integers, most: int) -> Integers:
     """Cut items, in an order, into at most `most` groups of about equal weight; a heavy item is a group by itself.
 
     Examples
@@ -191,49 +204,38 @@ def group_by_weight(weight: Floats, order: NDArray[Any], most: int) -> Integers:
     return groups
 
 
-# Tables of pairs from noisy answers: shrinkage, margins, and proportional fitting; only noisy or public values.
-
-#: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
-_ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
-#: what keeps every pair of times possible, as a part of the mean
-_LITTLE_TIME = 1e-3
-#: how much of the model of transitions may be the fitted table of first and last places
-_LIKE_ENDS = (0.9, 0.5, 0.1)
+# ---- margins: first and last places, and inner visits by class of lengths
 
 
-class Noisy(NamedTuple):
-    """Noisy answers, the scale of their noise in the same units, and what they cost."""
-
-    values: Floats
-    scale: float
-    spend: float
+def inner_visits(lengths: Floats) -> Floats:
+    """How many inner visits the records of each class have, given the number of records of length 1, 2, ..."""
+    return _by_class(lengths, np.arange(1, len(lengths) + 1) - ENDS)
 
 
-def simplex(noisy: Floats, total: float) -> Floats:
-    """Return the closest numbers that are not negative and have this total; zeros if it is not positive.
+def count_departures(lengths: Floats, first: Floats, inner: Floats) -> Floats:
+    """Steps by where, or when, they start, in records of three visits and more; the steps of a record weigh 1 together.
 
-    Examples
-    --------
-    >>> simplex(np.array([5.0, 3, 0, -4]), 4).tolist()
-    [3.0, 1.0, 0.0, 0.0]
+    Parameters
+    ----------
+    lengths
+        How many records have 1, 2, ... visits.
+    first, inner
+        All records by their first state, and inner visits by class of lengths and state. With last states instead of
+        first ones, the result is where steps end.
     """
-    if total <= 0:
-        return np.zeros_like(noisy)
-    return project_to_simplex(noisy[None, :], np.array([float(total)]))[0]
+    length = np.arange(1, len(lengths) + 1)
+    each = np.where(length > ENDS, lengths / np.maximum(1, length - 1), 0.0)
+    visits, weighed = inner_visits(lengths), _by_class(each, length - ENDS)
+    number = float(lengths.sum())
+    part = np.divide(weighed, visits, out=np.zeros_like(visits), where=visits > 0)
+    return first * (float(each.sum()) / number if number > 0 else 0.0) + part @ inner
 
 
-def fit_classes(
-    table: Floats, classes: Integers, totals: Floats, rows: Floats, columns: Floats, *, rounds: int = _ROUNDS
-) -> Floats:
-    """Iterative proportional fitting to the totals of classes of cells, and to row and column sums.
-
-    Noisy sums may exclude each other, so that nothing is left: then the table stays as it was.
-    """
-    fitted = table
-    for _ in range(rounds):
-        now = _sums(fitted, classes, len(totals))
-        fitted = fit_margins(fitted * ratio(totals, now)[classes], rows, columns, rounds=1)
-    return fitted if fitted.any() else table
+def _by_class(lengths: Floats, weight: Integers) -> Floats:
+    """Add up the weighted numbers of records of each length by class of lengths."""
+    classes = length_classes(len(lengths))[1:]
+    kept = classes >= 0
+    return np.bincount(classes[kept], (lengths * weight)[kept], int(classes[-1]) + 1).astype(np.float64)
 
 
 class PlaceMargins(NamedTuple):
@@ -269,6 +271,16 @@ def time_margins(inner: list[Noisy], popular: Floats, visits: Floats) -> Floats:
 def shrunk_margin(answer: Noisy, popularity: Floats, total: float) -> Floats:
     """Shrink one margin towards a popularity, with a given total."""
     return simplex(shrink_by_size(answer.values, total * popularity, answer.scale).values, total)
+
+
+# ---- tables of pairs: proportional fitting to margins and classes, then single cells as far as the noise allows
+
+#: rounds of proportional fitting: to coarse tables, to blocks of times, after single cells were corrected
+_ROUNDS, _BLOCK_ROUNDS, _CELL_ROUNDS = 30, 8, 3
+#: what keeps every pair of times possible, as a part of the mean
+_LITTLE_TIME = 1e-3
+#: how much of the model of transitions may be the fitted table of first and last places
+_LIKE_ENDS = (0.9, 0.5, 0.1)
 
 
 def fit_times(
@@ -339,6 +351,20 @@ def fit_pairs(model: Floats, rows: Floats, columns: Floats, totals: Floats, clas
     return correct_cells(fit_classes(model, classes, totals, rows, columns), rows, columns, cells)
 
 
+def fit_classes(
+    table: Floats, classes: Integers, totals: Floats, rows: Floats, columns: Floats, *, rounds: int = _ROUNDS
+) -> Floats:
+    """Iterative proportional fitting to the totals of classes of cells, and to row and column sums.
+
+    Noisy sums may exclude each other, so that nothing is left: then the table stays as it was.
+    """
+    fitted = table
+    for _ in range(rounds):
+        now = _sums(fitted, classes, len(totals))
+        fitted = fit_margins(fitted * ratio(totals, now)[classes], rows, columns, rounds=1)
+    return fitted if fitted.any() else table
+
+
 def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) -> Floats:
     """Correct single cells of a model as far as the noise allows.
 
@@ -358,23 +384,114 @@ def correct_cells(model: Floats, rows: Floats, columns: Floats, cells: Noisy) ->
 
 
 def _sums(table: Floats, cells: Integers, number: int) -> Floats:
+    """The sum of each class of cells."""
     return np.bincount(cells.ravel(), table.ravel(), number).astype(np.float64)
 
 
-# The questions of trip synthesis: the only part that reads private visits, counted on a frontier.
-#
-# One function per question returns its noisy answers; the L1 sensitivity stands where the exact answer is computed.
-# The
-# budget is shared out as fractions, by the noisy lengths alone.
+# ---- kernels: how places and times follow each other
+
+#: the largest chance to stay in the look-ahead
+_MOST_STAY_AHEAD = 0.95
+#: how many steps the general chance to stay weighs at each place, and new steps by general popularity
+_STAY_STEPS, _NEW_STEPS = 3.0, 1.0
+#: what keeps every later time reachable
+_LITTLE_GOAL, _TINY = 1e-3, 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class CrossTables:
-    """Noisy tables that couple times with places, and the blocks and groups that they are about."""
+class Kernels(NamedTuple):
+    """How places and times follow each other, and the least time between two visits."""
 
-    start: Noisy
-    end: Noisy
-    first_block: Integers
-    last_block: Integers
-    first_group: Integers
-    last_group: Integers
+    places: PlaceKernel
+    times: Floats
+    gap: int
+
+
+class PlaceKernel(NamedTuple):
+    """Transitions between places.
+
+    `types` are the chances of each type of step, by its number; `new` are those of a new place, one row per place;
+    `stay` is the factor of the chance to stay at each place; `ahead` is one step without regard to the past.
+    """
+
+    types: Floats
+    new: Floats
+    stay: Floats
+    ahead: Floats
+
+
+def place_kernel(step_types: Floats, steps: Floats) -> PlaceKernel:
+    """Estimate transitions from the noisy types of steps and the fitted steps between places."""
+    impossible = np.zeros((STEP_POSITIONS, 4), np.bool_)
+    impossible[0, BACK] = impossible[:2, SEEN] = True
+    counts = np.where(impossible, 0.0, np.maximum(0.0, step_types))
+    types, overall = chances_of_types(counts), chances_of_types(counts.sum(axis=0, keepdims=True))[0]
+    kept = np.diag(steps)
+    moves = steps - np.diag(kept)
+    out, into = moves.sum(axis=1), moves.sum(axis=0)
+    popular = into / into.sum() if into.any() else np.full(len(into), 1 / len(into))
+    new = moves + _NEW_STEPS * popular
+    np.fill_diagonal(new, 0.0)
+    new = new * ratio(1.0, new.sum(axis=1))[:, None]
+    general = float(ratio(overall[STAY], overall[STAY] + overall[NEW]))
+    stay = np.ones(len(kept))
+    if general > 0:
+        stay = (kept + _STAY_STEPS * general) / (kept + out + _STAY_STEPS) / general
+    # one goes back to where one came from
+    back = new.T * popular
+    back = back * ratio(1.0, back.sum(axis=1))[:, None]
+    staying = np.minimum(_MOST_STAY_AHEAD, overall[STAY] * stay)[:, None]
+    returning = float(ratio(overall[BACK] + overall[SEEN], overall[BACK] + overall[SEEN] + overall[NEW]))
+    ahead = (1 - staying) * (returning * back + (1 - returning) * new)
+    ahead[np.diag_indices_from(ahead)] += staying[:, 0]
+    return PlaceKernel(on_grid(types), on_grid(new), on_grid(stay), on_grid(ahead))
+
+
+def fresh_part(step_types: Floats) -> float:
+    """The part of the steps that stay or go to a new place."""
+    kinds = np.maximum(0.0, step_types).sum(axis=0)
+    return float(ratio(kinds[STAY] + kinds[NEW], kinds.sum()))
+
+
+def chances_of_types(counts: Floats) -> Floats:
+    """Scale each row of counts of types to 1; a row without any is a new place."""
+    rows = counts * ratio(1.0, counts.sum(axis=1))[:, None]
+    rows[~counts.any(axis=1), NEW] = 1.0
+    return rows
+
+
+def time_kernel(
+    departures: Floats, block: Integers, gaps: Noisy, classes: Integers, popular: Floats, gap: int
+) -> Floats:
+    """Estimate the chance of each next time, given the time: by block of times and class of gaps.
+
+    Within a class of gaps, later times are as likely as visits are (`popular`). `gap` is the least time between visits.
+    """
+    number, blocks, kinds = float(departures.sum()), int(block.max()) + 1, int(classes.max()) + 1
+    noisy = gaps.values.reshape(blocks, kinds)
+    by_gap = simplex(noisy.sum(axis=0), number) * ratio(1.0, number)
+    model = np.outer(np.bincount(block, departures, blocks), by_gap)
+    weight = shrink_by_size(noisy, model, gaps.scale).values + _TINY
+    # the constants keep a way from every time to every later one
+    visits = popular + max(_LITTLE_GOAL * popular.mean(), _TINY)
+    times = len(visits)
+    later = np.triu(np.ones((times, times)), gap) * visits
+    cell = np.arange(times)[:, None] * kinds + classes
+    within = np.bincount(cell.ravel(), later.ravel(), times * kinds)
+    kernel = weight[block[:, None], classes] * later * ratio(1.0, within)[cell]
+    return on_grid(kernel * ratio(1.0, kernel.sum(axis=1))[:, None])
+
+
+# ---- shrinkage of noisy answers
+
+
+def simplex(noisy: Floats, total: float) -> Floats:
+    """Return the closest numbers that are not negative and have this total; zeros if it is not positive.
+
+    Examples
+    --------
+    >>> simplex(np.array([5.0, 3, 0, -4]), 4).tolist()
+    [3.0, 1.0, 0.0, 0.0]
+    """
+    if total <= 0:
+        return np.zeros_like(noisy)
+    return project_to_simplex(noisy[None, :], np.array([float(total)]))[0]

@@ -1,4 +1,8 @@
-"""Trip synthesis: timed trajectories from low-dimensional noisy tables."""
+"""Trip synthesis: timed trajectories from low-dimensional noisy tables.
+
+The publisher and its questions: the only part that reads private visits, counted on a frontier. What `model` fits and
+`draw` makes of the answers sees neither visits nor ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +20,29 @@ from hedgerow.data import Domain
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, FirstAndLast, Frontier, InnerVisit, ListSize, Step, StepType
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import (
-    Kernels,
-    TripModel,
-    bridge,
-    couple,
-    fresh_part,
-    place_kernel,
-    time_kernel,
-)
+from hedgerow.kinds.trajectories.methods.trip_synthesis.draw import bridge, couple
 from hedgerow.kinds.trajectories.methods.trip_synthesis.model import (
     CLOSENESS,
     ENDS,
     Closeness,
     CrossTables,
+    Kernels,
     Noisy,
     PlaceMargins,
+    TripModel,
     count_departures,
     fit_ends,
     fit_steps,
     fit_times,
+    fresh_part,
     group_by_weight,
     inner_visits,
     length_classes,
     most_inner_visits,
+    place_kernel,
     place_margins,
     simplex,
+    time_kernel,
     time_margins,
 )
 from hedgerow.numerics.arrays import Floats, Integers
@@ -114,8 +115,10 @@ class TripSynthesis(Publisher[Trajectories]):
         _require_feasible(data.domain, longest, float(ledger.budget))
         closeness = Closeness.of(data.domain.axis("place"), self.closeness)
         visits, coins = data.positions(longest), ledger.coins()
+        # the shares of all other questions follow from the noisy lengths
         lengths = ask_lengths(visits, longest, ledger)
         ask = Questions(visits, closeness, times, longest, ledger, share_out(ledger.budget, lengths))
+        # when records start and end, and where
         number = float(lengths.sum())
         first, last = (simplex(noisy.values, number) for noisy in (ask.first_times(), ask.last_times()))
         single = float(lengths[0]) if gap else None
@@ -124,9 +127,11 @@ class TripSynthesis(Publisher[Trajectories]):
         margins = place_margins(ask.first_places(), ask.last_places(), inner_answers, number, inner_visits(lengths))
         close = ask.lengths_and_closeness()
         where = fit_ends(margins, close.values.reshape(longest, -1).sum(axis=0), closeness.classes, ask.ends())
+        # records: a length, a pair of times and a pair of places each
         cross = ask.cross_tables(when, where)
         model = TripModel(lengths, when, where, ask.lengths_and_gaps(), close, cross, ask.gaps, closeness.classes, gap)
         trips = couple(model, coins)
+        # the visits between the first and the last
         kernels, inner_times = None, np.zeros((0, times))
         if longest > ENDS:
             inner_times = time_margins(ask.inner_times(), first + last, inner_visits(lengths))
@@ -175,11 +180,7 @@ def _require_feasible(domain: Domain, longest: int, epsilon: float) -> None:
     require_little_noise(noise * longest, "visits", "take a larger epsilon, or a smaller l_max")
 
 
-# The questions of trip synthesis: the only part that reads private visits, counted on a frontier.
-#
-# One function per question returns its noisy answers; the L1 sensitivity stands where the exact answer is computed.
-# The
-# budget is shared out as fractions, by the noisy lengths alone.
+# ---- the budget, shared out as fractions by the noisy lengths alone
 
 #: the part of the budget for lengths
 LENGTHS = Fraction(3, 100)
@@ -205,23 +206,8 @@ _INNER = {
     "steps": 14,
     "times and gaps of steps": 8,
 }
-#: what a record weighs in a question about its visits or steps; divisible by 1, 2, ... 12
-SCALE = 27_720
 #: the part for inner questions, relative to the part of visits that are inner ones, and its bounds in hundredths
 _INNER_PART, _LEAST, _MOST = 80, 10, 50
-#: records times epsilon per cell: of a table of times, and of a table that couples two decks
-_TIME_CELLS, _CROSS_CELLS = 4, 6
-#: the least number of blocks of times in such a table
-_BLOCKS = 8
-
-
-def inner_share(lengths: Floats) -> Fraction:
-    """The part of the budget for visits between the first and the last, from the noisy lengths 1, 2, ..."""
-    if len(lengths) <= ENDS:
-        return Fraction(0)
-    visits, inner = float(np.arange(1, len(lengths) + 1) @ lengths), float(inner_visits(lengths).sum())
-    part = floor(float(on_count_grid(_INNER_PART * inner / visits)) + 0.5) if visits > 0 else 0
-    return Fraction(min(_MOST, max(_LEAST, part)), 100)
 
 
 def ask_lengths(visits: Frontier, longest: int, ledger: Ledger) -> Floats:
@@ -242,9 +228,31 @@ def share_out(budget: Fraction, lengths: Floats) -> dict[str, Fraction]:
     }
 
 
+def inner_share(lengths: Floats) -> Fraction:
+    """The part of the budget for visits between the first and the last, from the noisy lengths 1, 2, ..."""
+    if len(lengths) <= ENDS:
+        return Fraction(0)
+    visits, inner = float(np.arange(1, len(lengths) + 1) @ lengths), float(inner_visits(lengths).sum())
+    part = floor(float(on_count_grid(_INNER_PART * inner / visits)) + 0.5) if visits > 0 else 0
+    return Fraction(min(_MOST, max(_LEAST, part)), 100)
+
+
+# ---- the other questions
+
+#: what a record weighs in a question about its visits or steps; divisible by 1, 2, ... 12
+SCALE = 27_720
+#: records times epsilon per cell: of a table of times, and of a table that couples two decks
+_TIME_CELLS, _CROSS_CELLS = 4, 6
+#: the least number of blocks of times in such a table
+_BLOCKS = 8
+
+
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """All questions but that about lengths; `visits` are the rows of all visits of the truncated records."""
+    """All questions but that about lengths; `visits` are the rows of all visits of the truncated records.
+
+    One method per question returns its noisy answers; the L1 sensitivity stands where the exact answer is computed.
+    """
 
     visits: Frontier
     closeness: Closeness
@@ -427,7 +435,7 @@ class Questions:
         noisy = self.ledger.ask(exact, Laplace(l1=SCALE), spend=share, label="steps")
         return _noisy(noisy, share, unit=SCALE, l1=SCALE)
 
-    def _weigh_fresh(self, ends: NDArray[Any]) -> Integers:
+    def _weigh_fresh(self, ends: NDArray[np.integer]) -> Integers:
         """Add up the weights of steps that stay or are new, by the classes of their places."""
         fresh, weight = self._fresh
         counted = fresh.count(Step(self._one(self.times), ends))
@@ -463,9 +471,9 @@ class Questions:
     def _count(
         self,
         *,
-        lengths: NDArray[Any] | None = None,
-        times: NDArray[Any] | None = None,
-        ends: NDArray[Any] | None = None,
+        lengths: NDArray[np.integer] | None = None,
+        times: NDArray[np.integer] | None = None,
+        ends: NDArray[np.integer] | None = None,
     ) -> Integers:
         """Count records by the classes of their length, of their first and last time, and of their ends."""
         rule = FirstAndLast(

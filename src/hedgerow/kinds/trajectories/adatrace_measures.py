@@ -45,6 +45,41 @@ _BUCKETS = 20
 _BITS = 64
 
 
+def map_scores(
+    axis: Axis,
+    original: LabelledVisits,
+    released: LabelledVisits,
+    controls: Mapping[str, LabelledVisits],
+    rng: np.random.Generator,
+) -> list[Score]:
+    """Compare a release with the original by the seven measures; none if the places have no coordinates."""
+    box = Map.of(axis)
+    if box is None or not original.lengths.any():
+        return []
+    truth = Traces(original, box)
+    compared = {"": Traces(released, box), **{name: Traces(visits, box) for name, visits in controls.items()}}
+    centres = box.low + rng.random((_QUERIES, 2)) * box.size
+    radii = rng.random(_QUERIES) * float(np.hypot(*box.size)) / 4
+    exact = truth.counts_in(centres, radii)
+    least = np.maximum(exact, max(1.0, _SANITY * len(original.lengths)))
+    errors = {name: np.abs(data.counts_in(centres, radii) - exact) / least for name, data in compared.items()}
+    others = {name: float(error.mean()) for name, error in errors.items() if name}
+    placed = np.unique(box.cells(box.points, _FINE))
+
+    def score(name: str, read: Callable[[Traces], float], better: Better = "lower") -> Score:
+        return compared_score(name, {who: read(data) for who, data in compared.items()}, better=better)
+
+    return [
+        mean_score("AdaTrace, query error", errors[""], others),
+        score("AdaTrace, coverage (Kendall's tau)", lambda data: _tau(truth, data, placed), "higher"),
+        score("AdaTrace, F1 of frequent patterns", lambda data: _f1(truth.patterns, data.patterns), "higher"),
+        score("AdaTrace, support error of frequent patterns", lambda data: _support(truth.patterns, data.patterns)),
+        score("AdaTrace, trip error", lambda data: divergence(truth.trips, data.trips)),
+        score("AdaTrace, diameter error", lambda data: _bucketed(truth.diameters, data.diameters)),
+        score("AdaTrace, travel distance error", lambda data: _bucketed(truth.distances, data.distances)),
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Map:
     """The public places on a plane: their points, and the box that contains them."""
@@ -144,39 +179,30 @@ class Traces:
         return np.concatenate(values)
 
 
-def map_scores(
-    axis: Axis,
-    original: LabelledVisits,
-    released: LabelledVisits,
-    controls: Mapping[str, LabelledVisits],
-    rng: np.random.Generator,
-) -> list[Score]:
-    """Compare a release with the original by the seven measures; none if the places have no coordinates."""
-    box = Map.of(axis)
-    if box is None or not original.lengths.any():
-        return []
-    truth = Traces(original, box)
-    compared = {"": Traces(released, box), **{name: Traces(visits, box) for name, visits in controls.items()}}
-    centres = box.low + rng.random((_QUERIES, 2)) * box.size
-    radii = rng.random(_QUERIES) * float(np.hypot(*box.size)) / 4
-    exact = truth.counts_in(centres, radii)
-    least = np.maximum(exact, max(1.0, _SANITY * len(original.lengths)))
-    errors = {name: np.abs(data.counts_in(centres, radii) - exact) / least for name, data in compared.items()}
-    others = {name: float(error.mean()) for name, error in errors.items() if name}
-    placed = np.unique(box.cells(box.points, _FINE))
+def _count_once(row: Integers, code: Integers, size: int) -> Integers:
+    """How many rows have each code."""
+    pairs = np.sort(row * size + code)  # np.unique would hash, which is far slower for millions
+    new = np.ones(len(pairs), np.bool_)
+    new[1:] = pairs[1:] != pairs[:-1]
+    return np.bincount(pairs[new] % size, minlength=size)
 
-    def score(name: str, read: Callable[[Traces], float], better: Better = "lower") -> Score:
-        return compared_score(name, {who: read(data) for who, data in compared.items()}, better=better)
 
-    return [
-        mean_score("AdaTrace, query error", errors[""], others),
-        score("AdaTrace, coverage (Kendall's tau)", lambda data: _tau(truth, data, placed), "higher"),
-        score("AdaTrace, F1 of frequent patterns", lambda data: _f1(truth.patterns, data.patterns), "higher"),
-        score("AdaTrace, support error of frequent patterns", lambda data: _support(truth.patterns, data.patterns)),
-        score("AdaTrace, trip error", lambda data: divergence(truth.trips, data.trips)),
-        score("AdaTrace, diameter error", lambda data: _bucketed(truth.diameters, data.diameters)),
-        score("AdaTrace, travel distance error", lambda data: _bucketed(truth.distances, data.distances)),
-    ]
+def _largest_distance(points: Floats) -> Floats:
+    """The largest distance between two points of each row of points."""
+    largest = np.zeros(len(points))
+    for apart in range(1, points.shape[1]):
+        squares = ((points[:, apart:] - points[:, :-apart]) ** 2).sum(axis=2)
+        np.maximum(largest, squares.max(axis=1), out=largest)
+    return np.sqrt(largest)
+
+
+def _travelled(points: Floats) -> Floats:
+    """The length of the way through each row of points."""
+    steps = points[:, 1:] - points[:, :-1]
+    return np.sqrt((steps**2).sum(axis=2)).sum(axis=1)
+
+
+# ---- what histograms are compared by
 
 
 def divergence(first: Floats, second: Floats) -> float:
@@ -202,14 +228,15 @@ def kendall_tau(first: Integers, second: Integers) -> float:
     >>> kendall_tau(np.array([1, 2, 3]), np.array([1, 3, 2])), kendall_tau(np.array([1, 2]), np.array([0, 0]))
     (0.3333333333333333, 0.0)
     """
-    size = len(first)
-    if size < 2:  # noqa: PLR2004 - a pair has two
+    pairs = len(first) * (len(first) - 1)
+    if not pairs:
         return 1.0
     agreed = np.sign(first[:, None] - first) * np.sign(second[:, None] - second)
-    return float(agreed.sum()) / (size * (size - 1))
+    return float(agreed.sum()) / pairs
 
 
 def _tau(truth: Traces, data: Traces, placed: Integers) -> float:
+    """Kendall's tau of the visits in the cells that have a place."""
     return kendall_tau(truth.coverage[placed], data.coverage[placed])
 
 
@@ -220,42 +247,23 @@ def _top(counts: Integers) -> Integers:
 
 
 def _f1(truth: Integers, counts: Integers) -> float:
+    """F1 of the most frequent patterns."""
     ours, theirs = _top(counts), _top(truth)
     both = len(np.intersect1d(ours, theirs))
     return 2 * both / max(1, len(ours) + len(theirs)) if len(theirs) else 1.0
 
 
 def _support(truth: Integers, counts: Integers) -> float:
+    """The mean relative error of the support of the most frequent patterns of the original."""
     top = _top(truth)
     return float((np.abs(counts[top] - truth[top]) / truth[top]).mean()) if len(top) else 0.0
 
 
 def _bucketed(truth: Floats, values: Floats) -> float:
+    """The divergence of two distributions of lengths, in buckets up to the largest of the original."""
     width = float(truth.max(initial=0)) / _BUCKETS or 1.0
     first, second = (
         np.bincount(np.minimum((each / width).astype(np.int64), _BUCKETS - 1), minlength=_BUCKETS).astype(np.float64)
         for each in (truth, values)
     )
     return divergence(first, second)
-
-
-def _count_once(row: Integers, code: Integers, size: int) -> Integers:
-    """How many rows have each code."""
-    pairs = np.sort(row * size + code)  # np.unique would hash, which is far slower for millions
-    new = np.ones(len(pairs), np.bool_)
-    new[1:] = pairs[1:] != pairs[:-1]
-    return np.bincount(pairs[new] % size, minlength=size)
-
-
-def _largest_distance(points: Floats) -> Floats:
-    """The largest distance between two points of each row of points."""
-    largest = np.zeros(len(points))
-    for apart in range(1, points.shape[1]):
-        squares = ((points[:, apart:] - points[:, :-apart]) ** 2).sum(axis=2)
-        np.maximum(largest, squares.max(axis=1), out=largest)
-    return np.sqrt(largest)
-
-
-def _travelled(points: Floats) -> Floats:
-    steps = points[:, 1:] - points[:, :-1]
-    return np.sqrt((steps**2).sum(axis=2)).sum(axis=1)

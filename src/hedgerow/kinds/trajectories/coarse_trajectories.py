@@ -5,19 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data.axis import Value
-from hedgerow.data.owners import renumber_at_random, require_owners
+from hedgerow.data.owners import renumber_at_random
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.trajectories.data import VisitRecords
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels, RegionLevel
-from hedgerow.numerics.arrays import Integers, take_lists
-from hedgerow.numerics.sorting import order_of_lists
+from hedgerow.kinds.trajectories.visit_records import VisitRecords, order_of_records
+from hedgerow.numerics.arrays import Flags, Integers, take_lists
 
 #: a label as plain values: the name of the level of places, the region, from when on, and until when
 Label: TypeAlias = tuple[str, str, int, int]
@@ -58,10 +56,6 @@ class CoarseTrajectories(VisitRecords):
                 raise ParameterError(msg)
             codes.flags.writeable = False
 
-    def __len__(self) -> int:
-        """Count the records."""
-        return len(self.starts) - 1
-
     def arrays(self) -> tuple[Integers, Integers, dict[str, Integers]]:
         """Return where the labels of each record start, the labels, and the sensitive codes."""
         return self.starts, self.labels, dict(self.traits)
@@ -87,46 +81,16 @@ class CoarseTrajectories(VisitRecords):
         known = list(values) if self.traits else [()] * len(self)
         return [(tuple(labels[start:end]), each) for (start, end), each in zip(rows, known, strict=True)]
 
-    def count_units(self, unit: str) -> int:
-        """Count the records, or the persons."""
-        self.require_unit(unit)
-        return len(np.unique(require_owners(self.persons))) if unit == "person" else len(self)
-
-    def neighbour(self, index: int, *, unit: str) -> CoarseTrajectories:
-        """Return this data set without one record, or person."""
-        self.require_unit(unit)
-        if unit == "person":
-            persons = require_owners(self.persons)
-            return self._only(persons != np.unique(persons)[index])
-        return self._only(np.arange(len(self)) != index)
-
     def bounded(self, unit: str) -> CoarseTrajectories:
         """Published data is not bounded again."""
         self.require_unit(unit)
         return self
 
-    def canonical(self) -> CoarseTrajectories:
-        """Sort labels within records, and records by their labels and sensitive values; drop owners."""
-        return replace(self.sorted(), persons=None)
-
-    def canonical_owners(self) -> Integers | None:
-        """The owner of each record in the order of `canonical`; None if they are not known."""
-        return self.sorted().persons
-
     def sorted(self) -> CoarseTrajectories:
         """Sort labels within records, and records by their labels and sensitive values; owners stay."""
         row = np.repeat(np.arange(len(self)), np.diff(self.starts))
         labels = self.labels[np.lexsort((*self.levels.sort_key(self.labels), row))]
-        sizes = np.diff(self.starts)
-        order = [np.zeros(0, np.int64)]
-        for size in np.unique(sizes).tolist():
-            members = np.flatnonzero(sizes == size)
-            if self.traits and len(members) > 1:
-                members = members[np.lexsort([codes[members] for codes in reversed(list(self.traits.values()))])]
-            if size:
-                members = members[order_of_lists(labels[self.starts[members][:, None] + np.arange(size)])]
-            order.append(members)
-        return self._only(np.concatenate(order), labels)
+        return replace(self, labels=labels).only(order_of_records(self.starts, labels, self.traits))
 
     def narrowed(self) -> CoarseTrajectories:
         """Return the same data: labels need the whole declared domain."""
@@ -134,7 +98,7 @@ class CoarseTrajectories(VisitRecords):
 
     def shuffled(self, order: np.random.Generator) -> CoarseTrajectories:
         """Return the same records in another order, each person under another number."""
-        rows = self._only(order.permutation(len(self)))
+        rows = self.only(order.permutation(len(self)))
         persons = None if rows.persons is None else renumber_at_random(rows.persons, order)
         return replace(rows, persons=persons)
 
@@ -149,13 +113,14 @@ class CoarseTrajectories(VisitRecords):
         public = [axes, self.domain.source.value, self.levels.regions_by, self.levels.bins, *flags]
         return msgspec.json.encode([self.kind, *public, private])
 
-    def _only(self, chosen: NDArray[Any], labels: Integers | None = None) -> CoarseTrajectories:
-        """Keep the chosen records, by number or by a flag for each, with these labels if they are given."""
-        starts, labels = take_lists(self.starts, self.labels if labels is None else labels, chosen)
+    def only(self, chosen: Flags | Integers) -> CoarseTrajectories:
+        """Keep the chosen records, by number or by a flag for each."""
+        starts, labels = take_lists(self.starts, self.labels, chosen)
         traits = {name: codes[chosen] for name, codes in self.traits.items()}
         persons = None if self.persons is None else self.persons[chosen]
         return replace(self, starts=starts, labels=labels, traits=traits, persons=persons)
 
 
 def _values(names: Sequence[Value], codes: Integers) -> list[Value | None]:
+    """The value of each code; None if it is unknown."""
     return [None if code < 0 else names[code] for code in codes.tolist()]

@@ -1,4 +1,4 @@
-"""Subsequences of visits, counted level by level over all records at once (Apriori)."""
+"""Mining of sequences of visits, level by level over all records at once (Apriori): violating and frequent ones."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _counted(visits: VisitArrays, clean: list[Level], places: Integers) -> Level
     return Level(codes, counts, by_value, places, at)
 
 
-# Maximal frequent sequences (MFS): in enough records, and not contained in a longer frequent sequence.
+# ---- maximal frequent sequences (MFS): in enough records, and not contained in a longer frequent sequence
 
 #: the maximum number of visits of candidates of one length; longer sequences are then left out
 _MOST = 20_000_000

@@ -9,7 +9,7 @@ import pytest
 
 from hedgerow import Domain, Trajectories
 from hedgerow.data import Axis
-from hedgerow.kinds.trajectories.map_measures import Map, Traces, divergence, kendall_tau, map_scores
+from hedgerow.kinds.trajectories.adatrace_measures import Map, Traces, divergence, kendall_tau, map_scores
 from hedgerow.kinds.trajectories.mobility import LabelledVisits, Spread
 
 #: corners of a square of 6 degrees on the equator, and its middle; the cosine of the mean latitude is 1

@@ -1,15 +1,25 @@
-"""Compare released trajectories with the original by the measures that all methods share, beside the controls."""
+"""Compare released trajectories with the original by the measures that all methods share, beside the controls.
+
+The same measures for every method, whatever it promises, so that releases can be compared. For the owner only: no
+guarantee covers these figures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
+from hedgerow.kinds.trajectories.adatrace_measures import map_scores
 from hedgerow.kinds.trajectories.data import Trajectories
-from hedgerow.kinds.trajectories.map_measures import map_scores
-from hedgerow.kinds.trajectories.mobility import Frame, LabelledVisits, Mobility, most_frequent_cells, total_variation
+from hedgerow.kinds.trajectories.mobility import (
+    Frame,
+    LabelledVisits,
+    Mobility,
+    Sparse,
+    most_frequent_cells,
+    total_variation,
+)
 from hedgerow.measures.scoring import compared_score, mean_score, relative_errors
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import Score, exact_score
@@ -49,20 +59,83 @@ def compare_labels(
     ]
 
 
-# Distances between the mobility of a release and of the original, beside the same distances of the controls.
-#
-# The same measures for every method, whatever it promises, so that releases can be compared. Two of the controls are
-# made
-# here of the original's own visits: *independent visits*, dealt to its records at random, and *shuffled times*, in
-# which
-# each record has the times of another one with as many visits.
-#
-# For the owner only: no guarantee covers these figures.
+def with_shuffled_controls(
+    original: LabelledVisits, controls: Mapping[str, LabelledVisits], rng: np.random.Generator
+) -> dict[str, LabelledVisits]:
+    """Add the two controls that are made of the original's own visits.
+
+    *Independent visits* are dealt to its records at random; with *shuffled times* each record has the times of another
+    one with as many visits.
+    """
+    return {
+        **controls,
+        "independent visits": original.independent(rng),
+        "shuffled times": original.with_shuffled_times(rng),
+    }
+
+
+# ---- charts that people look at first: the profile of the day, and the largest flows
+
+#: the charts of the profile of the day
+PROFILES = ("records by time of first visit", "records by time of last visit", "visits by time")
+_FLOWS = "the most frequent origin-destination pairs"
+_DURATIONS = "records by duration, in time steps"
+_SHOWN = 20
+#: times that a chart shows; more are put together
+_MOST_TIMES = 48
+
+
+def mobility_charts(truth: Mobility, ours: Mobility) -> list[Score]:
+    """The counts of the charts: profile of starts, ends and visits, the largest flows, and durations."""
+    flows = most_frequent_cells(truth.flows, _SHOWN)
+    names = truth.frame.regions.names
+    titles = [f"{names[row]} to {names[column]}" for row, column in flows]
+    before, after = ([float(data.flows[row, column]) * data.records for row, column in flows] for data in (truth, ours))
+    steps = range(min(_SHOWN, truth.visits.bins.values))
+    return [
+        *_profiles(truth, ours),
+        *_bars(_FLOWS, titles, before, after),
+        *_bars(
+            _DURATIONS,
+            map(str, steps),
+            (truth.durations * truth.records)[steps],
+            (ours.durations * ours.records)[steps],
+        ),
+    ]
+
+
+def _profiles(truth: Mobility, ours: Mobility) -> list[Score]:
+    """The profile of the day: how many records start and end, and how many visits there are, at each time."""
+    # how many times are put together, and what they are called
+    several = -(-len(truth.frame.hour_names) // _MOST_TIMES)
+    names = truth.frame.hour_names[::several]
+    scores: list[Score] = []
+    for chart, (before, after) in zip(PROFILES, zip(_counts(truth), _counts(ours), strict=True), strict=True):
+        at = np.arange(0, len(before), several)
+        scores += _bars(chart, names, np.add.reduceat(before, at), np.add.reduceat(after, at))
+    return scores
+
+
+def _counts(data: Mobility) -> tuple[Floats, Floats, Floats]:
+    """The number of records that start and that end, and of visits, at each time."""
+    visits = len(data.visits.times)
+    return data.start_hours * data.records, data.end_hours * data.records, data.hours * visits
+
+
+def _bars(chart: str, names: Iterable[str], before: Iterable[float], after: Iterable[float]) -> list[Score]:
+    """One score per name; counts are whole numbers unless labels were spread."""
+    return [
+        exact_score(f"{chart}: {name}", round(float(new), 3), {"original": round(float(old), 3)}, chart=chart, at=name)
+        for name, old, new in zip(names, before, after, strict=True)
+    ]
+
+
+# ---- distances between the mobility of a release and of the original, beside those of the controls
 
 _TOP = 50
 _DRAWN = 2_000
 #: what is compared by total variation
-_DISTANCES: dict[str, Callable[[Mobility], Any]] = {
+_DISTANCES: dict[str, Callable[[Mobility], Floats | Sparse]] = {
     "times of first visits": lambda data: data.start_hours,
     "times of last visits": lambda data: data.end_hours,
     "times of visits": lambda data: data.hours,
@@ -74,17 +147,6 @@ _DISTANCES: dict[str, Callable[[Mobility], Any]] = {
     "parts of the day and places of visits": lambda data: data.parts_and_places,
     "parts of the day and places of first visits": lambda data: data.parts_and_origins,
 }
-
-
-def with_shuffled_controls(
-    original: LabelledVisits, controls: Mapping[str, LabelledVisits], rng: np.random.Generator
-) -> dict[str, LabelledVisits]:
-    """Add the two controls that are made of the original's own visits."""
-    return {
-        **controls,
-        "independent visits": original.independent(rng),
-        "shuffled times": original.with_shuffled_times(rng),
-    }
 
 
 def mobility_scores(
@@ -141,6 +203,7 @@ def mobility_scores(
 
 
 def _flow_scores(truth: Mobility, compared: Mapping[str, Mobility], rng: np.random.Generator) -> list[Score]:
+    """How far counts of origins and destinations are off, and how many of the most frequent pairs are found again."""
     if not truth.records:
         return []
     drawn = rng.integers(0, truth.records, _DRAWN)
@@ -171,6 +234,7 @@ def _count_cells(data: Mobility, rows: Integers, columns: Integers) -> Floats:
 
 
 def _precision_scores(compared: Mapping[str, Mobility]) -> list[Score]:
+    """The mean precision of places and times, if the release has coarser labels."""
     if not compared[""].visits.coarser:
         return []
     precisions = {name: data.precision() for name, data in compared.items()}
@@ -179,59 +243,4 @@ def _precision_scores(compared: Mapping[str, Mobility]) -> list[Score]:
             f"mean precision of {what}", {name: each[which] for name, each in precisions.items()}, better="higher"
         )
         for which, what in enumerate(("places", "times"))
-    ]
-
-
-# The charts of trajectories that people look at first: the profile of the day, and the largest flows.
-
-#: the charts of the profile of the day
-PROFILES = ("records by time of first visit", "records by time of last visit", "visits by time")
-_FLOWS = "the most frequent origin-destination pairs"
-_DURATIONS = "records by duration, in time steps"
-_SHOWN = 20
-#: times that a chart shows; more are put together
-_MOST_TIMES = 48
-
-
-def mobility_charts(truth: Mobility, ours: Mobility) -> list[Score]:
-    """The counts of the charts: profile of starts, ends and visits, the largest flows, and durations."""
-    flows = most_frequent_cells(truth.flows, _SHOWN)
-    names = truth.frame.regions.names
-    titles = [f"{names[row]} to {names[column]}" for row, column in flows]
-    before, after = ([float(data.flows[row, column]) * data.records for row, column in flows] for data in (truth, ours))
-    steps = range(min(_SHOWN, truth.visits.bins.values))
-    return [
-        *_profiles(truth, ours),
-        *_bars(_FLOWS, titles, before, after),
-        *_bars(
-            _DURATIONS,
-            map(str, steps),
-            (truth.durations * truth.records)[steps],
-            (ours.durations * ours.records)[steps],
-        ),
-    ]
-
-
-def _profiles(truth: Mobility, ours: Mobility) -> list[Score]:
-    # how many times are put together, and what they are called
-    several = -(-len(truth.frame.hour_names) // _MOST_TIMES)
-    names = truth.frame.hour_names[::several]
-    scores: list[Score] = []
-    for chart, (before, after) in zip(PROFILES, zip(_counts(truth), _counts(ours), strict=True), strict=True):
-        at = np.arange(0, len(before), several)
-        scores += _bars(chart, names, np.add.reduceat(before, at), np.add.reduceat(after, at))
-    return scores
-
-
-def _counts(data: Mobility) -> tuple[Floats, Floats, Floats]:
-    """The number of records that start and that end, and of visits, at each time."""
-    visits = len(data.visits.times)
-    return data.start_hours * data.records, data.end_hours * data.records, data.hours * visits
-
-
-def _bars(chart: str, names: Iterable[str], before: Iterable[float], after: Iterable[float]) -> list[Score]:
-    """One score per name; counts are whole numbers unless labels were spread."""
-    return [
-        exact_score(f"{chart}: {name}", round(float(new), 3), {"original": round(float(old), 3)}, chart=chart, at=name)
-        for name, old, new in zip(names, before, after, strict=True)
     ]
