@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.orbits import bucket_numbers
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.measures.scoring import compared_score
 from hedgerow.score import Score
 

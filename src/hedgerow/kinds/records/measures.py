@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.hierarchy import Hierarchy
 from hedgerow.kinds.records.loss import measure_divergence, measure_losses, measure_suppressed
-from hedgerow.kinds.records.orbits import bucket_numbers
 from hedgerow.kinds.records.queries import measure_queries
-from hedgerow.kinds.records.shapes import (
+from hedgerow.kinds.records.shape_measures import (
     VALUE,
     count_children,
     count_levels,

@@ -8,10 +8,9 @@ import pytest
 from hedgerow import Domain, FlatLaplace, Matrix, PureDP, Sets, find_method
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import attack
-from hedgerow.kinds.matrices.attackers.knowledge import fit_rotation, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.known_rows import fit_rotation, solve_inner_products, undo_rotation
 from hedgerow.kinds.matrices.attackers.lattice_reduction import nearest_points, reduce_lattice
 from hedgerow.kinds.matrices.attackers.linkage import guess_by_position, guess_commonest, guess_neighbours
-from hedgerow.kinds.matrices.attackers.reconstructions import recover_order
 from hedgerow.kinds.matrices.attackers.spectral_filtering import (
     choose_rank,
     estimate_noise,
@@ -21,7 +20,7 @@ from hedgerow.kinds.matrices.attackers.spectral_filtering import (
     thesis_edge,
 )
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
-from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, block_means, invert
+from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, block_means, invert, recover_order
 from hedgerow.kinds.matrices.attacks import judge
 from hedgerow.privacy.distortion import Distortion
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.methods.clustree.classes import (
+from hedgerow.kinds.records.methods.clustree.clustering import (
     ClassSearch,
     Clustering,
     PairSavings,
     build_classes,
     class_size,
 )
-from hedgerow.kinds.records.methods.clustree.forest import Forest, Representative
 from hedgerow.kinds.records.methods.clustree.publisher import attach_leftovers, publish_in_classes
+from hedgerow.kinds.records.methods.clustree.representative import Forest, Representative
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import Records, VertexTable
-from hedgerow.kinds.records.methods.clustree.classes import (
+from hedgerow.kinds.records.methods.clustree.clustering import (
     TOLERANCE,
     ClassSearch,
     Clustering,
@@ -24,7 +24,13 @@ from hedgerow.kinds.records.methods.clustree.classes import (
     class_size,
     multipliers,
 )
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Forest, Representative, bucket_codes, losses_of
+from hedgerow.kinds.records.methods.clustree.representative import (
+    MAPPINGS,
+    Forest,
+    Representative,
+    bucket_codes,
+    losses_of,
+)
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.sorting import sorted_order
 from hedgerow.privacy import Ledger

@@ -65,7 +65,7 @@ class Forest:
     --------
     >>> from hedgerow.data import Domain
     >>> from hedgerow.kinds.records.schema import VertexType
-    >>> from hedgerow.kinds.records.methods.clustree.forest import losses_of
+    >>> from hedgerow.kinds.records.methods.clustree.representative import losses_of
     >>> course = VertexType("course", "student", ("id",), "grade")
     >>> schema = RecordSchema((VertexType("student", None, ("born",)), course))
     >>> domain = Domain.declare(**{"student.born": [1990, 1991], "course.id": ["CS", "MA"], "course.grade": ["A", "B"]})

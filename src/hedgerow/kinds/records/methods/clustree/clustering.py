@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.kinds.records.methods.clustree.forest import (
+from hedgerow.kinds.records.methods.clustree.representative import (
     KEEP,
     MAPPINGS,
     ChildMapping,
