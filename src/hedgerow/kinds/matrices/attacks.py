@@ -17,15 +17,11 @@ from numpy.typing import NDArray
 
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.matrices.attackers.angle_neighbours import guess_neighbours
 from hedgerow.kinds.matrices.attackers.knowledge import Bounds, Knowledge
 from hedgerow.kinds.matrices.attackers.known_sample import reconstruct_by_sample, split_people
-from hedgerow.kinds.matrices.attackers.linkage import (
-    guess_by_numbers,
-    guess_by_position,
-    guess_commonest,
-    guess_neighbours,
-    link_rows,
-)
+from hedgerow.kinds.matrices.attackers.label_leakage import guess_by_numbers, guess_by_position, guess_commonest
+from hedgerow.kinds.matrices.attackers.linkage import link_rows
 from hedgerow.kinds.matrices.attackers.reconstructions import open_order, reconstruct_all
 from hedgerow.kinds.matrices.attackers.wavelet_inversion import block_means
 from hedgerow.kinds.matrices.data import Matrix
@@ -60,7 +56,7 @@ def attack(
     original: Matrix,
     released: Matrix,
     *,
-    method: str,
+    undone_by: tuple[str, ...],
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
     known: int | None = None,
@@ -69,8 +65,10 @@ def attack(
 
     Parameters
     ----------
-    method, parameters
-        What the release says about itself.
+    undone_by
+        Which attacks undo its method, as the method says.
+    parameters
+        The parameters of the method, as the release says.
     known
         How many original rows the attacker knows; twice the number of columns if None, but at most a quarter.
     """
@@ -95,7 +93,7 @@ def attack(
         released.values,
         theirs,
         original.values[mine],
-        method=method,
+        undone_by=undone_by,
         parameters=parameters,
         same_columns=same_columns,
         linked=linked,

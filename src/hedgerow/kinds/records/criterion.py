@@ -1,10 +1,10 @@
 r"""k-anonymity and l-diversity of nested records, verified on the published trees alone.
 
 The check decides every case, from the trees alone. Records that look alike form *classes*, and their vertices that look
-alike form *positions* (see `equivalence_classes`). Whatever is said about labels and
-shape, such as "a CS course with two books, of a student born in the nineties", fits all vertices of a position or none
-of them. So a limit on the frequency of a value at every position limits the confidence of everybody who knows labels
-and shape alone, however much of them: what fits is a union of positions.
+alike form *positions* (see `equivalence_classes`). Whatever is said about labels and shape, such as "a CS course with
+two books, of a student born in the nineties", fits all vertices of a position or none of them. So a limit on the
+frequency of a value at every position limits the confidence of everybody who knows labels and shape alone, however much
+of them: what fits is a union of positions.
 
 The thesis [1]_ defines more: there are mappings between the records of a class such that *each* vertex, together with
 its images, is diverse. Such mappings imply the limit here, since a position of $r$ vertices per record is then $r$

@@ -1,4 +1,16 @@
-"""Attacks on published nested records as scores, beside what an attacker knows anyway."""
+"""Attacks on published nested records: what is learnt where the promise is silent; for the owner only.
+
+Somebody knows the labels and the shape of a person's record, and so the class of equal records that it is in. Success
+is a sensitive value of that person, learnt in one of four ways:
+
+- *homogeneity*: all records of the class have the same value at a position (l-diversity excludes this);
+- *some vertex*: all records of the class have a value somewhere, if not at the same position;
+- *one known value* tells the record from all others of its class, and all of its other values are read;
+- *missing vertices*: everybody in the class has a vertex that no published record shows, since values would be equal.
+
+The scores stand first, then the attacks, and then how the owner traces records to their origin, which the last attack
+needs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +38,7 @@ def measure_attacks(original: Records, releases: Mapping[str, Records], rng: np.
     The attacker knows the labels and the shape of a person's record. Beside each attack stand the same attack on the
     controls, on the original (without a release, nobody holds it: this is what publishing it as it is would disclose),
     and on the release with its sensitive values shuffled among all vertices of a type, which is what equal values by
-    chance disclose. See `tree_attacks` for what the attacker does.
+    chance disclose.
     """
     released = releases[""]
     if not len(released):
@@ -133,7 +145,7 @@ def _largest_share(data: Records) -> float:
     return largest
 
 
-# Attacks on published nested records: what is learnt where the promise is silent. For the owner only.
+# The attacks themselves.
 
 
 class Homogeneity(NamedTuple):

@@ -105,7 +105,7 @@ def test_of_a_large_release_a_sample_is_weighed_and_judged(monkeypatch):
     truth = scores_of_patients().astype(float)
     noisy = truth + rng(2).normal(size=truth.shape)
     knows = Knowledge.draw(
-        noisy, np.arange(400), truth, method="additive-noise", parameters={"beta": 1.0}, rng=rng(), known=12
+        noisy, np.arange(400), truth, undone_by=AdditiveNoise.undone_by, parameters={"beta": 1.0}, rng=rng(), known=12
     )
     outcome = attack_arrays(knows, rng())["posterior of cells"]
     assert outcome.attack.within_1 > 1.3 * outcome.baselines["rows of others (control)"].within_1

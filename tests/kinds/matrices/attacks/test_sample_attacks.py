@@ -95,7 +95,7 @@ def knowledge(released, truth, **parameters):
         released,
         np.arange(len(truth)),
         truth,
-        method="additive-noise",
+        undone_by=AdditiveNoise.undone_by,
         parameters={"rotation": "random", **parameters},
         same_columns=False,
         rng=rng(),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.kinds.matrices.attackers.knowledge import Bounds, Knowledge, guess_bounds
+from hedgerow.kinds.matrices.attackers.knowledge import INVERSION, Bounds, Knowledge, guess_bounds
 from hedgerow.kinds.matrices.attackers.known_rows import fit_rotation
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps
 from hedgerow.numerics.arrays import Floats, Integers
@@ -55,7 +55,7 @@ def _weigh_release(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Float
 
 def _weigh_inversion(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Floats | None:
     """Weigh what a wavelet inversion leaves of the distortion, as far as known rows show it."""
-    inverted = guesses.get("wavelet inversion")
+    inverted = guesses.get(INVERSION)
     if inverted is None:
         return None
     left = np.sqrt(np.mean((inverted[knowledge.known_at] - knowledge.originals) ** 2, axis=0))

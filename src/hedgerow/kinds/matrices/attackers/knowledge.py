@@ -15,6 +15,10 @@ from hedgerow.numerics.arrays import Floats, Integers
 
 #: a smallest or largest number that so many known rows have is taken for a bound
 _ATTAINED = 3
+#: attacks that methods name, since they undo what the method does
+FILTERING, INVERSION, EQUATIONS = "spectral filtering", "wavelet inversion", "SVD reconstruction"
+#: those of them that are tried on releases of all other methods as well
+_UNAIDED = (FILTERING, EQUATIONS)
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,10 @@ class Knowledge:
         The rows of the release that can be judged, and the original of each.
     known
         Which of these the attacker knows.
-    method, parameters
-        What the release says about itself.
+    undone_by
+        Which attacks undo the method that made the release, as the method says; empty if it is not known.
+    parameters
+        The parameters of the method, as the release says.
     same_columns
         Whether its columns are those of the original.
     linked
@@ -43,7 +49,7 @@ class Knowledge:
     positions: Integers
     truth: Floats
     known: Integers
-    method: str
+    undone_by: tuple[str, ...]
     parameters: Mapping[str, Any]
     same_columns: bool
     linked: bool
@@ -56,7 +62,7 @@ class Knowledge:
         positions: Integers,
         truth: Floats,
         *,
-        method: str,
+        undone_by: tuple[str, ...],
         parameters: Mapping[str, Any],
         rng: np.random.Generator,
         same_columns: bool = True,
@@ -71,7 +77,11 @@ class Knowledge:
             msg = f"an attacker can know between 1 and {most} of {rows} rows; got {number}"
             raise ParameterError(msg)
         drawn = rng.permutation(rows)[:number]
-        return cls(released, positions, truth, drawn, method, parameters, same_columns, linked)
+        return cls(released, positions, truth, drawn, undone_by, parameters, same_columns, linked)
+
+    def suits(self, attack: str) -> bool:
+        """Whether an attack undoes the method that made the release; of an unknown one, whether it is worth trying."""
+        return attack in (self.undone_by or _UNAIDED)
 
     @property
     def originals(self) -> Floats:
@@ -113,7 +123,7 @@ class Knowledge:
     def noise(self) -> Floats | None:
         """The standard deviation of the noise of each column, if the release tells."""
         said = self.parameters
-        if self.method != "additive-noise" or "beta" not in said:
+        if FILTERING not in self.undone_by or "beta" not in said:
             return None
         columns = self.released.shape[1]
         try:

@@ -25,6 +25,7 @@ from hedgerow.kinds.matrices.attackers.cell_posteriors import Numbers, refit_cel
 from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
 from hedgerow.kinds.matrices.attackers.lattice_reduction import reduce_lattice
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.assignment import assign
 
 #: fewer rows per column tell no covariances; more columns than these have too many turns, or too large a lattice
 _LEAST_ROWS, _MOST_TURNED, _MOST_LATTICE = 4, 40, 16
@@ -147,7 +148,7 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
     >>> bool(np.abs(better - turn).max() < 0.3 * np.abs(near - turn).max())
     True
     """
-    from scipy import linalg, optimize  # noqa: PLC0415 - slow to import
+    from scipy import linalg  # noqa: PLC0415 - slow to import
 
     sample, released = (rows[spread_rows(len(rows), _MATCHED)] for rows in (sample, released))
     weights = 1.0 / keep_from_zero(np.hypot(sample.std(0), noise))
@@ -156,7 +157,7 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
         rows = released @ rotation.T
         here = rows * weights
         distances = (here**2).sum(1)[:, None] - 2 * here @ there.T + (there**2).sum(1)
-        mine, theirs = cast("Any", optimize).linear_sum_assignment(distances)
+        mine, theirs = assign(distances)
         turn = cast("Any", linalg).expm(_small_turn(rows[mine], sample[theirs], weights))
         rotation = turn.T @ rotation
         if np.abs(turn - np.eye(len(turn))).max() < _STILL:
@@ -273,10 +274,8 @@ def name_columns(coordinates: Floats, sample: Floats) -> tuple[Integers, Floats]
     >>> names.tolist(), signs.tolist()
     ([2, 0, 1], [1.0, -1.0, 1.0])
     """
-    from scipy import optimize  # noqa: PLC0415 - slow to import
-
     costs = np.array([_compare_values(sign * coordinates, sample) for sign in (1.0, -1.0)])
-    names = cast("Any", optimize).linear_sum_assignment(costs.min(0))[1].astype(np.int64)
+    names = assign(costs.min(0))[1]
     signs = np.where(costs[0] <= costs[1], 1.0, -1.0)[np.arange(len(names)), names]
     names = _exchange(coordinates * signs, sample, names, costs.min(0))
     return names, np.where(costs[0] <= costs[1], 1.0, -1.0)[np.arange(len(names)), names]

@@ -10,7 +10,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.attackers.cell_posteriors import WEIGHED
-from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
+from hedgerow.kinds.matrices.attackers.knowledge import EQUATIONS, FILTERING, INVERSION, Knowledge
 from hedgerow.kinds.matrices.attackers.known_rows import solve_inner_products, undo_rotation
 from hedgerow.kinds.matrices.attackers.spectral_filtering import estimate_noise, filter_noise, shrink_noise
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
@@ -57,8 +57,9 @@ def _noise_units(knowledge: Knowledge) -> Floats | None:
 
 
 def _is_noisy(knowledge: Knowledge) -> bool:
-    noisy = knowledge.method not in {"svd", "wavelet"}
-    return noisy and knowledge.same_columns and knowledge.parameters.get("rotation", "none") == "none"
+    return (
+        knowledge.suits(FILTERING) and knowledge.same_columns and knowledge.parameters.get("rotation", "none") == "none"
+    )
 
 
 def _rotate(knowledge: Knowledge) -> Floats | None:
@@ -123,7 +124,7 @@ def _blocks(knowledge: Knowledge) -> list[tuple[slice, slice, str]]:
 def open_order(knowledge: Knowledge) -> Integers | None:
     """Return the order of rows in which a wavelet release was made: known, or recovered; None if it was not one."""
     said = knowledge.parameters
-    if knowledge.method != "wavelet" or not knowledge.same_columns:
+    if not knowledge.suits(INVERSION) or not knowledge.same_columns:
         return None
     if said.get("order", "random") == "names":
         return np.arange(len(knowledge.released))
@@ -134,7 +135,7 @@ def open_order(knowledge: Knowledge) -> Integers | None:
 def _complete(knowledge: Knowledge) -> Floats | None:
     """Solve the equations of a release of low rank, in numbers with as many decimals as the known rows have."""
     steps = guess_steps(knowledge.originals)
-    projected = knowledge.method not in {"wavelet", "additive-noise"} and knowledge.same_columns
+    projected = knowledge.suits(EQUATIONS) and knowledge.same_columns
     if steps is None or not projected or len(steps) > _MOST_COLUMNS:
         return None
     known = (knowledge.originals, knowledge.published) if knowledge.parameters.get("normalise") else ()
@@ -159,13 +160,13 @@ def reconstruct_all(knowledge: Knowledge) -> dict[str, Floats]:
 
 #: in the order of the thesis
 RECONSTRUCTIONS: dict[str, Reconstruction] = {
-    "spectral filtering": _filter,
+    FILTERING: _filter,
     "shrinkage of noise": _shrink,
     "Procrustes, known rows": _rotate,
     "Procrustes and shrinkage of noise": _rotate_and_shrink,
     "inner products, known rows": _solve,
-    "wavelet inversion": _invert,
-    "SVD reconstruction": _complete,
+    INVERSION: _invert,
+    EQUATIONS: _complete,
 }
 #: those that fit the known rows by construction, whatever the others are
 _FITTED = {"Procrustes, known rows", "Procrustes and shrinkage of noise", "inner products, known rows"}

@@ -10,13 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import MissingExtra, NotSatisfied, ParameterError
-from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.data import Matrix, Positions
 from hedgerow.kinds.matrices.distortion import (
     ColumnStatistics,
     finish,
@@ -29,8 +29,6 @@ from hedgerow.numerics.arrays import Floats
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publisher import Publisher, param
-
-Positions: TypeAlias = NDArray[np.intp]
 
 #: how the threshold of a detail coefficient is chosen
 _THRESHOLDS = ("universal", "universal-nonzero", "max", "max-level", "max-global", "absolute")
@@ -72,6 +70,7 @@ class Wavelet(Publisher[Matrix]):
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
+    undone_by: ClassVar = ("wavelet inversion",)
 
     wavelet: str = param("haar", "an orthogonal wavelet, or one per block, separated by commas")
     partition: str = param("none", "cut rows or columns into blocks, one per wavelet; rows:100 cuts after row 100")

@@ -119,7 +119,7 @@ class ClusTree(Publisher[Records]):
         return attach_leftovers(search, clustering, l=l) if self.leftovers == "attach" else clustering
 
 
-# Records become classes of equal trees, block by block, whichever way the classes are built.
+# Blocks of records become classes of equal trees, whichever way the classes are built (also by `clustree-packing`).
 
 
 class ClassBuilder(Protocol):
@@ -217,7 +217,7 @@ def _tell(stage: str, before: int, total: int, done: int) -> None:
     tell(stage, before + done, total)
 
 
-# What no choice of classes can publish, said to the owner before classes are built.
+# What no choice of classes can publish.
 
 
 def require_feasible(data: Records, *, k: int, l: int | None) -> None:  # noqa: E741 - the name of the promise
@@ -282,7 +282,7 @@ def _count_buckets(data: Records, number: int) -> Integers:
     return counts[counts > 0]
 
 
-# Records that are in no class join one where they cost no more than their own suppression.
+# Records that are in no class.
 
 
 def attach_leftovers(search: ClassSearch, clustering: Clustering, *, l: int | None) -> Clustering:  # noqa: E741
