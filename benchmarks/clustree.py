@@ -23,14 +23,14 @@ from hedgerow import KAnonymity, LDiversity, find_method
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.loss import SUPPRESSION, add_losses, find_label_losses, measure_divergence
 from hedgerow.kinds.records.measures import keep_roots
-from hedgerow.kinds.records.methods.clustree.classes import (
+from hedgerow.kinds.records.methods.clustree.clustering import (
     ClassSearch,
     Clustering,
     build_classes,
     class_size,
     multipliers,
 )
-from hedgerow.kinds.records.methods.clustree.forest import Forest, losses_of
+from hedgerow.kinds.records.methods.clustree.representative import Forest, losses_of
 from hedgerow.kinds.records.methods.clustree_packing import expected_share, pack_greedily
 from hedgerow.kinds.records.queries import ACCURACY, measure_queries
 

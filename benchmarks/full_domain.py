@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.hierarchy import Hierarchy
 from hedgerow.kinds.records.measures import keep_roots
-from hedgerow.kinds.records.orbits import bucket_numbers
 
 Integers: TypeAlias = NDArray[np.int64]
 

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from plans import run_plans
 
 from hedgerow import Matrix, find_method
-from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds
-from hedgerow.kinds.matrices.attackers.knowledge import Knowledge, solve_inner_products, undo_rotation
-from hedgerow.kinds.matrices.attackers.linkage import guess_neighbours
+from hedgerow.kinds.matrices.attackers.angle_neighbours import guess_neighbours
+from hedgerow.kinds.matrices.attackers.knowledge import Bounds, Knowledge
+from hedgerow.kinds.matrices.attackers.known_rows import solve_inner_products, undo_rotation
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
 from hedgerow.kinds.matrices.attacks import attack_arrays, judge
-from hedgerow.kinds.matrices.rows import (
+from hedgerow.kinds.matrices.row_measures import (
     classify,
     compare_angles,
     compare_ranks,
@@ -156,7 +156,7 @@ def attack_release(name: str, way: str) -> dict[str, Any]:
             after,
             np.arange(len(after)),
             table.values,
-            method=method,
+            undone_by=find_method(method).undone_by,
             parameters=parameters,
             same_columns=not turned,
             rng=draw,

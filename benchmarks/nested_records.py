@@ -25,7 +25,7 @@ from plans import run_plans
 from hedgerow import LDiversity, read
 from hedgerow.kinds.records import measures
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.shapes import count_children
+from hedgerow.kinds.records.shape_measures import count_children
 from hedgerow.measures.comparison import Comparison
 
 SCHEMAS = Path(__file__).parent / "schemas"

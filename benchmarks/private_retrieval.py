@@ -17,10 +17,10 @@ from plans import RESULTS
 
 from hedgerow import Domain, PureDP
 from hedgerow.data import NumberAxis
+from hedgerow.kinds.matrices.answers import answer, centred_variance, local_variance, naive_variance
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
 from hedgerow.kinds.matrices.methods.private_wavelet.publisher import PrivateWavelet
-from hedgerow.kinds.matrices.retrieval.answers import answer, centred_variance, local_variance, naive_variance
 from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
 from hedgerow.numerics.haar import orthonormal
 

@@ -17,9 +17,9 @@ from plans import RESULTS
 from hedgerow import Domain, PureDP
 from hedgerow.data import NumberAxis
 from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_wavelet.draw import choose_bins
 from hedgerow.kinds.matrices.methods.private_wavelet.model import (
     UNLIMITED,
-    choose_bins,
     choose_grids,
     padded,
     query_weights,

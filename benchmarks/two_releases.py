@@ -24,7 +24,7 @@ from plans import run_plans
 from hedgerow import ClusTreePacking, KAnonymity, LDiversity
 from hedgerow.data import Axis
 from hedgerow.kinds.records.data import Records, VertexTable
-from hedgerow.kinds.records.orbits import find_look_alikes
+from hedgerow.kinds.records.equivalence_classes import find_equivalence_classes
 from hedgerow.privacy import Guarantee
 
 NAME = "fhir-synthea"
@@ -96,7 +96,7 @@ def attack(data: Records, guarantee: Guarantee, seeds: tuple[int, int]) -> dict[
     """Publish twice; of how many patients one candidate is left, and of how many it is the right one."""
     first, second = (ClusTreePacking().publish(data, guarantee, seed=seed).data for seed in seeds)
     own_first, own_second = owners_of(first), owners_of(second)
-    alike_first, alike_second = find_look_alikes(first).record, find_look_alikes(second).record
+    alike_first, alike_second = find_equivalence_classes(first).record, find_equivalence_classes(second).record
     alike = compare(count_values(data, first), count_values(data, second))
     alike[~could_be_one(first, second)] = -1
     found = dict.fromkeys(("patients in both", "linked: one candidate", "linked: the right one"), 0)

@@ -11,7 +11,7 @@ from hedgerow.data import Dataset
 from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.kind_registry import find_kind
 from hedgerow.measures.comparison import Comparison, Control
-from hedgerow.methods import find_method
+from hedgerow.methods import METHODS, find_method
 from hedgerow.publisher import Publisher, recipe_of
 from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
@@ -91,7 +91,7 @@ def attack(
     return kind.module("attacks").attack(
         original,
         release.data,
-        method=recipe.method,
+        undone_by=find_method(recipe.method).undone_by if recipe.method in METHODS else (),
         parameters=dict(recipe.parameters),
         rng=np.random.default_rng(seed),
         known=known,

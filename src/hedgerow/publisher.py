@@ -49,6 +49,8 @@ class Publisher(ABC, Generic[Kind]):
     recommended: ClassVar[str] = ""
     #: whether it reads all records at once, so that they must be on this machine, instead of only counting them
     reads_all_records: ClassVar[bool] = False
+    #: which attacks of its kind undo it, by their names; empty if none is known, and those are tried that need no help
+    undone_by: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

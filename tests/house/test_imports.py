@@ -197,7 +197,7 @@ PLANTED = {
     "a kind in a shared room": ("formats/lines.py", "from hedgerow.kinds.sets.data import Sets", "hedgerow.formats is not allowed to import hedgerow.kinds"),
     "a method in a checker": (
         "kinds/records/criterion.py",
-        "from hedgerow.kinds.records.methods.clustree.forest import Forest",
+        "from hedgerow.kinds.records.methods.clustree.representative import Forest",
         "criterion is not allowed to import",
     ),
 }  # fmt: skip

@@ -11,8 +11,8 @@ from hedgerow.data import Domain
 from hedgerow.data.axis import Axis
 from hedgerow.data.domain import Source
 from hedgerow.kinds.records.data import Records, Tree
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, HistogramBound, PairSavings
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Forest, Representative, losses_of
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, HistogramBound, PairSavings
+from hedgerow.kinds.records.methods.clustree.representative import MAPPINGS, Forest, Representative, losses_of
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
 

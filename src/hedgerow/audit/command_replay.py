@@ -232,7 +232,7 @@ def _without_error_document(out: bytes) -> bytes:
     return b"" if out.startswith(b'{"error":') else out
 
 
-# ---- one command in a process of its own
+# One command, in a process of its own.
 
 
 def _run(order: _Order, imports: Sequence[str]) -> _Run:

@@ -203,12 +203,7 @@ def verify_data(data: Dataset, guarantee: Guarantee) -> Mapping[str, int]:
     return verdict.violations
 
 
-# Check that the data files of a release hold their data, in the order that says nothing, and no other byte.
-#
-# The bytes of a data file are a function of its content and of the libraries that packed it (`formats/packing.py`). So
-# the data is written again: if that gives the file, there is nothing else in it. If not, the content is compared
-# without its packing, and the file is searched for what no version of a library writes. What is left cannot be told
-# from what another version of a library would have written: the check is not possible here.
+# The data files hold their data, in the order that says nothing, and no other byte.
 
 #: by itself it does not determine the bytes: systems build it with changes, under the same version
 _BUILT_DIFFERENTLY = "zlib"
@@ -223,7 +218,13 @@ class _Comparison(NamedTuple):
 
 
 def check_data_files(folder: Path, release: Release[Any], manifest: Manifest, order: str) -> dict[str, bool | None]:
-    """Compare the data files with what we write for their data; `order` is the name of the check of the content."""
+    """Compare the data files with what we write for their data; `order` is the name of the check of the content.
+
+    The bytes of a data file are a function of its content and of the libraries that packed it (`formats/packing.py`).
+    So the data is written again: if that gives the file, there is nothing else in it. If not, the content is compared
+    without its packing, and the file is searched for what no version of a library writes. What is left cannot be told
+    from what another version of a library would have written: the check is not possible here.
+    """
     compared = {file.file: _compare(folder / file.file, release.outputs[file.data], file) for file in manifest.files}
     checks: dict[str, bool | None] = {order: all(each.same for each in compared.values())}
     others = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs
+    from hedgerow.releases.account import Account
 
 _COLUMNS = ("epsilon", "state", "made", "method", "out")
 
@@ -36,7 +39,7 @@ def command(file: str, total: str | None, unit: str | None, *, as_json: bool) ->
     emit(_document(path, account), _text(path, account), as_json=as_json)
 
 
-def _document(path: Path, account: Any) -> dict[str, Any]:
+def _document(path: Path, account: Account) -> dict[str, Any]:
     return {
         "account": str(path),
         "unit": account.unit,
@@ -47,7 +50,7 @@ def _document(path: Path, account: Any) -> dict[str, Any]:
     }
 
 
-def _text(path: Path, account: Any) -> str:
+def _text(path: Path, account: Account) -> str:
     from hedgerow.privacy.numbers import show
 
     spent, left = show(account.spent), show(account.total - account.spent)

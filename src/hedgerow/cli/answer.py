@@ -50,9 +50,9 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
     """
     import msgspec
 
-    from hedgerow.jobs.answer import run_answer
-    from hedgerow.kinds.matrices.retrieval.answers import CONFIDENCE
+    from hedgerow.jobs.answer import find_answers, run_answer
 
+    confidence = find_answers().CONFIDENCE
     places = {name: Path(arguments[name]) if arguments[name] else None for name in ("query", "exact")}
     with show_progress():
         answers = run_answer(
@@ -64,7 +64,7 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
             trusted=arguments["trusted"],
             **places,
         )
-    head = ("query", "estimate", "standard error", f"half-width at {CONFIDENCE:.0%}", "bytes sent")
+    head = ("query", "estimate", "standard error", f"half-width at {confidence:.0%}", "bytes sent")
     rows = [
         (name, f"{each.estimate:.10g}", f"{each.standard_error:.4g}", f"{each.half_width:.5g}", f"{each.sent:,}")
         for name, each in answers.items()
@@ -78,6 +78,6 @@ def command(folder: str, *, as_json: bool, **arguments: Any) -> None:
         for name, each in answers.items()
         if each.to_add
     ]
-    document = {"mode": arguments["mode"], "confidence": CONFIDENCE, "answers": msgspec.to_builtins(answers)}
+    document = {"mode": arguments["mode"], "confidence": confidence, "answers": msgspec.to_builtins(answers)}
     notes = [_FOR_WHO_ASKS] if places["exact"] else added
     emit(document, [*lines, *([""] if notes else []), *notes], as_json=as_json)

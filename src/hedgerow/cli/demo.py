@@ -6,12 +6,18 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import json_option, show_progress
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs
+    from collections.abc import Sequence
+
+    from hedgerow.demo import DemoResult
+    from hedgerow.score import Score
 
 
 @click.command("demo")
@@ -28,7 +34,7 @@ def command(out: str, *, as_json: bool) -> None:
     emit(_document(result, seconds), _text(result, seconds), as_json=as_json)
 
 
-def _document(result: Any, seconds: float) -> dict[str, Any]:
+def _document(result: DemoResult, seconds: float) -> dict[str, Any]:
     return {
         "folder": str(result.folder),
         "promise": result.release.guarantee.sentence(),
@@ -37,7 +43,7 @@ def _document(result: Any, seconds: float) -> dict[str, Any]:
     }
 
 
-def _text(result: Any, seconds: float) -> str:
+def _text(result: DemoResult, seconds: float) -> str:
     before, after, lost = _bread(result.scores)
     return "\n".join(
         [
@@ -55,7 +61,7 @@ def _text(result: Any, seconds: float) -> str:
     )
 
 
-def _bread(scores: Any) -> tuple[float, float, float]:
+def _bread(scores: Sequence[Score]) -> tuple[float, float, float]:
     pair = next(score for score in scores if score.at in {"bread, butter", "butter, bread"})
     lost = next(score for score in scores if score.name == "utility loss of the top 100 itemsets")
     return dict(pair.controls)["original"], pair.value, lost.value

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from hedgerow.cli.app import emit
 from hedgerow.cli.options import ReadingCommand, json_option, parse_columns, parse_pairs, reading_options, show_progress
 from hedgerow.kind_registry import KINDS
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs
+    from hedgerow.data import Dataset
 
 
 @click.command("describe", cls=ReadingCommand)
@@ -57,7 +60,7 @@ def _format(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _draft(path: Path, data: Any) -> None:
+def _draft(path: Path, data: Dataset) -> None:
     from hedgerow.formats.domains import draft_domain
     from hedgerow.formats.files import write_file
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from hedgerow.kind_registry import KINDS, find_kind
 from hedgerow.promises import list_options
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs
+    from hedgerow.jobs.recipe import Reading
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 trusted_option = click.option("--trusted", is_flag=True, help="Allow any size: the maker of the folder is trusted.")
@@ -99,7 +102,7 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return parse_pairs("--columns", tuple(part for text in texts for part in text.split(",")))
 
 
-def read_against(arguments: dict[str, Any]) -> Any:
+def read_against(arguments: dict[str, Any]) -> Reading:
     """How the private data is read that a release is compared with: `--against` and the reading options."""
     from hedgerow.jobs.recipe import Reading
 

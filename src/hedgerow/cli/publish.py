@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -21,6 +21,9 @@ from hedgerow.cli.options import (
     typed_after,
 )
 from hedgerow.cli.printing import say
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs
+    from hedgerow.jobs.recipe import Job
 
 #: options that have the same name in a recipe
 _SAME = (
@@ -157,7 +160,7 @@ def _announce(text: str) -> None:
         say(text.splitlines(), err=True)
 
 
-def _job(arguments: dict[str, Any]) -> Any:
+def _job(arguments: dict[str, Any]) -> Job:
     """Collect the options of a job; a recipe gives the rest."""
     import msgspec
 

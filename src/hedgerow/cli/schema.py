@@ -35,7 +35,7 @@ def command(
     Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
     """
     from hedgerow.formats.files import write_file
-    from hedgerow.kinds.records.draft import draft_record_schema
+    from hedgerow.jobs.parts import find_part
 
     path = Path(out)
     lists = {name: field for name, _, field in (each.partition("=") for each in split)}
@@ -46,7 +46,7 @@ def command(
         msg = f"{path} exists already; a draft does not replace it"
         raise click.UsageError(msg)
     with show_progress():
-        draft = draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
+        draft = find_part("draft").draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
     write_file(path, draft.text.encode(), private=True)
     text = (
         f'Written to {path}: types: {draft.types}, fields: {draft.fields}. Replace each "?" by the role of the field.'

@@ -111,6 +111,21 @@ def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> t
     return release, folder
 
 
+def _check_owners_files(job: Job, recipe: Path | None) -> None:
+    """Refuse files of the owner inside the release folder, and a recipe that would replace another file."""
+    if job.out == PIPE:
+        return
+    out = Path(job.out).resolve()
+    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
+    outputs = [Path(name) for name in (job.owners,) if name]
+    for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
+        if path.resolve().is_relative_to(out):
+            msg = f"{path} is inside {job.out}, the folder that is published; keep it somewhere else"
+            raise GuaranteeError(msg)
+    if recipe is not None:
+        check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))
+
+
 def _check_owners(job: Job, guarantee: Guarantee, data: Dataset) -> None:
     """Refuse a file of owners that nobody needs, or that would replace another file."""
     if not job.owners:
@@ -123,6 +138,18 @@ def _check_owners(job: Job, guarantee: Guarantee, data: Dataset) -> None:
     if Path(job.owners).exists():
         msg = f"{job.owners} exists already; choose another name for the file of owners"
         raise ParameterError(msg)
+
+
+def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
+    if not job.account:
+        return None
+    return Charge(Path(job.account), plan.guarantee, method=job.method, placement=placement)
+
+
+def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
+    where = "to standard output" if isinstance(placement, PipePlacement) else f"in {placement.folder}"
+    published = f"published {where}" if placement.is_out() else ""
+    return progress.Outcome(published, charge.describe() if charge else "")
 
 
 def _require_use(job: Job, release: Release[Any]) -> None:
@@ -145,30 +172,3 @@ def _require_use(job: Job, release: Release[Any]) -> None:
 def _ended_early(release: Release[Any]) -> bool:
     """Whether a stream ended before anything was due: no other promise would change that."""
     return release.comes_in_slices and release.is_empty()
-
-
-def _charge(job: Job, plan: Plan, placement: Placement) -> Charge | None:
-    if not job.account:
-        return None
-    return Charge(Path(job.account), plan.guarantee, method=job.method, placement=placement)
-
-
-def _outcome(placement: Placement, charge: Charge | None) -> progress.Outcome:
-    where = "to standard output" if isinstance(placement, PipePlacement) else f"in {placement.folder}"
-    published = f"published {where}" if placement.is_out() else ""
-    return progress.Outcome(published, charge.describe() if charge else "")
-
-
-def _check_owners_files(job: Job, recipe: Path | None) -> None:
-    """Refuse files of the owner inside the release folder, and a recipe that would replace another file."""
-    if job.out == PIPE:
-        return
-    out = Path(job.out).resolve()
-    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
-    outputs = [Path(name) for name in (job.owners,) if name]
-    for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
-        if path.resolve().is_relative_to(out):
-            msg = f"{path} is inside {job.out}, the folder that is published; keep it somewhere else"
-            raise GuaranteeError(msg)
-    if recipe is not None:
-        check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))

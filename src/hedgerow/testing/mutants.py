@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from hedgerow.errors import ParameterError
 
 Class = TypeVar("Class", bound=type)
-_SOURCE = "__source_of_mutant__"
+_SOURCE, _MAKER = "__source_of_mutant__", "make_mutant"
+_ABSENT = object()
 
 
 def mutant(original: Class, old: str, new: str, **names: object) -> Class:
@@ -41,9 +42,6 @@ def changed(owner: object, name: str, old: str, new: str, **names: object) -> Ge
             setattr(owner, name, kept)
 
 
-_ABSENT = object()
-
-
 def _recompiled(original: Any, old: str, new: str, names: dict[str, object]) -> Any:
     """Compile the changed source in its own module, so that it sees whatever else is changed there while it runs."""
     source: str = getattr(original, _SOURCE, None) or textwrap.dedent(inspect.getsource(original))
@@ -58,9 +56,6 @@ def _recompiled(original: Any, old: str, new: str, names: dict[str, object]) -> 
     made.__qualname__ = original.__qualname__
     setattr(made, _SOURCE, source)
     return made
-
-
-_MAKER = "make_mutant"
 
 
 def _compiled_in_function(source: str, name: str, names: tuple[str, ...]) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from hedgerow import Matrix, find_method
 from hedgerow.evaluate import evaluate
 from hedgerow.kinds.matrices.measures import measure_ranges
-from hedgerow.kinds.matrices.rows import (
+from hedgerow.kinds.matrices.row_measures import (
     angle_bounds,
     classify,
     compare_angles,

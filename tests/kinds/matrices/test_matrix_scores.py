@@ -10,7 +10,7 @@ import pytest
 from hedgerow import SVD, AdditiveNoise, Distortion, Matrix
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
-from hedgerow.kinds.matrices.rows import pair_rows
+from hedgerow.kinds.matrices.row_measures import pair_rows
 
 ROWS = np.array([[1.0, 9, 4], [5, 2, 6], [3, 7, 8], [2, 8, 1]])
 VD = "relative difference of the numbers (VD)"

@@ -13,7 +13,13 @@ from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.measures import keep_roots
 from hedgerow.kinds.records.queries import Condition, Workload, find_accuracies, find_label_chances, measure_queries
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
-from hedgerow.kinds.records.shapes import bin_counts, count_levels, measure_classes, measure_levels, measure_shapes
+from hedgerow.kinds.records.shape_measures import (
+    bin_counts,
+    count_levels,
+    measure_classes,
+    measure_levels,
+    measure_shapes,
+)
 
 STUDENT, COURSE, TEACHER = 0, 1, 2
 

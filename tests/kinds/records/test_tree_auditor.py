@@ -23,10 +23,9 @@ from tree_audit_cases import (
 
 from hedgerow import All, PureDP
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
-from hedgerow.kinds.records import criterion
-from hedgerow.kinds.records import orbits as tree_orbits
+from hedgerow.kinds.records import criterion, equivalence_classes
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
-from hedgerow.kinds.records.orbits import find_look_alikes
+from hedgerow.kinds.records.equivalence_classes import find_equivalence_classes
 from hedgerow.privacy.parsing import build, from_options, from_plain
 from hedgerow.promises import PROMISES, interpret_options
 from hedgerow.testing import changed, sets_of
@@ -148,7 +147,7 @@ def test_no_records_break_no_promise():
     data = forest(("r", ["x"], "1", [("c", ["x"], "2", [])]))
     empty = data.only(np.zeros(1, np.bool_))
     assert All(KAnonymity(k=2), LDiversity(l=2)).verify({"": empty}).satisfied
-    assert find_look_alikes(empty).sizes.tolist() == []
+    assert find_equivalence_classes(empty).sizes.tolist() == []
 
 
 # ---- planted bugs of the auditor
@@ -190,15 +189,21 @@ def test_each_of_these_is_refused(name):
 @pytest.mark.parametrize(
     ("owner", "name", "old", "new", "missed"),
     [
-        (tree_orbits, "_code_subtrees", "*table.labels.T, ", "", {"another label"}),
-        (tree_orbits, "_code_subtrees", ", *lists[number]]", "]", {"another shape", "another child"}),
-        (tree_orbits, "_code_subtrees", "given, *", "*", {"a value that is not given"}),
-        (tree_orbits, "_code_multisets", "_number([lengths, whole])", "lengths", {"another child"}),
-        (tree_orbits, "_code_multisets", "np.where(first[1:], 0, codes[1:] + 1)", "0 * codes[1:]", {"another child"}),
-        (tree_orbits, "_code_multisets", "while place.any():", "if place.any():", {"one of three children"}),
+        (equivalence_classes, "_code_subtrees", "*table.labels.T, ", "", {"another label"}),
+        (equivalence_classes, "_code_subtrees", ", *lists[number]]", "]", {"another shape", "another child"}),
+        (equivalence_classes, "_code_subtrees", "given, *", "*", {"a value that is not given"}),
+        (equivalence_classes, "_code_multisets", "_number([lengths, whole])", "lengths", {"another child"}),
         (
-            tree_orbits,
-            "find_look_alikes",
+            equivalence_classes,
+            "_code_multisets",
+            "np.where(first[1:], 0, codes[1:] + 1)",
+            "0 * codes[1:]",
+            {"another child"},
+        ),
+        (equivalence_classes, "_code_multisets", "while place.any():", "if place.any():", {"one of three children"}),
+        (
+            equivalence_classes,
+            "find_equivalence_classes",
             "positions[above].vertex[table.parent]",
             "classes[above][table.parent]",
             {"values pooled by label path"},
@@ -210,7 +215,7 @@ def test_each_of_these_is_refused(name):
 )
 def test_a_planted_bug_misses_what_the_auditor_refuses(monkeypatch, owner, name, old, new, missed):
     with changed(owner, name, old, new):
-        monkeypatch.setattr(criterion, "find_look_alikes", tree_orbits.find_look_alikes)
+        monkeypatch.setattr(criterion, "find_equivalence_classes", equivalence_classes.find_equivalence_classes)
         assert missed <= {broken for broken, trees in BROKEN.items() if accepts(trees, LDiversity(l=2))}
 
 

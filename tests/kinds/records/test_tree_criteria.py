@@ -22,7 +22,7 @@ from tree_audit_cases import (
 )
 
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
-from hedgerow.kinds.records.orbits import find_look_alikes
+from hedgerow.kinds.records.equivalence_classes import find_equivalence_classes
 
 SEEDS = st.integers(0, 2**32)
 
@@ -178,7 +178,7 @@ def test_the_auditor_counts_what_the_definitions_count(seed, l, missing):  # noq
     few = sum(number for what, number in counts.items() if what.startswith("records that look"))
     assert few == expected["records"]
     assert sum(KAnonymity(k=l).violations({"": data}).values()) == expected["records"]
-    alike = find_look_alikes(data)
+    alike = find_equivalence_classes(data)
     assert sorted(alike.sizes.tolist()) == sorted(map(len, classes(trees)))
     positions = [(len(orbit) // len(members), orbit[0][0]) for members in classes(trees) for orbit in orbits(members)]
     names = [kind.name for kind in data.schema.types]

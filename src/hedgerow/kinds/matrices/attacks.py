@@ -17,20 +17,15 @@ from numpy.typing import NDArray
 
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds
-from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
-from hedgerow.kinds.matrices.attackers.linkage import (
-    guess_by_numbers,
-    guess_by_position,
-    guess_commonest,
-    guess_neighbours,
-    link_rows,
-)
+from hedgerow.kinds.matrices.attackers.angle_neighbours import guess_neighbours
+from hedgerow.kinds.matrices.attackers.knowledge import Bounds, Knowledge
+from hedgerow.kinds.matrices.attackers.known_sample import reconstruct_by_sample, split_people
+from hedgerow.kinds.matrices.attackers.label_leakage import guess_by_numbers, guess_by_position, guess_commonest
+from hedgerow.kinds.matrices.attackers.linkage import link_rows
 from hedgerow.kinds.matrices.attackers.reconstructions import open_order, reconstruct_all
-from hedgerow.kinds.matrices.attackers.strangers import meet_strangers, reconstruct_strangers
 from hedgerow.kinds.matrices.attackers.wavelet_inversion import block_means
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.rows import match_rows
+from hedgerow.kinds.matrices.row_measures import match_rows
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import ATTACK, Better, Score, exact_score
 
@@ -61,7 +56,7 @@ def attack(
     original: Matrix,
     released: Matrix,
     *,
-    method: str,
+    undone_by: tuple[str, ...],
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
     known: int | None = None,
@@ -70,8 +65,10 @@ def attack(
 
     Parameters
     ----------
-    method, parameters
-        What the release says about itself.
+    undone_by
+        Which attacks undo its method, as the method says.
+    parameters
+        The parameters of the method, as the release says.
     known
         How many original rows the attacker knows; twice the number of columns if None, but at most a quarter.
     """
@@ -96,7 +93,7 @@ def attack(
         released.values,
         theirs,
         original.values[mine],
-        method=method,
+        undone_by=undone_by,
         parameters=parameters,
         same_columns=same_columns,
         linked=linked,
@@ -188,18 +185,18 @@ def _attack_angles(knowledge: Knowledge, control: Knowledge) -> dict[str, Outcom
 
 def _attack_by_sample(knowledge: Knowledge, rng: np.random.Generator) -> dict[str, Outcome]:
     """Turn rotated rows back by a sample of other people; the means that are guessed are those of the sample."""
-    strangers = meet_strangers(knowledge, rng)
-    if strangers is None:
+    known = split_people(knowledge, rng)
+    if known is None:
         return {}
-    truth, deviations = knowledge.truth[strangers.rows], knowledge.truth.std(0, ddof=1)
-    means = judge(np.broadcast_to(strangers.sample.mean(0), truth.shape), truth, deviations)
+    truth, deviations = knowledge.truth[known.rows], knowledge.truth.std(0, ddof=1)
+    means = judge(np.broadcast_to(known.sample.mean(0), truth.shape), truth, deviations)
     others = rng.permutation(len(truth))
     return {
         # these attacks see a cloud of rows, so that rows of others are the same rows in another order
         name: Outcome(
             judge(guess, truth, deviations), {_GUESS: means, _SHUFFLED: judge(guess[others], truth, deviations)}
         )
-        for name, guess in reconstruct_strangers(strangers).items()
+        for name, guess in reconstruct_by_sample(known).items()
     }
 
 

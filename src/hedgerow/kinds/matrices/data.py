@@ -376,9 +376,6 @@ def _another_step(step: int, most: int, way: int) -> int:
 
 
 # An order of rows that depends on their content alone, and that says nothing about where they were.
-#
-# Rows are ordered by a hash of their numbers: sorting one number per row is many times faster than comparing rows of
-# numbers, of which many may be equal.
 
 Positions: TypeAlias = NDArray[np.intp]
 _HALF = np.uint64(32)
@@ -390,7 +387,8 @@ _CHUNK = 2**12
 def order_rows(before: Sequence[NDArray[Any]], numbers: Floats, after: Sequence[NDArray[Any]] = ()) -> Positions:
     """Return the row numbers in the order of the columns `before`, of the hash of numbers, and of the columns `after`.
 
-    Different rows of equal hash are sorted by the first column in which they differ.
+    Sorting one hash per row is many times faster than comparing rows of numbers, of which many may be equal. Different
+    rows of equal hash are sorted by the first column in which they differ.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.retrieval.vectors import unbiased
-from hedgerow.kinds.matrices.rows import (
+from hedgerow.kinds.matrices.row_measures import (
     match_rows,
     measure_angles,
     measure_classification,

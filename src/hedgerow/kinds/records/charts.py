@@ -10,7 +10,7 @@ import numpy as np
 from hedgerow.charts import Chart, bar_chart, column_chart, stacked_bars
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.loss import GENERALISATION, LOSS_PARTS, SUPPRESSION
-from hedgerow.kinds.records.shapes import (
+from hedgerow.kinds.records.shape_measures import (
     HIDDEN,
     LEVELS,
     SUPPRESSED,

@@ -1,10 +1,10 @@
 r"""k-anonymity and l-diversity of nested records, verified on the published trees alone.
 
 The check decides every case, from the trees alone. Records that look alike form *classes*, and their vertices that look
-alike form *positions* (see `tree_orbits`). Whatever is said about labels and
-shape, such as "a CS course with two books, of a student born in the nineties", fits all vertices of a position or none
-of them. So a limit on the frequency of a value at every position limits the confidence of everybody who knows labels
-and shape alone, however much of them: what fits is a union of positions.
+alike form *positions* (see `equivalence_classes`). Whatever is said about labels and shape, such as "a CS course with
+two books, of a student born in the nineties", fits all vertices of a position or none of them. So a limit on the
+frequency of a value at every position limits the confidence of everybody who knows labels and shape alone, however much
+of them: what fits is a union of positions.
 
 The thesis [1]_ defines more: there are mappings between the records of a class such that *each* vertex, together with
 its images, is diverse. Such mappings imply the limit here, since a position of $r$ vertices per record is then $r$
@@ -33,7 +33,7 @@ import numpy as np
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.orbits import LookAlikes, find_look_alikes
+from hedgerow.kinds.records.equivalence_classes import EquivalenceClasses, find_equivalence_classes
 from hedgerow.privacy.guarantee import Criterion, Plain
 from hedgerow.privacy.numbers import read_whole
 
@@ -57,11 +57,11 @@ class _TreeCriterion(Criterion):
         if len(outputs) > 1:
             counts["further data sets, which could be combined with the first"] = len(outputs) - 1
         for data in _records(outputs):
-            counts.update(self._count(data, find_look_alikes(data)))
+            counts.update(self._count(data, find_equivalence_classes(data)))
         return counts
 
     @abstractmethod
-    def _count(self, data: Records, alike: LookAlikes) -> dict[str, int]:
+    def _count(self, data: Records, alike: EquivalenceClasses) -> dict[str, int]:
         """Count the violations of one data set."""
 
 
@@ -86,7 +86,7 @@ class KAnonymity(_TreeCriterion):
     def __init__(self, *, k: int | str) -> None:
         object.__setattr__(self, "k", _at_least_two("k", k, "promises nothing: every record looks like itself"))
 
-    def _count(self, data: Records, alike: LookAlikes) -> dict[str, int]:
+    def _count(self, data: Records, alike: EquivalenceClasses) -> dict[str, int]:
         del data
         return _count_rare(alike, self.k)
 
@@ -135,7 +135,7 @@ class LDiversity(_TreeCriterion):
     def __init__(self, *, l: int | str) -> None:  # noqa: E741 - the letter of the paper
         object.__setattr__(self, "l", _at_least_two("l", l, "promises nothing: all values may be equal"))
 
-    def _count(self, data: Records, alike: LookAlikes) -> dict[str, int]:
+    def _count(self, data: Records, alike: EquivalenceClasses) -> dict[str, int]:
         counts = _count_rare(alike, self.l)
         large = alike.sizes >= self.l  # a smaller class is counted already
         for kind, positions in zip(data.schema.types, alike.positions, strict=True):
@@ -220,7 +220,7 @@ def _records(outputs: Mapping[str, Dataset]) -> list[Records]:
     return cast("list[Records]", list(outputs.values()))
 
 
-def _count_rare(alike: LookAlikes, least: int) -> dict[str, int]:
+def _count_rare(alike: EquivalenceClasses, least: int) -> dict[str, int]:
     """Count the records in classes of fewer than `least` records."""
     few = int(alike.sizes[alike.sizes < least].sum())
     return {f"records that look like fewer than {_others(least)}": few}

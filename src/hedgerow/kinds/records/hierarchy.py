@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +88,13 @@ class Hierarchy:
         np.add.at(counts, at[at >= 0], 1)
         return (counts - 1) / max(1, self.leaves - 1)
 
-    def common_ancestor(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def common_ancestor(self, first: Integers, second: Integers) -> Integers:
         """Return the deepest label that is at or above both."""
         above, other = self.ancestors[first], self.ancestors[second]
         shared = ((above == other) & (above >= 0)).sum(axis=-1)
         return np.take_along_axis(above, shared[..., None] - 1, axis=-1)[..., 0]
 
-    def covers(self, label: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    def covers(self, label: Integers, other: Integers) -> NDArray[np.bool_]:
         """Whether each label is at or above the other one."""
         return self.common_ancestor(label, other) == label
 

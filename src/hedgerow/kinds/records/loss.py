@@ -7,15 +7,16 @@ the hierarchy, and every label that is missing is lost as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.orbits import bucket_numbers
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.measures.scoring import compared_score
+from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
 
 Releases: TypeAlias = Mapping[str, Records]
@@ -170,7 +171,7 @@ def measure_divergence(original: Records, releases: Releases) -> list[Score]:
     return scores
 
 
-def kullback_leibler(counts: NDArray[Any], reference: NDArray[Any]) -> float:
+def kullback_leibler(counts: Integers, reference: Integers) -> float:
     r"""Return $\sum P \ln (P / Q)$ of the distribution $P$ of some counts and $Q$ of a reference, in nats.
 
     Raises

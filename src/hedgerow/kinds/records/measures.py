@@ -5,21 +5,21 @@ All of these compare with the original: they are for the owner only, and no guar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
+from hedgerow.data.axis import Axis
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.hierarchy import Hierarchy
 from hedgerow.kinds.records.loss import measure_divergence, measure_losses, measure_suppressed
-from hedgerow.kinds.records.orbits import bucket_numbers
 from hedgerow.kinds.records.queries import measure_queries
-from hedgerow.kinds.records.shapes import (
+from hedgerow.kinds.records.shape_measures import (
     VALUE,
     count_children,
     count_levels,
@@ -132,10 +132,6 @@ def measure(
 
 
 # How well a sensitive value is guessed from a label of its vertex: such labels undo generalisation.
-#
-# A title may determine its price, and a course without grades its only mark. Values of a position are then diverse,
-# and
-# yet say which title is meant; anyone who knows the title knows the price. No promise limits that.
 
 
 class Dependency(NamedTuple):
@@ -149,6 +145,9 @@ class Dependency(NamedTuple):
 
 def find_dependencies(data: Records) -> Iterator[Dependency]:
     """Guess each sensitive value, or group of values, as the most frequent one of the *other* vertices of its label.
+
+    A title may determine its price, and a course without grades its only mark. Values of a position are then diverse,
+    and yet say which title is meant; anyone who knows the title knows the price. No promise limits that.
 
     Examples
     --------
@@ -183,7 +182,7 @@ def _guess(label: Integers, bucket: Integers) -> float:
     return float(most[(most > second) & (most > 1)].sum() / len(bucket))
 
 
-# Published nested records with the codes of the original, so that the two can be compared.
+# The release with the codes of the original, so that the two can be compared.
 
 
 def recode_records(released: Records, original: Records) -> Records:
@@ -221,7 +220,7 @@ def recode_records(released: Records, original: Records) -> Records:
     return replace(released, domain=original.domain, tables=tuple(tables))
 
 
-def _recoded(codes: NDArray[np.int64], own: Any, other: Any, names: Any) -> NDArray[np.int64]:
+def _recoded(codes: Integers, own: Axis, other: Axis, names: Callable[[Axis], Sequence[str]]) -> Integers:
     """Replace the codes of one axis by those of another; -1 stays."""
     if own == other:
         return codes
@@ -238,9 +237,9 @@ def _recoded(codes: NDArray[np.int64], own: Any, other: Any, names: Any) -> NDAr
     return recoded
 
 
-def _label_names(axis: Any) -> Sequence[str]:
+def _label_names(axis: Axis) -> Sequence[str]:
     return Hierarchy.from_axis(axis).names
 
 
-def _value_names(axis: Any) -> Sequence[str]:
+def _value_names(axis: Axis) -> Sequence[str]:
     return [str(value) for value in axis.values]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.kinds.records.data import Records
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.hierarchy import Hierarchy
-from hedgerow.kinds.records.orbits import bucket_numbers
 from hedgerow.measures.scoring import mean_score
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.score import Score, exact_score

@@ -1,4 +1,16 @@
-"""Attacks on published nested records as scores, beside what an attacker knows anyway."""
+"""Attacks on published nested records: what is learnt where the promise is silent; for the owner only.
+
+Somebody knows the labels and the shape of a person's record, and so the class of equal records that it is in. Success
+is a sensitive value of that person, learnt in one of four ways:
+
+- *homogeneity*: all records of the class have the same value at a position (l-diversity excludes this);
+- *some vertex*: all records of the class have a value somewhere, if not at the same position;
+- *one known value* tells the record from all others of its class, and all of its other values are read;
+- *missing vertices*: everybody in the class has a vertex that no published record shows, since values would be equal.
+
+The scores stand first, then the attacks, and then how the owner traces records to their origin, which the last attack
+needs.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.equivalence_classes import bucket_numbers, find_equivalence_classes
 from hedgerow.kinds.records.hierarchy import Hierarchy
-from hedgerow.kinds.records.orbits import bucket_numbers, find_look_alikes
 from hedgerow.measures.scoring import compared_score
 from hedgerow.numerics.arrays import Flags, Integers, concatenate_ranges
 from hedgerow.score import Score, exact_score
@@ -26,7 +38,7 @@ def measure_attacks(original: Records, releases: Mapping[str, Records], rng: np.
     The attacker knows the labels and the shape of a person's record. Beside each attack stand the same attack on the
     controls, on the original (without a release, nobody holds it: this is what publishing it as it is would disclose),
     and on the release with its sensitive values shuffled among all vertices of a type, which is what equal values by
-    chance disclose. See `tree_attacks` for what the attacker does.
+    chance disclose.
     """
     released = releases[""]
     if not len(released):
@@ -133,7 +145,7 @@ def _largest_share(data: Records) -> float:
     return largest
 
 
-# Attacks on published nested records: what is learnt where the promise is silent. For the owner only.
+# The attacks themselves.
 
 
 class Homogeneity(NamedTuple):
@@ -175,7 +187,7 @@ def attack_homogeneity(released: Records) -> Homogeneity:
     all records of the class have one value (or one bucket) discloses it. l-diversity excludes this; k-anonymity does
     not.
     """
-    alike = find_look_alikes(released)
+    alike = find_equivalence_classes(released)
     marked = np.zeros(len(alike.sizes), np.bool_)
     equal = total = 0
     for positions in alike.positions:
@@ -212,7 +224,7 @@ def attack_some_vertex(released: Records, *, times: int = 1) -> SomeVertexDisclo
     >>> attack_some_vertex(Records.from_trees(trees, RecordSchema((student, course)), domain))
     SomeVertexDisclosure(worst=1.0, certain=1.0, values=1.0)
     """
-    alike = find_look_alikes(released)
+    alike = find_equivalence_classes(released)
     certain = np.zeros(len(alike.sizes), np.int64)
     worst = 0.0
     for number, positions in enumerate(alike.positions):
@@ -250,7 +262,7 @@ def attack_known_value(released: Records) -> KnownValue:
     >>> attack_known_value(Records.from_trees(trees, RecordSchema((student, course)), domain))
     KnownValue(values=0.5, records=1.0, read=1.0)
     """
-    alike = find_look_alikes(released)
+    alike = find_equivalence_classes(released)
     given = np.zeros(len(released), np.int64)
     known: list[Integers] = []
     lone: list[Flags] = []
@@ -286,7 +298,7 @@ def attack_missing_vertices(original: Records, released: Records, origin: Intege
     origin
         The number of the original record of each published one. Only the owner knows it.
     """
-    alike = find_look_alikes(released)
+    alike = find_equivalence_classes(released)
     of_class = np.full(len(original), -1, np.int64)
     of_class[origin] = alike.record
     pairs = [(origin, np.arange(len(released)))]
@@ -399,7 +411,7 @@ def trace_records(original: Records, released: Records, rng: np.random.Generator
     origin = np.full(len(released), -1, np.int64)
     if not len(released):
         return Origins(traced, origin)
-    alike = find_look_alikes(released)
+    alike = find_equivalence_classes(released)
     by_class: Integers = np.argsort(alike.record, kind="stable")
     ends = np.cumsum(alike.sizes)
     fitting = _Fitting(original, released)

@@ -8,9 +8,9 @@ from matrix_data import read_uci
 
 from hedgerow import AdditiveNoise, Distortion, Domain, Matrix, NumberAxis
 from hedgerow.evaluate import attack
-from hedgerow.kinds.matrices.attackers import weighed_cells
-from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds, estimate_cells, guess_bounds
-from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
+from hedgerow.kinds.matrices.attackers import cell_posteriors
+from hedgerow.kinds.matrices.attackers.cell_posteriors import estimate_cells
+from hedgerow.kinds.matrices.attackers.knowledge import Bounds, Knowledge, guess_bounds
 from hedgerow.kinds.matrices.attackers.spectral_filtering import shrink_noise
 from hedgerow.kinds.matrices.attacks import attack_arrays
 
@@ -101,15 +101,15 @@ def test_a_noisy_rotation_is_fitted_again_to_its_cells():
 
 
 def test_of_a_large_release_a_sample_is_weighed_and_judged(monkeypatch):
-    monkeypatch.setattr(weighed_cells, "_MOST", 150)
+    monkeypatch.setattr(cell_posteriors, "_MOST_WEIGHED", 150)
     truth = scores_of_patients().astype(float)
     noisy = truth + rng(2).normal(size=truth.shape)
     knows = Knowledge.draw(
-        noisy, np.arange(400), truth, method="additive-noise", parameters={"beta": 1.0}, rng=rng(), known=12
+        noisy, np.arange(400), truth, undone_by=AdditiveNoise.undone_by, parameters={"beta": 1.0}, rng=rng(), known=12
     )
     outcome = attack_arrays(knows, rng())["posterior of cells"]
     assert outcome.attack.within_1 > 1.3 * outcome.baselines["rows of others (control)"].within_1
-    guess = weighed_cells.WEIGHED["posterior of cells"](knows, {"shrinkage of noise": noisy})
+    guess = cell_posteriors.WEIGHED["posterior of cells"](knows, {"shrinkage of noise": noisy})
     assert int((~np.isnan(guess)).all(1).sum()) == 150
 
 

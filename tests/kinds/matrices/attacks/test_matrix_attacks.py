@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from hedgerow import Domain, FlatLaplace, Matrix, PureDP, Sets, find_method
+from hedgerow import METHODS, Domain, FlatLaplace, Matrix, PureDP, Sets, find_method
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import attack
-from hedgerow.kinds.matrices.attackers.knowledge import fit_rotation, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.angle_neighbours import guess_neighbours
+from hedgerow.kinds.matrices.attackers.known_rows import fit_rotation, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.label_leakage import guess_by_position, guess_commonest
 from hedgerow.kinds.matrices.attackers.lattice_reduction import nearest_points, reduce_lattice
-from hedgerow.kinds.matrices.attackers.linkage import guess_by_position, guess_commonest, guess_neighbours
-from hedgerow.kinds.matrices.attackers.reconstructions import recover_order
+from hedgerow.kinds.matrices.attackers.reconstructions import RECONSTRUCTIONS
 from hedgerow.kinds.matrices.attackers.spectral_filtering import (
     choose_rank,
     estimate_noise,
@@ -21,7 +24,7 @@ from hedgerow.kinds.matrices.attackers.spectral_filtering import (
     thesis_edge,
 )
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
-from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, block_means, invert
+from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, block_means, invert, recover_order
 from hedgerow.kinds.matrices.attacks import judge
 from hedgerow.privacy.distortion import Distortion
 
@@ -298,3 +301,18 @@ def test_a_kind_without_attacks_is_refused():
     release = FlatLaplace().publish(data, PureDP(epsilon=1, unit="record"))
     with pytest.raises(ParameterError, match="no attacks on sets"):
         attack(release, data)
+
+
+def test_methods_say_which_attacks_undo_them():
+    said = {name: find_method(name).undone_by for name in METHODS if "matrices" in find_method(name).kinds}
+    assert {attack for names in said.values() for attack in names} <= set(RECONSTRUCTIONS)
+    assert all(names for name, names in said.items() if Distortion in find_method(name).keeps)
+
+
+def test_of_an_unknown_method_those_attacks_are_tried_that_need_no_help():
+    data = whole_numbers(ids=range(120))
+    release = find_method("svd")(rank=3).publish(data, Distortion(), seed=1)
+    elsewhere = replace(release, recipe=replace(release.recipe, method="from elsewhere"))
+    tried = {score.name.partition(":")[0] for score in attack(elsewhere, data, seed=1)}
+    assert {"attack, spectral filtering", "attack, SVD reconstruction"} <= tried
+    assert "attack, wavelet inversion" not in tried

@@ -26,7 +26,7 @@ def test_a_release_fails_if_an_attack_errs_at_most_half_as_much(error, expected)
 def test_known_rows_are_not_counted():
     rows = np.arange(40.0).reshape(20, 2)
     knowledge = Knowledge.draw(
-        rows, np.arange(20), rows, method="svd", parameters={}, rng=np.random.default_rng(1), known=5
+        rows, np.arange(20), rows, undone_by=SVD.undone_by, parameters={}, rng=np.random.default_rng(1), known=5
     )
     assert len(knowledge.known) == 5
     assert not set(knowledge.known.tolist()) & set(knowledge.unknown.tolist())

@@ -9,7 +9,7 @@ from matrix_data import read_uci
 from hedgerow import Distortion, Matrix, find_method
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import learn_equations, solve_on_grid
 from hedgerow.kinds.matrices.attackers.wavelet_inversion import add_threshold, invert
-from hedgerow.kinds.matrices.rows import compare_ranks, value_difference
+from hedgerow.kinds.matrices.row_measures import compare_ranks, value_difference
 
 pytestmark = pytest.mark.slow
 

@@ -9,13 +9,13 @@ from matrix_data import read_uci
 from hedgerow import AdditiveNoise, Distortion, Matrix
 from hedgerow.evaluate import attack
 from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
-from hedgerow.kinds.matrices.attackers.strangers import (
+from hedgerow.kinds.matrices.attackers.known_sample import (
     align_axes,
     find_axes,
     match_clouds,
-    meet_strangers,
     name_columns,
-    reconstruct_strangers,
+    reconstruct_by_sample,
+    split_people,
 )
 from hedgerow.kinds.matrices.attacks import judge
 
@@ -95,7 +95,7 @@ def knowledge(released, truth, **parameters):
         released,
         np.arange(len(truth)),
         truth,
-        method="additive-noise",
+        undone_by=AdditiveNoise.undone_by,
         parameters={"rotation": "random", **parameters},
         same_columns=False,
         rng=rng(),
@@ -105,26 +105,26 @@ def knowledge(released, truth, **parameters):
 def test_the_attacker_has_no_row_of_the_release_and_nothing_of_the_others_but_their_rows():
     truth = people(200).round(1)
     released, _ = turned(truth)
-    strangers = meet_strangers(knowledge(released, truth, beta=0.0), rng())
-    theirs = {row.tobytes() for row in strangers.sample}
-    assert len(strangers.sample) == 100
-    assert not theirs & {row.tobytes() for row in truth[strangers.rows]}
-    assert np.array_equal(strangers.released, released[strangers.rows])
+    sample = split_people(knowledge(released, truth, beta=0.0), rng())
+    theirs = {row.tobytes() for row in sample.sample}
+    assert len(sample.sample) == 100
+    assert not theirs & {row.tobytes() for row in truth[sample.rows]}
+    assert np.array_equal(sample.released, released[sample.rows])
     # other originals of the same people change nothing: the judge alone reads them
     other = truth.copy()
-    other[strangers.rows] = 0
-    again = meet_strangers(knowledge(released, other, beta=0.0), rng())
-    for one, two in zip(reconstruct_strangers(strangers).values(), reconstruct_strangers(again).values(), strict=True):
+    other[sample.rows] = 0
+    again = split_people(knowledge(released, other, beta=0.0), rng())
+    for one, two in zip(reconstruct_by_sample(sample).values(), reconstruct_by_sample(again).values(), strict=True):
         assert np.array_equal(one, two)
 
 
 def test_too_few_rows_too_many_columns_and_projections_are_left_alone():
     truth = people(40)
     released, _ = turned(truth)
-    assert meet_strangers(knowledge(released[:20], truth[:20], beta=0.0), rng()) is None
-    assert meet_strangers(knowledge(released[:, :3], truth, beta=0.0), rng()) is None
+    assert split_people(knowledge(released[:20], truth[:20], beta=0.0), rng()) is None
+    assert split_people(knowledge(released[:, :3], truth, beta=0.0), rng()) is None
     wide = rng().normal(size=(900, 41))
-    assert meet_strangers(knowledge(wide, wide, beta=0.0), rng()) is None
+    assert split_people(knowledge(wide, wide, beta=0.0), rng()) is None
 
 
 def attacked(values, **parameters):

@@ -5,17 +5,28 @@ number of decimals of each column, which a few known rows show, and its bounds w
 known of the rows that are attacked. The law of the numbers of a column, given the other columns, is deconvolved from
 the release; with it every cell has a posterior over the multiples of its step, and the guess is its median. Success is
 the exact number: noise of the size of a step does not hide whole numbers.
+
+The same is done after a rotation was undone by known rows, or a wavelet inverted: what is left is weighed as noise.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from hedgerow import progress
+from hedgerow.kinds.matrices.attackers.knowledge import INVERSION, Bounds, Knowledge, guess_bounds
+from hedgerow.kinds.matrices.attackers.known_rows import fit_rotation
+from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps
 from hedgerow.numerics.arrays import Floats, Integers
 
+#: rows whose cells are weighed; those of larger releases are a sample
+_MOST_WEIGHED = 20_000
+#: how often a rotation is fitted again to the cells that it gave
+_REFITS = 3
 #: points of the grid of a column: a wider one has so little noise for its range that a normal law is as good
 _MOST_POINTS = 1024
 #: points per standard deviation, where steps are finer; and how many deviations of a column its grid reaches
@@ -33,15 +44,118 @@ _TINY = 1e-300
 _ROUNDING = 1e-6
 #: a direction without signal is taken to have so much of it, relative to the largest
 _NO_SIGNAL = 1e-12
-#: a smallest or largest number that so many known rows have is taken for a bound
-_ATTAINED = 3
 
 
-class Bounds(NamedTuple):
-    """The least and the largest number of each column."""
+def _weigh_release(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Floats | None:
+    """Weigh the noise of the release, whose size it states, against the law of its numbers."""
+    if "shrinkage of noise" not in guesses or knowledge.noise is None:
+        return None
+    return _weigh_cells(knowledge, knowledge.released, knowledge.noise)
 
-    low: Floats
-    high: Floats
+
+def _weigh_inversion(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Floats | None:
+    """Weigh what a wavelet inversion leaves of the distortion, as far as known rows show it."""
+    inverted = guesses.get(INVERSION)
+    if inverted is None:
+        return None
+    left = np.sqrt(np.mean((inverted[knowledge.known_at] - knowledge.originals) ** 2, axis=0))
+    return _weigh_cells(knowledge, inverted, left)
+
+
+def _weigh_rotation(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Floats | None:
+    """Weigh the noise of a release whose rotation known rows tell, and fit the rotation again to what comes out."""
+    beta = knowledge.beta
+    if "Procrustes and shrinkage of noise" not in guesses or knowledge.same_columns or not beta:
+        return None
+    rows = _weighed_rows(knowledge)
+    place = {row: at for at, row in enumerate(rows.tolist())}
+    known = {
+        place[row]: original
+        for row, original in zip(knowledge.known_at.tolist(), knowledge.originals, strict=True)
+        if row in place
+    }
+    rotation = fit_rotation(knowledge.originals, knowledge.published)
+    return _of_all(knowledge, rows, refit_cells(knowledge.released[rows], rotation, beta, _numbers(knowledge), known))
+
+
+#: each takes the reconstructions that were made before; None if it does not apply
+WEIGHED: dict[str, Callable[[Knowledge, Mapping[str, Floats]], Floats | None]] = {
+    "posterior of cells": _weigh_release,
+    "Procrustes and posterior of cells": _weigh_rotation,
+    "wavelet inversion and posterior of cells": _weigh_inversion,
+}
+
+
+class Numbers(NamedTuple):
+    """What numbers the original can have: multiples of steps, if any, within bounds."""
+
+    steps: Floats | None
+    bounds: Bounds
+
+    @classmethod
+    def of_rows(cls, rows: Floats, declared: Bounds | None = None) -> Numbers:
+        """Tell them by some rows."""
+        return cls(guess_steps(rows), declared or guess_bounds(rows))
+
+
+def refit_cells(
+    released: Floats, rotation: Floats, noise: float, numbers: Numbers, known: Mapping[int, Floats] | None = None
+) -> Floats:
+    """Undo a rotation that is nearly known, weigh the noise, and fit the rotation again to the cells, in turns.
+
+    Parameters
+    ----------
+    known
+        Original rows that are known, by their positions in the release.
+    """
+    deviations = np.full(rotation.shape[0], noise)
+    for _ in range(_REFITS):
+        cells = estimate_cells(released @ rotation.T, deviations, numbers.steps, bounds=numbers.bounds)
+        for at, row in (known or {}).items():
+            cells[at] = row
+        rotation = fit_rotation(cells, released)
+    return estimate_cells(released @ rotation.T, deviations, numbers.steps, bounds=numbers.bounds)
+
+
+def _weigh_cells(knowledge: Knowledge, guess: Floats, noise: Floats) -> Floats:
+    rows, numbers = _weighed_rows(knowledge), _numbers(knowledge)
+    return _of_all(knowledge, rows, estimate_cells(guess[rows], noise, numbers.steps, bounds=numbers.bounds))
+
+
+def _numbers(knowledge: Knowledge) -> Numbers:
+    return Numbers.of_rows(knowledge.originals, knowledge.declared)
+
+
+def _weighed_rows(knowledge: Knowledge) -> Integers:
+    """Choose the rows whose cells are weighed: those that can be judged before all others."""
+    rows = len(knowledge.released)
+    if rows <= _MOST_WEIGHED:
+        return np.arange(rows)
+    progress.tell(f"posteriors of cells: a sample of {_MOST_WEIGHED} of {rows} rows")
+    others = np.setdiff1d(np.arange(rows), knowledge.positions)
+    judged = knowledge.positions[spread_rows(len(knowledge.positions), _MOST_WEIGHED)]
+    return np.sort(np.concatenate((judged, others[spread_rows(len(others), _MOST_WEIGHED - len(judged))])))
+
+
+def _of_all(knowledge: Knowledge, rows: Integers, values: Floats) -> Floats:
+    """Return guesses of all rows, of which those that were not weighed are not numbers."""
+    guess = np.full((len(knowledge.released), values.shape[1]), np.nan)
+    guess[rows] = values
+    return guess
+
+
+def spread_rows(rows: int, most: int) -> Integers:
+    """Return at most so many positions, evenly spread over all rows.
+
+    Examples
+    --------
+    >>> spread_rows(10, 4).tolist()
+    [0, 3, 6, 9]
+    """
+    return np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))
+
+
+# The median of the posterior of each cell: a linear prediction, and latent classes of rows, against the noise.
 
 
 class Linear(NamedTuple):
@@ -74,19 +188,6 @@ class Column(NamedTuple):
     grid: Floats
     ratio: Floats
     weights: Floats
-
-
-def guess_bounds(known: Floats) -> Bounds:
-    """Take the extremes of known rows for bounds where several rows attain them, as in scores from 1 to 10.
-
-    Examples
-    --------
-    >>> guess_bounds(np.array([[1.0], [1], [1], [4], [7]]))
-    Bounds(low=array([1.]), high=array([inf]))
-    """
-    low, high = known.min(0), known.max(0)
-    attained = [(known == extreme).sum(0) >= _ATTAINED for extreme in (low, high)]
-    return Bounds(np.where(attained[0], low, -np.inf), np.where(attained[1], high, np.inf))
 
 
 def estimate_cells(
@@ -131,17 +232,6 @@ def estimate_cells(
             for number, values in _medians(released[rows][:, noisy], linear, model, columns).items():
                 guess[rows, noisy[number]] = values
     return guess if steps is None else np.where(noise > 0, np.rint(guess / steps) * steps, guess)
-
-
-def spread_rows(rows: int, most: int) -> Integers:
-    """Return at most so many positions, evenly spread over all rows.
-
-    Examples
-    --------
-    >>> spread_rows(10, 4).tolist()
-    [0, 3, 6, 9]
-    """
-    return np.unique(np.linspace(0, rows - 1, min(rows, most)).astype(np.int64))
 
 
 def _unbounded(columns: int) -> Bounds:
@@ -238,7 +328,7 @@ def _fit_columns(sample: Floats, grids: list[Floats], linear: Linear, model: Cla
         normal = _normal_law(centres[:, number], grid, linear, number)
         ratio = _fit_ratio(normal, likelihood)
         laws = [_normalise(normal * ratio), _belongs(model, evidence, at) @ model.laws[at]]
-        columns[number] = Column(grid, ratio, _weigh(laws, likelihood))
+        columns[number] = Column(grid, ratio, _weigh_laws(laws, likelihood))
     return columns
 
 
@@ -259,7 +349,7 @@ def _fit_ratio(normal: Floats, likelihood: Floats) -> Floats:
     return ratio
 
 
-def _weigh(laws: list[Floats], likelihood: Floats) -> Floats:
+def _weigh_laws(laws: list[Floats], likelihood: Floats) -> Floats:
     """Find how much each of several laws is worth, by how likely they make what was published."""
     seen = np.column_stack([(law * likelihood).sum(1) for law in laws]) + _TINY
     weights = np.full(len(laws), 1.0 / len(laws))

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.matrices.attackers.cell_posteriors import Bounds
 from hedgerow.kinds.matrices.attackers.spectral_filtering import choose_rank, estimate_noise, noise_edge
 from hedgerow.numerics.arrays import Floats, Integers
+
+#: a smallest or largest number that so many known rows have is taken for a bound
+_ATTAINED = 3
+#: attacks that methods name, since they undo what the method does
+FILTERING, INVERSION, EQUATIONS = "spectral filtering", "wavelet inversion", "SVD reconstruction"
+#: those of them that are tried on releases of all other methods as well
+_UNAIDED = (FILTERING, EQUATIONS)
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,10 @@ class Knowledge:
         The rows of the release that can be judged, and the original of each.
     known
         Which of these the attacker knows.
-    method, parameters
-        What the release says about itself.
+    undone_by
+        Which attacks undo the method that made the release, as the method says; empty if it is not known.
+    parameters
+        The parameters of the method, as the release says.
     same_columns
         Whether its columns are those of the original.
     linked
@@ -41,7 +49,7 @@ class Knowledge:
     positions: Integers
     truth: Floats
     known: Integers
-    method: str
+    undone_by: tuple[str, ...]
     parameters: Mapping[str, Any]
     same_columns: bool
     linked: bool
@@ -54,7 +62,7 @@ class Knowledge:
         positions: Integers,
         truth: Floats,
         *,
-        method: str,
+        undone_by: tuple[str, ...],
         parameters: Mapping[str, Any],
         rng: np.random.Generator,
         same_columns: bool = True,
@@ -69,7 +77,11 @@ class Knowledge:
             msg = f"an attacker can know between 1 and {most} of {rows} rows; got {number}"
             raise ParameterError(msg)
         drawn = rng.permutation(rows)[:number]
-        return cls(released, positions, truth, drawn, method, parameters, same_columns, linked)
+        return cls(released, positions, truth, drawn, undone_by, parameters, same_columns, linked)
+
+    def suits(self, attack: str) -> bool:
+        """Whether an attack undoes the method that made the release; of an unknown one, whether it is worth trying."""
+        return attack in (self.undone_by or _UNAIDED)
 
     @property
     def originals(self) -> Floats:
@@ -111,7 +123,7 @@ class Knowledge:
     def noise(self) -> Floats | None:
         """The standard deviation of the noise of each column, if the release tells."""
         said = self.parameters
-        if self.method != "additive-noise" or "beta" not in said:
+        if FILTERING not in self.undone_by or "beta" not in said:
             return None
         columns = self.released.shape[1]
         try:
@@ -139,61 +151,21 @@ class Knowledge:
         return replace(self, released=self.released[rng.permutation(len(self.released))])
 
 
-# Known rows: somebody who knows some rows of the original, and where they are in the release, finds all others.
-#
-# The attacker has the release $\tilde A = A R + E$ with a secret rotation $R$, and a few original rows: the own one,
-# and
-# those of relatives, colleagues or public figures. Success is the other rows.
+class Bounds(NamedTuple):
+    """The least and the largest number of each column."""
+
+    low: Floats
+    high: Floats
 
 
-def fit_rotation(known: Floats, published: Floats) -> Floats:
-    r"""Return the orthogonal $R$ that carries the known rows nearest to their published ones (Procrustes).
-
-    Examples
-    --------
-    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    >>> known = np.array([[1.0, 2.0], [3.0, -1.0]])
-    >>> np.allclose(fit_rotation(known, known @ turn), turn)
-    True
-    """
-    if not len(known) or len(known) != len(published):
-        msg = f"give each known row with its published one; got {len(known)} and {len(published)}"
-        raise ParameterError(msg)
-    left, _, right = np.linalg.svd(known.T @ published, full_matrices=False)
-    return left @ right
-
-
-def undo_rotation(known: Floats, published: Floats, released: Floats, *, moved: bool = False) -> Floats:
-    r"""Reconstruct all rows by the rotation that fits the known ones: $\hat A = \tilde A \hat R^T$.
-
-    Parameters
-    ----------
-    moved
-        Fit a translation as well, for releases whose rows were centred or moved.
+def guess_bounds(known: Floats) -> Bounds:
+    """Take the extremes of known rows for bounds where several rows attain them, as in scores from 1 to 10.
 
     Examples
     --------
-    >>> data, turn = np.array([[1.0, 2.0], [4.0, 1.0], [7.0, 9.0]]), np.array([[0.6, -0.8], [0.8, 0.6]])
-    >>> undo_rotation(data[:2], data[:2] @ turn, data @ turn).round(6).tolist()
-    [[1.0, 2.0], [4.0, 1.0], [7.0, 9.0]]
+    >>> guess_bounds(np.array([[1.0], [1], [1], [4], [7]]))
+    Bounds(low=array([1.]), high=array([inf]))
     """
-    before = known.mean(0) if moved else np.zeros(known.shape[1])
-    after = published.mean(0) if moved else np.zeros(published.shape[1])
-    rotation = fit_rotation(known - before, published - after)
-    return (released - after) @ rotation.T + before
-
-
-def solve_inner_products(known: Floats, published: Floats, released: Floats) -> Floats:
-    r"""Reconstruct rows by their inner products with the known rows: $D x = \tilde D \tilde A_q$, by least squares.
-
-    The thesis proposes it. It is exact without noise if the known rows span all directions, and useless with noise,
-    since known rows are nearly collinear; it is here to show that a failed attack proves nothing about a release.
-
-    Examples
-    --------
-    >>> data = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
-    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    >>> np.allclose(solve_inner_products(data[:2], data[:2] @ turn, data @ turn), data)
-    True
-    """
-    return (np.linalg.pinv(known) @ (published @ released.T)).T
+    low, high = known.min(0), known.max(0)
+    attained = [(known == extreme).sum(0) >= _ATTAINED for extreme in (low, high)]
+    return Bounds(np.where(attained[0], low, -np.inf), np.where(attained[1], high, np.inf))

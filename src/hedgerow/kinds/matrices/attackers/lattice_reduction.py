@@ -1,4 +1,7 @@
-"""Lattice reduction (LLL) and Babai's nearest plane: whole numbers that nearly satisfy linear equations."""
+"""Lattice reduction (LLL) and Babai's nearest plane: whole numbers that nearly satisfy linear equations.
+
+No attack by itself: the SVD reconstruction and the known sample need it.
+"""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from typing import TypeAlias
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.matrices.attackers.knowledge import Knowledge, solve_inner_products, undo_rotation
+from hedgerow.kinds.matrices.attackers.cell_posteriors import WEIGHED
+from hedgerow.kinds.matrices.attackers.knowledge import EQUATIONS, FILTERING, INVERSION, Knowledge
+from hedgerow.kinds.matrices.attackers.known_rows import solve_inner_products, undo_rotation
 from hedgerow.kinds.matrices.attackers.spectral_filtering import estimate_noise, filter_noise, shrink_noise
 from hedgerow.kinds.matrices.attackers.svd_reconstruction import guess_steps, learn_equations, solve_on_grid
-from hedgerow.kinds.matrices.attackers.wavelet_inversion import invert
-from hedgerow.kinds.matrices.attackers.weighed_cells import WEIGHED
+from hedgerow.kinds.matrices.attackers.wavelet_inversion import invert, recover_order
 from hedgerow.numerics.arrays import Floats, Integers
 
 Reconstruction: TypeAlias = Callable[[Knowledge], Floats | None]
@@ -56,8 +57,9 @@ def _noise_units(knowledge: Knowledge) -> Floats | None:
 
 
 def _is_noisy(knowledge: Knowledge) -> bool:
-    noisy = knowledge.method not in {"svd", "wavelet"}
-    return noisy and knowledge.same_columns and knowledge.parameters.get("rotation", "none") == "none"
+    return (
+        knowledge.suits(FILTERING) and knowledge.same_columns and knowledge.parameters.get("rotation", "none") == "none"
+    )
 
 
 def _rotate(knowledge: Knowledge) -> Floats | None:
@@ -122,7 +124,7 @@ def _blocks(knowledge: Knowledge) -> list[tuple[slice, slice, str]]:
 def open_order(knowledge: Knowledge) -> Integers | None:
     """Return the order of rows in which a wavelet release was made: known, or recovered; None if it was not one."""
     said = knowledge.parameters
-    if knowledge.method != "wavelet" or not knowledge.same_columns:
+    if not knowledge.suits(INVERSION) or not knowledge.same_columns:
         return None
     if said.get("order", "random") == "names":
         return np.arange(len(knowledge.released))
@@ -133,7 +135,7 @@ def open_order(knowledge: Knowledge) -> Integers | None:
 def _complete(knowledge: Knowledge) -> Floats | None:
     """Solve the equations of a release of low rank, in numbers with as many decimals as the known rows have."""
     steps = guess_steps(knowledge.originals)
-    projected = knowledge.method not in {"wavelet", "additive-noise"} and knowledge.same_columns
+    projected = knowledge.suits(EQUATIONS) and knowledge.same_columns
     if steps is None or not projected or len(steps) > _MOST_COLUMNS:
         return None
     known = (knowledge.originals, knowledge.published) if knowledge.parameters.get("normalise") else ()
@@ -158,79 +160,14 @@ def reconstruct_all(knowledge: Knowledge) -> dict[str, Floats]:
 
 #: in the order of the thesis
 RECONSTRUCTIONS: dict[str, Reconstruction] = {
-    "spectral filtering": _filter,
+    FILTERING: _filter,
     "shrinkage of noise": _shrink,
     "Procrustes, known rows": _rotate,
     "Procrustes and shrinkage of noise": _rotate_and_shrink,
     "inner products, known rows": _solve,
-    "wavelet inversion": _invert,
-    "SVD reconstruction": _complete,
+    INVERSION: _invert,
+    EQUATIONS: _complete,
 }
 #: those that fit the known rows by construction, whatever the others are
 _FITTED = {"Procrustes, known rows", "Procrustes and shrinkage of noise", "inner products, known rows"}
 _ROUNDED = "rounding to known decimals"
-
-
-# A secret order of rows, recovered: neighbours in a wavelet transform resemble each other in what was published.
-#
-# The attacker has a release of a wavelet method whose rows were put into a secret order before they were mixed, and
-# published in another one. Success is which rows were neighbours, without which the mixing cannot be undone.
-
-#: differences below this share of the largest number are rounding
-_ROUNDING = 1e-10
-#: what equal cells count, where cells that differ by the same amount count 1
-_EQUAL = 9
-#: standard deviations from which on it does not matter how far rows are apart
-_FAR = 0.1
-
-
-def recover_order(released: Floats) -> Integers:
-    """Find an order of rows in which neighbours are those that were neighbours in a Haar transform.
-
-    Two rows that were a pair differ by their own details only. Those of two columns are a sum and a difference, of
-    which one or both often vanished: then the rows differ by the same amount in both columns. Rows are paired by how
-    often they do, then the averages of pairs in the same way, and so on.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 2, 5, 3], [8, 8, 8, 4], [1, 2, 6, 2], [9, 9, 8, 4]])
-    >>> recover_order(rows).tolist()
-    [0, 2, 1, 3]
-    """
-    groups = [[number] for number in range(len(released))]
-    means = released
-    while len(groups) > 1:
-        means = np.pad(means, ((0, 0), (0, means.shape[1] % 2)), "edge")
-        pairs, alone = _pair_up(means)
-        groups = [groups[first] + groups[second] for first, second in pairs] + [groups[at] for at in alone]
-        means = (means[:, 0::2] + means[:, 1::2]) / 2
-        first, second = np.array(pairs).T
-        means = np.concatenate(((means[first] + means[second]) / 2, means[alone]))
-    return np.array([row for group in groups for row in group], np.int64)
-
-
-def _pair_up(means: Floats) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pair rows greedily, those that agree in most columns first; then those that are near."""
-    agree = np.zeros((len(means), len(means)), np.int64)
-    apart = np.zeros((len(means), len(means)))
-    lost = 1e-14 * float(np.abs(means).max(initial=0.0)) + np.finfo(float).tiny
-    for left, right in zip(means.T[0::2], means.T[1::2], strict=True):
-        one, other = (np.abs(column[:, None] - column) for column in (left, right))
-        rounding = _ROUNDING * max(float(np.abs(left).max()), float(np.abs(right).max())) + lost
-        # equal cells say more: other rows of a larger block also differ by the same amounts
-        agree += np.abs(one - other) <= rounding
-        agree += _EQUAL * ((one <= rounding).astype(np.int64) + (other <= rounding))
-        for difference, column in ((one, left), (other, right)):
-            apart += np.minimum(difference / max(float(column.std()), lost), _FAR)
-    first, second = np.triu_indices(len(means), k=1)
-    agree, apart = -agree[first, second], apart[first, second]
-    order = np.lexsort((apart, agree))
-    free = np.ones(len(means), np.bool_)
-    pairs: list[tuple[int, int]] = []
-    for one, other in zip(first[order].tolist(), second[order].tolist(), strict=True):
-        if free[one] and free[other]:
-            free[one] = free[other] = False
-            pairs.append((one, other))
-            if len(pairs) == len(means) // 2:
-                break
-    return pairs, np.flatnonzero(free).tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.methods.distorted_rows import (
+from hedgerow.kinds.matrices.distortion import (
     BLOCK,
     ColumnStatistics,
     finish,
@@ -58,6 +58,7 @@ class AdditiveNoise(Publisher[Matrix]):
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
+    undone_by: ClassVar = ("spectral filtering", "Procrustes, known rows")
 
     beta: float = param(1.0, "standard deviation of the noise", ge=0)
     betas: str = param("", "instead of beta: one standard deviation per published column, separated by commas")

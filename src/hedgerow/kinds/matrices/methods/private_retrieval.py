@@ -27,8 +27,8 @@ class PrivateRetrieval(Publisher[Matrix]):
     Of a column $x$ in the order of its rows, $\tilde x = x + e$ is published, beyond the declared bounds where the
     noise leads: moved into them it would be biased. Whoever holds the data publishes $\tilde x$, whoever asks publishes
     $\tilde y$, each under a promise of its own, and $\tilde x \cdot \tilde y$ estimates $x \cdot y$ [1]_. Better
-    estimates from the same releases, and their error, are in `hedgerow.kinds.matrices.retrieval` and `hedgerow
-    answer`; where $\tilde x$ can be downloaded, $\tilde x \cdot y$ needs no release of the query at all.
+    estimates from the same releases, and their error, are in `hedgerow.kinds.matrices.answers` and `hedgerow answer`;
+    where $\tilde x$ can be downloaded, $\tilde x \cdot y$ needs no release of the query at all.
 
     Each column is a vector. A query under unit `cell` hides *one coordinate*. Two queries that differ in $m$
     coordinates are told apart with $m \varepsilon$, so that hiding which $k$ keywords are asked for takes

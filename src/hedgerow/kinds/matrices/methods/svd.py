@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.methods.distorted_rows import (
+from hedgerow.kinds.matrices.distortion import (
     ColumnStatistics,
     finish,
     largest_numbers,
@@ -55,6 +55,7 @@ class SVD(Publisher[Matrix]):
     keeps: ClassVar = (Distortion,)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
+    undone_by: ClassVar = ("SVD reconstruction",)
 
     rank: int = param(0, "how many singular values are kept; 0 for half as many as there are columns", ge=0)
     normalise: bool = param(default=False, help="give columns their original means and standard deviations again")

@@ -120,17 +120,7 @@ def _damaged() -> ReadError:
     return ReadError("the message of a query is damaged; let it be sent again")
 
 
-# A noisy query as a few of its Haar coefficients: those that reach a multiple of the mean absolute coefficient.
-#
-# The Haar basis is orthonormal, so inner products are those of coefficients. The threshold is computed from the
-# *noisy*
-# query: one computed from the exact query would disclose it. The mean of the signed coefficients, which the thesis
-# prints, is near 0 and drops nothing [1]_.
-#
-# References
-# ----------
-# .. [1] L. Liu. "Privacy preserving data mining for numerical matrices, social networks, and big data". PhD thesis,
-#    University of Kentucky, 2015, chapter 9.
+# A noisy query as a few of its Haar coefficients.
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +139,20 @@ class SparseQuery:
 def sparsify(noisy_query: Floats, factor: float = 1.0) -> SparseQuery:
     """Keep the coefficients of a noisy query of at least `factor` times their mean absolute value.
 
+    The Haar basis is orthonormal, so inner products are those of coefficients. The threshold is computed from the
+    *noisy* query: one computed from the exact query would disclose it. The mean of the signed coefficients, which the
+    thesis [1]_ prints, is near 0 and drops nothing.
+
     Examples
     --------
     >>> query = sparsify(np.array([0.285, 1.875, 0.951, 2.871, -0.91, 0.123]))
     >>> query.places.tolist(), query.values.round(4).tolist()
     ([0, 1, 4, 5], [1.8367, 2.3932, -1.1243, -1.3576])
+
+    References
+    ----------
+    .. [1] L. Liu. "Privacy preserving data mining for numerical matrices, social networks, and big data". PhD thesis,
+       University of Kentucky, 2015, chapter 9.
     """
     coefficients = orthonormal(noisy_query)
     sizes = np.abs(coefficients)

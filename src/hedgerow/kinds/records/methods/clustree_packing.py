@@ -7,22 +7,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.methods.clustree.classes import (
+from hedgerow.kinds.records.methods.clustree.clustering import (
     ClassSearch,
     Clustering,
     PairSavings,
     build_classes,
     class_size,
 )
-from hedgerow.kinds.records.methods.clustree.forest import Forest, Representative
 from hedgerow.kinds.records.methods.clustree.publisher import attach_leftovers, publish_in_classes
+from hedgerow.kinds.records.methods.clustree.representative import Forest, Representative
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.assignment import assign
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param
 
@@ -176,7 +177,7 @@ def match_pairs(search: ClassSearch, clustering: Clustering, coins: np.random.Ge
         stays, pool = pairs[:, 0], np.concatenate([pairs[:, 1], left])
         matrix = _savings_with(partners[stays], savings[stays], pool, len(search.forest))
         matrix[every, every] = saved
-        chosen = _assign(matrix)
+        chosen = assign(matrix, maximise=True)[1]
         saved = matrix[every, chosen]
         pairs[:, 1] = pool[chosen]
         left = np.delete(pool, chosen)
@@ -211,9 +212,3 @@ def _savings_with(partners: Integers, savings: Floats, pool: Integers, records: 
     matrix = np.full((len(partners), len(pool)), -savings.sum() - 1)
     matrix[row, place[partners[row, column]]] = savings[row, column]
     return matrix
-
-
-def _assign(savings: Floats) -> Integers:
-    from scipy import optimize  # noqa: PLC0415 - listing the methods does not need it
-
-    return cast("Any", optimize).linear_sum_assignment(savings, maximize=True)[1]  # SciPy is not typed

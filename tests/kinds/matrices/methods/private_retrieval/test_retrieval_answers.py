@@ -14,10 +14,11 @@ from scipy import special, stats
 
 from hedgerow import SVD, Distortion, Domain, NumberAxis, PureDP
 from hedgerow.errors import ParameterError, ReadError
+from hedgerow.kinds.matrices import answers
+from hedgerow.kinds.matrices.answers import MODES, answer, centred_variance, local_variance, naive_variance
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
-from hedgerow.kinds.matrices.retrieval import answers, vectors
-from hedgerow.kinds.matrices.retrieval.answers import MODES, answer, centred_variance, local_variance, naive_variance
+from hedgerow.kinds.matrices.retrieval import vectors
 from hedgerow.kinds.matrices.retrieval.noise import LaplaceNoise, ResponseNoise, laplace_variance
 from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
 from hedgerow.kinds.matrices.retrieval.wire import (

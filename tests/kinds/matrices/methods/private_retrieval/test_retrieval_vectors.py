@@ -11,7 +11,7 @@ import pywt
 from project import VECTORS
 from scipy import stats
 
-from hedgerow.kinds.matrices.retrieval.answers import error_bound, local_variance, naive_variance
+from hedgerow.kinds.matrices.answers import error_bound, local_variance, naive_variance
 from hedgerow.kinds.matrices.retrieval.wire import multiply, sparsify, truncation_bound
 from hedgerow.numerics.haar import orthonormal, undo
 

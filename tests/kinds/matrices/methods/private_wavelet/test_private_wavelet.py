@@ -19,10 +19,10 @@ from hedgerow.errors import DomainError, ParameterError, UndeclaredDomain
 from hedgerow.frontiers.sharded import ShardedEngine
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.methods.private_wavelet import publisher
+from hedgerow.kinds.matrices.methods.private_wavelet.draw import choose_bins
 from hedgerow.kinds.matrices.methods.private_wavelet.model import (
     UNLIMITED,
     Grid,
-    choose_bins,
     choose_grids,
     combine,
     query_weights,

@@ -13,9 +13,9 @@ from tree_cases import FullSearch, forest_of, record_sets
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import VertexTable
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, build_classes, multipliers
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, bucket_codes
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, build_classes, multipliers
 from hedgerow.kinds.records.methods.clustree.publisher import ClusTree, anonymise, attach_leftovers, join_records
+from hedgerow.kinds.records.methods.clustree.representative import MAPPINGS, bucket_codes
 from hedgerow.privacy import All
 
 METHODS = st.builds(

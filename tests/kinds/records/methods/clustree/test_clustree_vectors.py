@@ -10,8 +10,8 @@ from tree_cases import as_vertex, forest_of, merge_in_order, savings_of
 from tree_oracle import Oracle, Vertex, show
 
 from hedgerow.kinds.records.hierarchy import Hierarchy
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, HistogramBound, class_bound, multipliers
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Representative
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, HistogramBound, class_bound, multipliers
+from hedgerow.kinds.records.methods.clustree.representative import MAPPINGS, Representative
 
 #: of the pairs of five students: the cost, which the bound reaches
 PAIRS = [((0, 1), Fraction(127, 35)), ((2, 3), Fraction(62, 35)), ((2, 4), Fraction(1, 5)), ((3, 4), Fraction(62, 35))]

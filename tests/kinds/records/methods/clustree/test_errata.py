@@ -13,9 +13,9 @@ from tree_oracle import Oracle, Vertex
 from hedgerow.errors import NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, RunningMoments, build_classes
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Representative
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, RunningMoments, build_classes
 from hedgerow.kinds.records.methods.clustree.publisher import ClusTree, bound_published
+from hedgerow.kinds.records.methods.clustree.representative import MAPPINGS, Representative
 from hedgerow.privacy import PureDP
 from hedgerow.progress import counting, listening
 

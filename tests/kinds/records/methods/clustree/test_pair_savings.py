@@ -9,8 +9,8 @@ from tree_oracle import Oracle, Vertex, show
 
 from hedgerow.data.axis import Axis
 from hedgerow.kinds.records.hierarchy import Hierarchy
-from hedgerow.kinds.records.methods.clustree.classes import HistogramBound
-from hedgerow.kinds.records.methods.clustree.forest import LabelLosses, Representative
+from hedgerow.kinds.records.methods.clustree.clustering import HistogramBound
+from hedgerow.kinds.records.methods.clustree.representative import LabelLosses, Representative
 
 CAPS = st.sampled_from([None, 1, 2])
 

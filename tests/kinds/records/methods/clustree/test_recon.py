@@ -8,9 +8,9 @@ from project import ROOT
 from tree_cases import FullSearch, forest_of
 
 from hedgerow.kinds.records.criterion import LDiversity
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, build_classes
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, build_classes
 from hedgerow.kinds.records.methods.clustree.publisher import ClusTree
+from hedgerow.kinds.records.methods.clustree.representative import MAPPINGS
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from recon import Recon, recon

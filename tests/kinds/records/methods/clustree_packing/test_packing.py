@@ -19,8 +19,8 @@ from hedgerow.data.axis import Axis
 from hedgerow.data.domain import Source
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.methods.clustree.classes import ClassSearch, Clustering, build_classes
-from hedgerow.kinds.records.methods.clustree.forest import Representative
+from hedgerow.kinds.records.methods.clustree.clustering import ClassSearch, Clustering, build_classes
+from hedgerow.kinds.records.methods.clustree.representative import Representative
 from hedgerow.kinds.records.methods.clustree_packing import ClusTreePacking, expected_share, match_pairs, pack_greedily
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.privacy import All

@@ -1,4 +1,26 @@
-"""Bins of the columns: how many steps of its lattice each bin of a column has; from declared bounds only."""
+r"""Sums of blocks at several sizes: which to ask for, what they tell together, and whole numbers within bounds.
+
+Everything here is computed from public sizes and noisy answers, in the order in which the publisher needs it.
+
+*Which sums are asked for, with which shares of the budget* (`choose_grids`). A *grid* is the array of the sums of all
+blocks of one size per axis. One unit is in one block of every grid, so shares $a_t$ of the grids add up to one. In the
+Haar basis the noise of a grid is uncorrelated: a coefficient of a node of $s$ numbers is determined by a grid of blocks
+of $B \le s / 2$ with variance $(s / B) \cdot 2 / (a_t \varepsilon)^2$ (along each axis). Weighted by precision, all
+grids together leave the variance $2 / (\varepsilon^2 P_c)$ with $P_c = \sum_t a_t^2 M_{tc}$, $M_{tc} = B / s$; that is
+the least-squares estimate. A query weighs every coefficient, so its variance is
+$\sum_c W_c \cdot 2 / (\varepsilon^2 P_c)$. Shares minimise the mean, over kinds of queries, of the standard deviation
+relative to that of noise on every cell ($a = 1$ for blocks of one cell), which is 1 if nothing better is known. Axes
+are padded to powers of two; blocks of padding only are empty and not asked for, so that the variance is at most this.
+
+*What the answers tell about every cell* (`combine`): the least-squares estimate, in the Haar basis.
+
+*Whole numbers within bounds* (`round_counts`), from the total down to the cells. Cells are the leaves of a binary tree
+that halves one axis after the other. The total is rounded; then each node divides its number $T$ between its halves,
+whose estimates are $l$ and $r$: $(T + l - r) / 2$ for the left one, rounded and moved into its bounds, and the rest for
+the right one. So sums of large blocks stay as accurate as they are, which would be lost if every cell was moved into
+its bounds by itself. Sums along whole axes are no blocks of that tree: with several axes, the cells within bounds are
+fitted to what is known of each axis by iterative proportional fitting, and rounded after that.
+"""
 
 from __future__ import annotations
 
@@ -7,93 +29,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from hedgerow.data.number_axis import NumberAxis
-from hedgerow.errors import ParameterError
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.haar import node_classes, node_sizes, pad, transform, undo
 from hedgerow.numerics.rounding import on_count_grid, on_grid
 
-#: columns and cells that are counted at most, and the cells that bins are chosen for
-MOST_COLUMNS, MOST_CELLS, USUAL_CELLS = 8, 1 << 22, 1 << 16
-#: numbers that are published at most: eight bytes each
-_MOST_NUMBERS = 1 << 28
-
-
-@dataclass(frozen=True)
-class Bins:
-    """The bins of all columns: `widths` steps each, of lattices of `points` points."""
-
-    widths: tuple[int, ...]
-    points: tuple[int, ...]
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """How many bins each column has."""
-        return tuple(-(-points // width) for points, width in zip(self.points, self.widths, strict=True))
-
-    def draw(self, counts: Integers, coins: np.random.Generator) -> Integers:
-        """Return so many rows per cell, each at a random point of its cell, in steps above the lower bounds."""
-        rows = int(counts.sum())
-        if rows * len(self.widths) > _MOST_NUMBERS:
-            msg = f"about {rows:.2g} rows would be published, more than fit in memory; give a larger epsilon"
-            raise ParameterError(msg)
-        cells = np.repeat(np.arange(counts.size), counts.ravel())
-        codes = np.empty((rows, len(self.widths)), np.int64)
-        for number, bins in enumerate(np.unravel_index(cells, counts.shape)):
-            width, points = self.widths[number], self.points[number]
-            first = bins * width
-            codes[:, number] = first + coins.integers(0, np.minimum(width, points - first)) if width > 1 else first
-        return codes
-
-
-def choose_bins(axes: Sequence[NumberAxis], bins: int) -> Bins:
-    """Choose bins of equal widths, at most `bins` per column; with 0, as many as are usual for so many columns.
-
-    Examples
-    --------
-    >>> axis = NumberAxis.between(0, 99, 1)
-    >>> choose_bins([axis, axis], 0).lengths, choose_bins([axis], 10).lengths, choose_bins([axis] * 4, 0).lengths
-    ((100, 100), (10,), (15, 15, 15, 15))
-    """
-    if len(axes) > MOST_COLUMNS:
-        msg = (
-            f"rows of at most {MOST_COLUMNS} columns are counted; the domain declares {len(axes)}; declare those that "
-            "matter together, or publish several releases and divide epsilon"
-        )
-        raise ParameterError(msg)
-    points = tuple(axis.steps + 1 for axis in axes)
-    most = bins or 1 << (USUAL_CELLS.bit_length() - 1) // len(axes)
-    chosen = Bins(tuple(-(-number // most) for number in points), points)
-    cells = math.prod(map(pad, chosen.lengths))
-    if cells > MOST_CELLS:
-        msg = (
-            f"{bins} bins per column are {cells:,} cells, with bins padded to powers of two, and at most "
-            f"{MOST_CELLS:,} are counted; give fewer bins, or declare fewer columns"
-        )
-        raise ParameterError(msg)
-    return chosen
-
-
-# Which sums of blocks are asked for, and with which shares of the budget; from public sizes only.
-#
-# A *grid* is the array of the sums of all blocks of one size per axis. One unit is in one block of every grid, so
-# shares
-# $a_t$ of the grids add up to one. In the Haar basis the noise of a grid is uncorrelated: a coefficient of a node of
-# $s$
-# numbers is determined by a grid of blocks of $B \le s / 2$ with variance $(s / B) \cdot 2 / (a_t \varepsilon)^2$
-# (along
-# each axis). Weighted by precision, all grids together leave the variance $2 / (\varepsilon^2 P_c)$ with
-# $P_c = \sum_t a_t^2 M_{tc}$, $M_{tc} = B / s$; that is the least-squares estimate.
-#
-# A query weighs every coefficient, so its variance is $\sum_c W_c \cdot 2 / (\varepsilon^2 P_c)$. Shares minimise the
-# mean, over kinds of queries, of the standard deviation relative to that of noise on every cell ($a = 1$ for blocks of
-# one cell), which is 1 if nothing better is known. Axes are padded to powers of two; blocks of padding only are empty
-# and
-# not asked for, so that the variance is at most this.
+# Which sums are asked for: grids, their shares, and the noise that they leave.
 
 #: combinations of block sizes that are tried, and positions of a range that are averaged over
 _TRIED, _POSITIONS = 1024, 4096
@@ -145,7 +89,7 @@ def _families(grids: list[tuple[int, ...]], lengths: tuple[int, ...]) -> list[li
     These are grids that differ by the order of axes of equal length only, and all grids in which each axis is either
     whole or in single cells, and as many are whole: one of them alone may not be worth its share, all of them are.
     """
-    families: dict[Any, list[int]] = {}
+    families: dict[object, list[int]] = {}
     for number, grid in enumerate(grids):
         families.setdefault(tuple(sorted(zip(lengths, grid, strict=True))), []).append(number)
         wholes = sum(size == pad(length) for size, length in zip(grid, lengths, strict=True))
@@ -257,7 +201,7 @@ def _informs(blocks: list[int], length: int) -> Floats:
     return ratio
 
 
-# A search for the grids whose noise is smallest, and their shares of the budget: see `noise_shares`.
+# The search for the grids whose noise is smallest, and their shares of the budget.
 
 _MOST_GRIDS, _EXCHANGES = 12, 3
 #: a table of so many grids times classes of coefficients makes the search slow; of so few grids all pairs are starts,
@@ -374,7 +318,7 @@ def _add_precisions(shares: Floats, informs: Floats) -> Floats:
     return (shares[:, None] ** 2 * informs).sum(0)
 
 
-# Sums of blocks, and what they tell about every cell together: the least-squares estimate, in the Haar basis.
+# What sums of blocks tell about every cell together.
 
 
 def padded(values: Integers) -> Integers:
@@ -412,8 +356,8 @@ def combine(
 ) -> Floats:
     """Return the least-squares estimate of every cell from noisy sums of blocks, one array per grid.
 
-    A coefficient is the mean of what the grids say about it, weighted by their precision: see `noise_shares`. With
-    `kept`, of every class of coefficients only that share is kept.
+    A coefficient is the mean of what the grids say about it, weighted by their precision. With `kept`, of every class
+    of coefficients only that share is kept.
 
     Examples
     --------
@@ -452,17 +396,7 @@ def share_within_bounds(grids: tuple[Grid, ...], length: int, epsilon: float) ->
     return kept
 
 
-# Estimates become whole numbers within bounds, from the total down to the cells.
-#
-# Cells are the leaves of a binary tree that halves one axis after the other. The total is rounded; then each node
-# divides
-# its number $T$ between its halves, whose estimates are $l$ and $r$: $(T + l - r) / 2$ for the left one, rounded and
-# moved into its bounds, and the rest for the right one. So sums of large blocks stay as accurate as they are, which
-# would be lost if every cell was moved into its bounds by itself.
-#
-# Sums along whole axes are no blocks of that tree. With several axes, the cells within bounds are fitted to what is
-# known
-# of each axis by iterative proportional fitting, and rounded after that.
+# Estimates become whole numbers within bounds.
 
 #: the bound of a cell that has none; the sum over all cells fits int64
 UNLIMITED = 1 << 38

@@ -10,12 +10,12 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.methods.private_wavelet.draw import choose_bins
 from hedgerow.kinds.matrices.methods.private_wavelet.model import (
     UNLIMITED,
     Grid,
     add_up_blocks,
     blocks_in_use,
-    choose_bins,
     choose_grids,
     combine,
     noise_deviation,

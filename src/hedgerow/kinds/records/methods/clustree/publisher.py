@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.records.criterion import KAnonymity, LDiversity
 from hedgerow.kinds.records.data import Records, VertexTable
-from hedgerow.kinds.records.methods.clustree.classes import (
+from hedgerow.kinds.records.methods.clustree.clustering import (
     TOLERANCE,
     ClassSearch,
     Clustering,
@@ -24,7 +24,13 @@ from hedgerow.kinds.records.methods.clustree.classes import (
     class_size,
     multipliers,
 )
-from hedgerow.kinds.records.methods.clustree.forest import MAPPINGS, Forest, Representative, bucket_codes, losses_of
+from hedgerow.kinds.records.methods.clustree.representative import (
+    MAPPINGS,
+    Forest,
+    Representative,
+    bucket_codes,
+    losses_of,
+)
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.sorting import sorted_order
 from hedgerow.privacy import Ledger
@@ -113,7 +119,7 @@ class ClusTree(Publisher[Records]):
         return attach_leftovers(search, clustering, l=l) if self.leftovers == "attach" else clustering
 
 
-# Records become classes of equal trees, block by block, whichever way the classes are built.
+# Blocks of records become classes of equal trees, whichever way the classes are built (also by `clustree-packing`).
 
 
 class ClassBuilder(Protocol):
@@ -211,7 +217,7 @@ def _tell(stage: str, before: int, total: int, done: int) -> None:
     tell(stage, before + done, total)
 
 
-# What no choice of classes can publish, said to the owner before classes are built.
+# What no choice of classes can publish.
 
 
 def require_feasible(data: Records, *, k: int, l: int | None) -> None:  # noqa: E741 - the name of the promise
@@ -276,7 +282,7 @@ def _count_buckets(data: Records, number: int) -> Integers:
     return counts[counts > 0]
 
 
-# Records that are in no class join one where they cost no more than their own suppression.
+# Records that are in no class.
 
 
 def attach_leftovers(search: ClassSearch, clustering: Clustering, *, l: int | None) -> Clustering:  # noqa: E741

@@ -1,20 +1,26 @@
 r"""Inner products of a noisy vector with a query, in four modes, with what is known of their error.
 
-The error of every mode is $c \cdot e_y + e_x \cdot y$: see `variance`. Whoever knows $\tilde x$ knows $c$, and whoever
-knows the query knows $y$, so that both parts are weighted sums of noise with known weights. Without the query, its
-declared bounds are used instead. Everything here is computed from releases and from what the one who asks knows: it
-costs no privacy. The exact query does not leave the machine of whoever asks.
+With independent unbiased noise $e_x$ and $e_y$ of variances $v_x$ and $v_y$ per coordinate, $\tilde x = x + e_x$ and
+$\tilde y = y + e_y$, the error of every mode is $c \cdot e_y + e_x \cdot y$ for a vector $c$ that is known from
+$\tilde x$: $\tilde x$ itself (naive), $\tilde x$ minus its mean (centred), 0 (local). Whoever knows $\tilde x$ knows
+$c$, and whoever knows the query knows $y$, so that both parts are weighted sums of noise with known weights. Without
+the query, its declared bounds are used instead. Everything here is computed from releases and from what the one who
+asks knows: it costs no privacy. The exact query does not leave the machine of whoever asks.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from hedgerow.errors import ParameterError
-from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector
+from hedgerow.kinds.matrices.data import Matrix
+from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
 from hedgerow.kinds.matrices.retrieval.wire import (
     decode_sparse,
     encode_bits,
@@ -26,6 +32,7 @@ from hedgerow.kinds.matrices.retrieval.wire import (
 )
 from hedgerow.numerics.arrays import Floats
 from hedgerow.numerics.haar import orthonormal
+from hedgerow.release import Release
 
 #: how the inner product is computed, with what each needs of the query
 MODES = {
@@ -35,6 +42,8 @@ MODES = {
     "sparse": "the noisy query, by its largest Haar coefficients",
 }
 CONFIDENCE = 0.95
+#: how the exact query is read, unless whoever asks says otherwise
+READ_OPTIONS: Mapping[str, str] = MappingProxyType({"rows": "numbered"})
 #: how the probability of a larger error is divided: noise of the query is nearly always the larger part. The division
 #: is fixed, since a choice by the answer would depend on the noise that it is about
 _QUERY_SHARE = 0.8
@@ -114,6 +123,21 @@ def answer(
     return answer_naively(x, query, exact) if mode == "naive" else answer_sparsely(x, query, exact, factor=threshold)
 
 
+def open_vectors(release: Release[Any], place: str) -> dict[str, NoisyVector]:
+    """Return the noisy vectors of a release, by the names of its columns; errors name the place it was read from."""
+    try:
+        return vectors_of(release)
+    except ParameterError as error:
+        msg = f"{place}: {error}"
+        raise ParameterError(msg) from None
+
+
+def exact_vectors(query: Matrix, unit: str | None = None) -> dict[str, Floats]:
+    """Return the columns of an exact query, moved into their bounds if it was published, as it was then."""
+    bounded = query if unit is None else query.bounded(unit)
+    return dict(zip(bounded.columns, bounded.values.T, strict=True))
+
+
 def answer_locally(x: NoisyVector, exact: Floats) -> Answer:
     """Multiply the noisy vector by the exact query, on the machine of whoever asks: nobody learns the query.
 
@@ -182,11 +206,7 @@ def _with_error(estimate: float, weights: Floats, x: NoisyVector, query: NoisyVe
     return Answer(estimate, math.sqrt(variance), width, len(x), len(message), len(x))
 
 
-# The exact error laws of inner products of noisy vectors, and a bound that always holds.
-#
-# With independent unbiased noise $e_x$ and $e_y$ of variances $v_x$ and $v_y$ per coordinate, $\tilde x = x + e_x$ and
-# $\tilde y = y + e_y$, the error of every mode is $c \cdot e_y + e_x \cdot y$ for a vector $c$ that is known from
-# $\tilde x$: $\tilde x$ itself (naive), $\tilde x$ minus its mean (centred), 0 (local).
+# The exact laws of these errors, and a bound that always holds.
 
 
 def naive_variance(x: Floats, y: Floats, data_variance: float, query_variance: float) -> float:

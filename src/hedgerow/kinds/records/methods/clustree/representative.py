@@ -1,11 +1,16 @@
-"""Records as arrays for the search: the vertices of each type, the ranges of their children, and distinct contents."""
+"""Trees of a class as arrays: the records of a block (`Forest`), and what the members of a class become.
+
+The members of a class become its `Representative`: one tree of generalised labels, with the vertex of every member at
+each position. Which children of two vertices become one is decided by an assignment or greedily (`MAPPINGS`, Algorithms
+3 and 2).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +19,7 @@ from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.hierarchy import Hierarchy
 from hedgerow.kinds.records.schema import RecordSchema
 from hedgerow.numerics.arrays import Floats, Integers, index_ranges
+from hedgerow.numerics.assignment import assign
 
 #: what a vertex counts in addition to its labels, so that of equal losses of labels the one with more vertices is
 #: chosen: a vertex whose labels are all hidden still has its sensitive value and its children. It is too small to
@@ -65,7 +71,7 @@ class Forest:
     --------
     >>> from hedgerow.data import Domain
     >>> from hedgerow.kinds.records.schema import VertexType
-    >>> from hedgerow.kinds.records.methods.clustree.forest import losses_of
+    >>> from hedgerow.kinds.records.methods.clustree.representative import losses_of
     >>> course = VertexType("course", "student", ("id",), "grade")
     >>> schema = RecordSchema((VertexType("student", None, ("born",)), course))
     >>> domain = Domain.declare(**{"student.born": [1990, 1991], "course.id": ["CS", "MA"], "course.grade": ["A", "B"]})
@@ -130,7 +136,7 @@ def _distinct_contents(labels: Integers, bucket: Integers) -> tuple[Integers, Co
     return content.reshape(-1).astype(np.int64), Contents(rows[:, :-1], rows[:, -1])
 
 
-# The loss of the deepest common ancestor of labels, by rows of a table.
+# What is lost by the deepest common ancestor of two labels.
 
 #: the maximum number of labels of which all pairs are kept in a table: 8 MB
 _TABLE = 1024
@@ -178,7 +184,7 @@ def losses_of(data: Records) -> tuple[tuple[LabelLosses, ...], ...]:
     return tuple(tuple(map(LabelLosses, data.hierarchies(number))) for number in range(len(data.schema.types)))
 
 
-# The representative of a class: one tree of generalised labels, with the vertex of every member at each position.
+# The representative of a class.
 
 
 class Positions(NamedTuple):
@@ -262,16 +268,9 @@ class Representative:
         return arrays.contents.bucket[arrays.content[self.types[number].vertices]]
 
 
-# Which children of two vertices become one vertex: by the best assignment, or greedily one after another.
+# Which children of two vertices become one vertex.
 
 _PAIR = 2
-
-
-def _solve(costs: Floats) -> tuple[Integers, Integers]:
-    """Return rows and columns of an assignment of least cost."""
-    from scipy import optimize  # noqa: PLC0415 - listing the methods does not need it
-
-    return cast("Any", optimize).linear_sum_assignment(costs)  # SciPy is not typed
 
 
 class SiblingPairs(NamedTuple):
@@ -325,7 +324,7 @@ def _assignment_totals(pairs: SiblingPairs) -> Floats:
     totals[square] = np.maximum(saving[at] + saving[at + 3], saving[at + 1] + saving[at + 2])
     large = np.flatnonzero((least > 1) & (rows + columns > _PAIR + _PAIR))
     if len(large):
-        totals[large] = [-matrix[_solve(matrix)].sum() for matrix in _matrices(pairs, large)]
+        totals[large] = [-matrix[assign(matrix)].sum() for matrix in _matrices(pairs, large)]
     return totals
 
 
@@ -334,7 +333,7 @@ def _assigned_pairs(pairs: SiblingPairs) -> Integers:
     chosen = [np.zeros(0, np.int64)]
     every = np.arange(len(pairs.rows))
     for start, wide, matrix in zip(pairs.starts, pairs.columns, _matrices(pairs, every), strict=True):
-        row, column = _solve(matrix)
+        row, column = assign(matrix)
         chosen.append(start + row * wide + column)
     places = np.concatenate(chosen)
     return places[pairs.saving[places] > 0]

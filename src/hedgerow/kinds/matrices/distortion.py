@@ -1,4 +1,8 @@
-"""The rows that a method works on: in an order that says nothing about the input, in blocks, and rounded at the end."""
+"""What the methods share that distort numbers, and promise nothing.
+
+Rows are put into an order that says nothing about the input (`start`), worked on in blocks, and rounded and ordered
+again at the end (`finish`). Columns may get their means and standard deviations back (`ColumnStatistics`, `restore`).
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Positions(NamedTuple):
     bucket: Integers
 
 
-class LookAlikes(NamedTuple):
+class EquivalenceClasses(NamedTuple):
     """The class of each record, the number of records of each class, and the positions of each type."""
 
     record: Integers
@@ -45,7 +45,7 @@ class LookAlikes(NamedTuple):
     positions: tuple[Positions, ...]
 
 
-def find_look_alikes(data: Records) -> LookAlikes:
+def find_equivalence_classes(data: Records) -> EquivalenceClasses:
     """Group records that look alike, and their vertices that do.
 
     Examples
@@ -57,7 +57,7 @@ def find_look_alikes(data: Records) -> LookAlikes:
     >>> domain = Domain.declare(**{"student.born": [1990], "course.id": ["CS", "MA"], "course.grade": ["A", "B"]})
     >>> math, one, two = ("course", ["MA"], "A", []), ("course", ["CS"], "A", []), ("course", ["CS"], "B", [])
     >>> trees = [("student", [1990], None, [one, math, two]), ("student", [1990], None, [math, two, two])]
-    >>> alike = find_look_alikes(Records.from_trees(trees, schema, domain))
+    >>> alike = find_equivalence_classes(Records.from_trees(trees, schema, domain))
     >>> alike.sizes.tolist(), alike.positions[1].vertex.tolist(), alike.positions[1].times.tolist()
     ([2], [0, 1, 0, 1, 0, 0], [2, 1])
     """
@@ -85,7 +85,7 @@ def find_look_alikes(data: Records) -> LookAlikes:
             given = table.sensitive >= 0
             bucket[given] = bucket_numbers(data.domain.axis(axis))[table.sensitive[given]]
         positions.append(Positions(vertex, owner, vertices // sizes[owner], bucket))
-    return LookAlikes(record, sizes, tuple(positions))
+    return EquivalenceClasses(record, sizes, tuple(positions))
 
 
 def bucket_numbers(axis: Axis) -> Integers:

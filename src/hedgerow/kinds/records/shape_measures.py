@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hedgerow.kinds.records.data import Records
-from hedgerow.kinds.records.orbits import find_look_alikes
+from hedgerow.kinds.records.equivalence_classes import find_equivalence_classes
 from hedgerow.measures.scoring import compared_score
 from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
@@ -67,7 +67,7 @@ def order_levels(levels: Sequence[str]) -> list[str]:
 
 def find_class_sizes(data: Records) -> Integers:
     """Return the number of records of each class: of records that look alike, but for sensitive values."""
-    return find_look_alikes(data).sizes if len(data) else np.zeros(0, np.int64)
+    return find_equivalence_classes(data).sizes if len(data) else np.zeros(0, np.int64)
 
 
 def bin_counts(*lists: Integers) -> list[tuple[str, list[int]]]:

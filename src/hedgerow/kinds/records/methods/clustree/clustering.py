@@ -1,4 +1,10 @@
-"""All classes: seeds one after another, and expensive classes postponed (Algorithm 5)."""
+r"""Classes of similar records: how a block of records is clustered.
+
+Three levels, the outermost first: all classes, seeds one after another, and expensive classes postponed
+(`build_classes`, Algorithm 5); one class, a seed and the records that join it at the least cost (`ClassSearch`,
+Algorithm 4); and what is saved by making one tree of two (`PairSavings`, Algorithm 1), with an upper bound of it by
+histograms (`HistogramBound`) that excludes most pairs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.kinds.records.methods.clustree.forest import (
+from hedgerow.kinds.records.methods.clustree.representative import (
     KEEP,
     MAPPINGS,
     ChildMapping,
@@ -31,56 +37,6 @@ class Clustering(NamedTuple):
 
     classes: list[Representative]
     leftovers: list[int]
-
-
-@dataclass
-class RunningMoments:
-    """Mean and standard deviation of numbers that come one after another (Welford).
-
-    Examples
-    --------
-    >>> moments = RunningMoments()
-    >>> for number in (1.0, 3.0):
-    ...     moments.add(number)
-    >>> moments.mean, moments.deviation
-    (2.0, 1.0)
-    """
-
-    count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-
-    def accept(self, number: float, deviation: float) -> bool:
-        """Whether a number exceeds the mean by at most so many deviations, as the first two do; if so, add it."""
-        if self.count > 1 and deviation < math.inf and number > self.mean + deviation * self.deviation:
-            return False
-        self.add(number)
-        return True
-
-    def add(self, number: float) -> None:
-        """Take one more number into account."""
-        self.count += 1
-        step = number - self.mean
-        self.mean += step / self.count
-        self.squares += step * (number - self.mean)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the numbers themselves, not of a population that they are a sample of."""
-        return math.sqrt(self.squares / self.count) if self.count else 0.0
-
-
-def multipliers(most: float, step: float) -> list[float]:
-    """The allowed deviations of all passes: 0, step, 2 step, ... below `most`, and then any.
-
-    Examples
-    --------
-    >>> multipliers(2, 0.5)
-    [0.0, 0.5, 1.0, 1.5, inf]
-    """
-    exact = Fraction(str(step))  # 0.9 / 0.3 is more than 3 in binary numbers
-    passes = math.ceil(Fraction(str(most)) / exact)
-    return [*(float(number * exact) for number in range(passes)), math.inf]
 
 
 def build_classes(
@@ -135,6 +91,56 @@ def build_classes(
     return Clustering(classes, [*leftovers, *np.flatnonzero(free).tolist()])
 
 
+@dataclass
+class RunningMoments:
+    """Mean and standard deviation of numbers that come one after another (Welford).
+
+    Examples
+    --------
+    >>> moments = RunningMoments()
+    >>> for number in (1.0, 3.0):
+    ...     moments.add(number)
+    >>> moments.mean, moments.deviation
+    (2.0, 1.0)
+    """
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def accept(self, number: float, deviation: float) -> bool:
+        """Whether a number exceeds the mean by at most so many deviations, as the first two do; if so, add it."""
+        if self.count > 1 and deviation < math.inf and number > self.mean + deviation * self.deviation:
+            return False
+        self.add(number)
+        return True
+
+    def add(self, number: float) -> None:
+        """Take one more number into account."""
+        self.count += 1
+        step = number - self.mean
+        self.mean += step / self.count
+        self.squares += step * (number - self.mean)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the numbers themselves, not of a population that they are a sample of."""
+        return math.sqrt(self.squares / self.count) if self.count else 0.0
+
+
+def multipliers(most: float, step: float) -> list[float]:
+    """The allowed deviations of all passes: 0, step, 2 step, ... below `most`, and then any.
+
+    Examples
+    --------
+    >>> multipliers(2, 0.5)
+    [0.0, 0.5, 1.0, 1.5, inf]
+    """
+    exact = Fraction(str(step))  # 0.9 / 0.3 is more than 3 in binary numbers
+    passes = math.ceil(Fraction(str(most)) / exact)
+    return [*(float(number * exact) for number in range(passes)), math.inf]
+
+
 def class_bound(counts: Integers, *, size: int, most: int) -> int:
     r"""How many classes there can be at most, if a sensitive value of roots occurs at most so often in each.
 
@@ -155,7 +161,7 @@ def class_bound(counts: Integers, *, size: int, most: int) -> int:
     return low
 
 
-# One class: a seed, and the records that join it at the least cost, one after another (Algorithm 4).
+# One class (Algorithm 4).
 
 #: costs that differ by less are equal
 TOLERANCE = 1e-9
@@ -318,14 +324,7 @@ def _count_children(arrays: VertexArrays) -> int:
     return sum(int(ranges.number.sum()) for ranges in arrays.children.values())
 
 
-# An upper bound of what a representative saves with every record, by histograms of labels.
-#
-# For a label $x$ let $h_T(x)$ be the number of labels of a tree at or below $x$, and $\omega(x)$ the loss of its
-# parent
-# minus its own. Whatever is matched, no more than $\min(h_1(x), h_2(x))$ pairs of labels have $x$ at or above their
-# common ancestor, so the saving is at most $\sum_x \omega(x) \min(h_1(x), h_2(x))$. The minimum of two counts is the
-# number of steps that both reach: with one column per label and step, filled up to the count (a thermometer code), the
-# bound for all records is one product of a sparse matrix and a vector.
+# An upper bound of what a representative saves with every record.
 
 
 class _Counts(NamedTuple):
@@ -337,7 +336,14 @@ class _Counts(NamedTuple):
 
 
 class HistogramBound:
-    """The histograms of all subtrees of a forest that start at one type; those of its records, by default."""
+    r"""The histograms of all subtrees of a forest that start at one type; those of its records, by default.
+
+    For a label $x$ let $h_T(x)$ be the number of labels of a tree at or below $x$, and $\omega(x)$ the loss of its
+    parent minus its own. Whatever is matched, no more than $\min(h_1(x), h_2(x))$ pairs of labels have $x$ at or above
+    their common ancestor, so the saving is at most $\sum_x \omega(x) \min(h_1(x), h_2(x))$. The minimum of two counts
+    is the number of steps that both reach: with one column per label and step, filled up to the count (a thermometer
+    code), the bound for all records is one product of a sparse matrix and a vector.
+    """
 
     def __init__(self, forest: Forest, number: int = 0) -> None:
         self._forest = forest
@@ -403,24 +409,20 @@ class HistogramBound:
         return index_ranges(self._starts[counts.bin], counts.number), np.repeat(counts.row, counts.number)
 
 
-# What is saved by making one tree of two: Algorithm 1 for a representative and many records at once.
-#
-# Suppressing two trees loses all their labels. If two vertices become one, $1 - LM'(g)$ of each pair of labels is
-# saved,
-# with $g$ their deepest common ancestor, once for every record that the two trees stand for. The sum of what is saved
-# by
-# matched vertices, the *saving* $S$, therefore does not depend on the weights $w_1$, $w_2$ of the trees, and the cost
-# is
-# $w_1 |T_1| + w_2 |T_2| - (w_1 + w_2) S$.
-#
-# Two vertices may be matched if their parents are, and no sensitive value becomes too frequent at the position; a
-# missing
-# sensitive value matches only missing ones. A pair of vertices also saves `KEEP`, so that a vertex is kept even if all
-# of its labels are hidden.
+# What is saved by making one tree of two (Algorithm 1).
 
 
 class PairSavings:
-    """The savings of one representative with any record of its forest.
+    r"""The savings of one representative with any record of its forest, computed for many records at once.
+
+    Suppressing two trees loses all their labels. If two vertices become one, $1 - LM'(g)$ of each pair of labels is
+    saved, with $g$ their deepest common ancestor, once for every record that the two trees stand for. The sum of what
+    is saved by matched vertices, the *saving* $S$, therefore does not depend on the weights $w_1$, $w_2$ of the trees,
+    and the cost is $w_1 |T_1| + w_2 |T_2| - (w_1 + w_2) S$.
+
+    Two vertices may be matched if their parents are, and no sensitive value becomes too frequent at the position; a
+    missing sensitive value matches only missing ones. A pair of vertices also saves `KEEP`, so that a vertex is kept
+    even if all of its labels are hidden.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Measures of a matrix row by row: numbers, ranks, angles, distances, and what a classifier learns."""
+"""Measures of a matrix row by row: numbers, ranks, angles, distances, and what a classifier learns.
+
+The scores stand first, then what they are made of: classification, ranks, angles and distances, and which rows of a
+release and of the original belong together.
+"""
 
 from __future__ import annotations
 

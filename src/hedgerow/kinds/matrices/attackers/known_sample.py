@@ -1,4 +1,14 @@
-"""Attacks on a rotated release by somebody who knows nobody in it, but has a sample of other people's rows.
+r"""Known sample: a rotation is found by somebody who knows nobody in the release, but people like them.
+
+The attacker has the release $\tilde A = A R + E$ with a secret rotation $R$, and a sample of rows of *other* people:
+an earlier survey, another hospital, a published table. No row of it is in the release. A rotation carries means,
+covariances and the whole cloud of rows with it, so that the sample and the release are the same cloud twice. Success is
+the rows of the release.
+
+Without noise, whole numbers tell the rotation by themselves: sums and differences of rows of $A$ are multiples of the
+steps of the columns (scores are whole numbers, heights are in centimetres), so that those of the release form a turned
+lattice, whose shortest vectors are the steps along the turned axes. Lattice reduction finds them; only the names and
+signs of the columns are told by the sample. Success is then the original itself.
 
 The owner has one set of people. It is cut in two by chance: the rows of one half are released, and the original rows of
 the other half, of whom the release says nothing, are the sample. A rotation turns every row alike, so that half of a
@@ -11,11 +21,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from hedgerow.kinds.matrices.attackers.cell_posteriors import spread_rows
+from hedgerow.kinds.matrices.attackers.cell_posteriors import Numbers, refit_cells, spread_rows
 from hedgerow.kinds.matrices.attackers.knowledge import Knowledge
 from hedgerow.kinds.matrices.attackers.lattice_reduction import reduce_lattice
-from hedgerow.kinds.matrices.attackers.weighed_cells import Numbers, refit_cells
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.assignment import assign
 
 #: fewer rows per column tell no covariances; more columns than these have too many turns, or too large a lattice
 _LEAST_ROWS, _MOST_TURNED, _MOST_LATTICE = 4, 40, 16
@@ -27,7 +37,7 @@ _TELL = 2
 _DECIMALS = 9
 
 
-class Strangers(NamedTuple):
+class KnownSample(NamedTuple):
     """The rows of a release, the sample of others, and the noise; beside it which rows the judge compares."""
 
     released: Floats
@@ -37,7 +47,7 @@ class Strangers(NamedTuple):
     rows: Integers
 
 
-def meet_strangers(knowledge: Knowledge, rng: np.random.Generator) -> Strangers | None:
+def split_people(knowledge: Knowledge, rng: np.random.Generator) -> KnownSample | None:
     """Cut the people in two; None if the release is not rotated, or has too few rows or columns for these attacks."""
     columns = knowledge.truth.shape[1]
     if knowledge.same_columns or knowledge.released.shape[1] != columns or not 1 < columns <= _MOST_TURNED:
@@ -50,47 +60,41 @@ def meet_strangers(knowledge: Knowledge, rng: np.random.Generator) -> Strangers 
     sample = knowledge.truth[others]
     few = sample[spread_rows(len(sample), _TELL * columns)]
     numbers = Numbers.of_rows(few, knowledge.declared)
-    return Strangers(knowledge.released[knowledge.positions[rows]], sample, noise, numbers, rows)
+    return KnownSample(knowledge.released[knowledge.positions[rows]], sample, noise, numbers, rows)
 
 
-def reconstruct_strangers(strangers: Strangers) -> dict[str, Floats]:
+def reconstruct_by_sample(known: KnownSample) -> dict[str, Floats]:
     """Return the reconstructions of all attacks by a sample of others."""
-    released, sample = strangers.released, strangers.sample
+    released, sample = known.released, known.sample
     axes = align_axes(sample, released)
-    rotation = match_clouds(sample, released, axes, noise=strangers.noise)
+    rotation = match_clouds(sample, released, axes, noise=known.noise)
     guesses = {
         "covariance axes, sample of others": released @ axes.T,
         "closest points, sample of others": released @ rotation.T,
     }
-    if strangers.noise:
-        weighed = refit_cells(released, rotation, strangers.noise, strangers.numbers)
+    if known.noise:
+        weighed = refit_cells(released, rotation, known.noise, known.numbers)
         return guesses | {"closest points and posterior of cells, sample of others": weighed}
-    whole = _solve_lattice(strangers)
+    whole = _solve_lattice(known)
     return guesses if whole is None else guesses | {"lattice of a rotation, sample of others": whole}
 
 
-def _solve_lattice(strangers: Strangers) -> Floats | None:
+def _solve_lattice(known: KnownSample) -> Floats | None:
     """Find the turned axes by the steps of the columns, and name them by the sample."""
-    steps = strangers.numbers.steps
+    steps = known.numbers.steps
     if steps is None or len(steps) > _MOST_LATTICE:
         return None
-    axes = find_axes(strangers.released, steps)
+    axes = find_axes(known.released, steps)
     if axes is None:
         return None
-    coordinates = strangers.released @ axes.T
-    names, signs = name_columns(coordinates, strangers.sample)
+    coordinates = known.released @ axes.T
+    names, signs = name_columns(coordinates, known.sample)
     guess = np.empty_like(coordinates)
     guess[:, names] = coordinates * signs
     return (np.rint(guess / steps) * steps).round(_DECIMALS)
 
 
-# Other people's rows: a rotation is found by somebody who knows nobody in the release, but people like them.
-#
-# The attacker has the release $\tilde A = A R + E$ with a secret rotation $R$, and a sample of rows of *other* people:
-# an earlier survey, another hospital, a published table. No row of it is in the release. A rotation carries means,
-# covariances and the whole cloud of rows with it, so that the sample and the release are the same cloud twice. Success
-# is
-# the rows of the release.
+# The rotation that carries the cloud of the sample onto that of the release.
 
 #: rows of either cloud that are matched with each other; rounds; and the turn at which they end
 _MATCHED, _ROUNDS, _STILL = 600, 60, 1e-6
@@ -144,7 +148,7 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
     >>> bool(np.abs(better - turn).max() < 0.3 * np.abs(near - turn).max())
     True
     """
-    from scipy import linalg, optimize  # noqa: PLC0415 - slow to import
+    from scipy import linalg  # noqa: PLC0415 - slow to import
 
     sample, released = (rows[spread_rows(len(rows), _MATCHED)] for rows in (sample, released))
     weights = 1.0 / keep_from_zero(np.hypot(sample.std(0), noise))
@@ -153,7 +157,7 @@ def match_clouds(sample: Floats, released: Floats, rotation: Floats, *, noise: f
         rows = released @ rotation.T
         here = rows * weights
         distances = (here**2).sum(1)[:, None] - 2 * here @ there.T + (there**2).sum(1)
-        mine, theirs = cast("Any", optimize).linear_sum_assignment(distances)
+        mine, theirs = assign(distances)
         turn = cast("Any", linalg).expm(_small_turn(rows[mine], sample[theirs], weights))
         rotation = turn.T @ rotation
         if np.abs(turn - np.eye(len(turn))).max() < _STILL:
@@ -196,16 +200,7 @@ def _small_turn(rows: Floats, wanted: Floats, weights: Floats) -> Floats:
     return skew
 
 
-# The lattice of a rotation: whole numbers tell a rotation without noise by themselves.
-#
-# The attacker has a release $\tilde A = A R$ and knows the steps of the columns: scores are whole numbers, heights are
-# in
-# centimetres. Sums and differences of rows of $A$ are multiples of the steps, so that those of the release form a
-# turned
-# lattice, whose shortest vectors are the steps along the turned axes. Lattice reduction finds them: the rotation is
-# known
-# but for the names and signs of columns, and those are told by a sample of *other* people, of whom nobody is in the
-# release. Success is the original itself.
+# The lattice of a rotation without noise, by the steps of the columns.
 
 #: rows per column that are combined, and how many combinations of them are expected to be needed at most
 _ROWS, _SCALE = 3, 100.0
@@ -279,10 +274,8 @@ def name_columns(coordinates: Floats, sample: Floats) -> tuple[Integers, Floats]
     >>> names.tolist(), signs.tolist()
     ([2, 0, 1], [1.0, -1.0, 1.0])
     """
-    from scipy import optimize  # noqa: PLC0415 - slow to import
-
     costs = np.array([_compare_values(sign * coordinates, sample) for sign in (1.0, -1.0)])
-    names = cast("Any", optimize).linear_sum_assignment(costs.min(0))[1].astype(np.int64)
+    names = assign(costs.min(0))[1]
     signs = np.where(costs[0] <= costs[1], 1.0, -1.0)[np.arange(len(names)), names]
     names = _exchange(coordinates * signs, sample, names, costs.min(0))
     return names, np.where(costs[0] <= costs[1], 1.0, -1.0)[np.arange(len(names)), names]
