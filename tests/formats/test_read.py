@@ -138,7 +138,7 @@ def test_what_is_written_comes_back(records, data):
         refused = {"lines": "do not fit lines", "spmf": "SPMF files hold whole numbers"}
         assert refused[name] in str(error)  # noqa: PT017 - only these may refuse
         return
-    again = codec.formats[name].module().read("there", content, codec.request({}, {}), 10**9)
+    again = codec.formats[name].read("there", content, codec.request({}, {}), 10**9)
     back = codec.make(again, original.domain, original.domain.source, {})
     assert back.itemsets() == original.itemsets()
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from laws import FALSE_ALARM, chi_square, two_sided_geometric
 from project import ROOT
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
 from hedgerow.privacy import Laplace
 from hedgerow.privacy.samplers import bits
+from laws import FALSE_ALARM, chi_square, two_sided_geometric
 
 pytestmark = pytest.mark.slow
 

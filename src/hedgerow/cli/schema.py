@@ -35,7 +35,7 @@ def command(
     Replace each "?" by "drop", "sensitive", or the hierarchy of a quasi-identifier.
     """
     from hedgerow.formats.files import write_file
-    from hedgerow.kinds.records.draft import draft_record_schema
+    from hedgerow.kinds.records.schema_draft import draft_record_schema
 
     path = Path(out)
     lists = {name: field for name, _, field in (each.partition("=") for each in split)}

@@ -167,6 +167,14 @@ def explained(path: Path) -> Generator[None]:
         raise EngineError(msg) from None
 
 
+def too_large(where: str | Path, most: int) -> ReadError:
+    """Make the error for a file that unpacks to more than it may."""
+    return ReadError(
+        f"{where} holds more than {most:,} bytes when decompressed; "
+        "if that is intended, allow more with the reading option most_bytes"
+    )
+
+
 def compress(content: bytes, compression: str) -> bytes:
     """Compress at once; equal content gives equal bytes, as far as the libraries are equal."""
     if compression == "zst":
@@ -323,11 +331,7 @@ def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) 
             size += len(chunk)
             bomb = most is None and size > max(_SUSPICIOUS, _RATIO * packed)
             if bomb or size > (MOST_BYTES if most is None else most):
-                msg = (
-                    f"{path} holds more than {size - len(chunk):,} bytes when decompressed; "
-                    "if that is intended, allow more with the reading option most_bytes"
-                )
-                raise ReadError(msg)
+                raise too_large(path, size - len(chunk))
             yield chunk
 
 

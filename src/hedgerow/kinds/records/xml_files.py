@@ -14,8 +14,8 @@ from typing import Any, NoReturn, cast
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.formats.xml_parser import BETWEEN, Attributes, XmlParser, escape, has_only_characters
+from hedgerow.kinds.records.documents import DEEPEST, OutputDocuments, RecordRows
 from hedgerow.kinds.records.layout import VALUE, RecordRequest, split_place
-from hedgerow.kinds.records.rows import DEEPEST, OutputDocuments, RecordRows
 from hedgerow.kinds.records.schema import RecordSchema
 
 _NAME = re.compile(r"[^\W\d][\w-]*")

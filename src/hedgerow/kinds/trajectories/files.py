@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from hedgerow.data import Axis, Domain, Source, Value
 from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.formats.long_table import LongTable, ReadRequest, codes_of
-from hedgerow.formats.long_table_codec import long_table_codec, table_formats
+from hedgerow.formats.codec import Codec
+from hedgerow.formats.long_table import LongTable, OutputTable, ReadRequest, codes_of
+from hedgerow.formats.long_table_codec import explain_columns, from_memory, request_of, table_formats
 from hedgerow.formats.options import read_choice
-from hedgerow.formats.output_table import OutputTable
 from hedgerow.formats.record_checker import RecordChecker
 from hedgerow.kinds.trajectories import label_files as coarse_labels
 from hedgerow.kinds.trajectories.coarse_data import CoarseTrajectories
@@ -454,21 +454,6 @@ def _trait(checker: RecordChecker, name: str, column: pl.Series, axis: Axis, opt
     return checker.one_per_record(codes, last=rule == "last")
 
 
-CODEC = long_table_codec(
-    _REQUEST,
-    columns=_COLUMNS,
-    written=("unit", "time", "place"),
-    options=_OPTIONS,
-    make=_make,
-    lay_out=_lay_out,
-    formats=table_formats("visit"),
-    extra_columns=_extra_columns,
-    remarks=_remarks,
-    reread_options=_reread_options,
-    accepts_reread=_accepts_reread,
-)
-
-
 # Cells of a grid of degrees: their names, and the coordinates of their centres, which follow from the names.
 
 _NAME = re.compile(r"(-?[0-9]{1,3}(?:\.[0-9]{1,9})?),(-?[0-9]{1,3}(?:\.[0-9]{1,9})?)")
@@ -525,3 +510,20 @@ def with_cell_centres(domain: Domain, grid: str) -> Domain:
 
 def _bound(degrees: Decimal, most: Decimal) -> float:
     return float(max(-most, min(most, degrees)))
+
+
+_FORMATS = table_formats("visit", ", with the record it belongs to")
+CODEC = Codec(
+    kind="trajectories",
+    columns=_COLUMNS,
+    written=("unit", "time", "place"),
+    options=_OPTIONS,
+    formats=_FORMATS,
+    request=request_of(_REQUEST, _extra_columns),
+    from_memory=from_memory,
+    make=_make,
+    lay_out=_lay_out,
+    explain=explain_columns(_FORMATS, _remarks),
+    reread_options=_reread_options,
+    accepts_reread=_accepts_reread,
+)

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.formats.delimited import read_cells
+from hedgerow.formats.csv_table import read_cells
 from hedgerow.formats.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.formats.long_table import ReadRequest
 from hedgerow.formats.toml import toml_key, toml_value
-from hedgerow.kinds.records import json_lines as json_records
-from hedgerow.kinds.records import json_list as json_list_records
+from hedgerow.kinds.records import json_files
 from hedgerow.kinds.records.files import CODEC
 from hedgerow.kinds.records.layout import VALUE, Number, is_extended, split_place, text_at
 from hedgerow.kinds.records.schema_file import UNDECIDED
@@ -98,9 +97,9 @@ def _documents(path: Path, form: str, record: str) -> list[Any]:
     if form == "xml":
         read = parse_elements(where, content, record)
     elif form == "json":
-        read = json_list_records.documents(where, content)
+        read = json_files.documents_in_list(where, content)
     else:
-        read = json_records.documents(where, content)
+        read = json_files.documents_in_lines(where, content)
     return list(_checked(where, read))
 
 
