@@ -135,7 +135,7 @@ def test_what_is_written_comes_back(records, data):
     try:
         content = codec.write(original.canonical(), name, {role: role for role in codec.written})
     except HedgerowError as error:
-        refused = {"lines": "do not fit lines", "spmf": "SPMF files hold whole numbers"}
+        refused = {"lines": "cannot be written to lines", "spmf": "SPMF files hold whole numbers"}
         assert refused[name] in str(error)  # noqa: PT017 - only these may refuse
         return
     again = codec.formats[name].read("there", content, codec.request({}, {}), 10**9)

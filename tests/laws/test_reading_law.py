@@ -15,8 +15,9 @@ from reading_law import check_pair, check_persons
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.formats import blank_separated, csv_table, jsonl, text_lines
+from hedgerow.formats import blank_separated, csv_table, text_lines
 from hedgerow.formats.blank_separated import read_words
+from hedgerow.formats.list_codec import FORMATS
 from hedgerow.kinds.trajectories import files as reading_times
 from hedgerow.reading import read
 
@@ -354,5 +355,5 @@ def test_values_with_line_breaks_do_not_fit_a_table():
     for value in ("tea ", " tea", "whole milk", "tea\n", "#tea"):
         with pytest.raises(HedgerowError, match="cannot be written to lines; use CSV"):
             blank_separated.check([value])
-    assert jsonl.check(["a\nb"]) is None
+    assert FORMATS["jsonl"].check(["a\nb"]) is None
     assert text_of(True) is None
