@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
 from hedgerow.formats.locks import make_locked, remove, remove_abandoned
@@ -43,6 +43,18 @@ _WHILE, _MOMENT = 100, 0.02
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
 _ACCESS_LIST = "system.posix_acl_access"
+
+
+class Digest(Protocol):
+    """A hash, complete when all that it is of was seen."""
+
+    def digest(self) -> bytes:
+        """The hash as bytes."""
+        ...
+
+    def hexdigest(self) -> str:
+        """The hash as hexadecimal digits."""
+        ...
 
 
 class Ending(NamedTuple):
@@ -261,7 +273,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
         raise WriteError(msg) from None
 
 
-def hash_parts(parts: Iterable[bytes]) -> Any:
+def hash_parts(parts: Iterable[bytes]) -> Digest:
     """Return the SHA-256 of parts, one after another."""
     digest = hashlib.sha256()
     for part in parts:
@@ -336,7 +348,7 @@ def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) 
 
 
 #: how a compressed stream is opened, by ending
-_OPEN: dict[str, Callable[[IO[bytes]], Any]] = {
+_OPEN: dict[str, Callable[[IO[bytes]], gzip.GzipFile | zstd.ZstdFile]] = {
     "gz": lambda raw: gzip.GzipFile(fileobj=raw),
     "zst": zstd.ZstdFile,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -226,7 +227,7 @@ class _Encoder:
         self._refuse(table, outside, f"{_field(kind, table, kind.sensitive)} is outside of all buckets; add a bucket")
         dropped: list[bool] = self._bad[np.array(table.record, np.int64)].tolist()
         kept = {text for text, gone in zip(texts, dropped, strict=True) if text is not None and not gone}
-        values = sorted(kept, key=_size) if kind.sensitive in kind.numbers else sorted(kept)
+        values = sorted(kept, key=Decimal) if kind.sensitive in kind.numbers else sorted(kept)
         paths = tuple((str(buckets[value]),) for value in values) if given.buckets else ()
         return Axis(tuple(values) or ("none",), paths)
 
@@ -243,12 +244,6 @@ def _field(kind: VertexType, table: VertexRows, name: str | None) -> str:
     """A field, for messages; the line is that of the row, also if another table adds the field to it."""
     place = table.looked_up.get(name or "")
     return f"field {name!r} of {kind.name!r}" + (f" (looked up in {place})" if place else "")
-
-
-def _size(text: str) -> Any:
-    from decimal import Decimal  # noqa: PLC0415
-
-    return Decimal(text)
 
 
 def _reread_options(data: Records, form: str) -> dict[str, str]:

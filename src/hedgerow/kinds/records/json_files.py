@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 
@@ -16,7 +16,7 @@ from hedgerow.errors import ReadError
 from hedgerow.formats.long_table import ReadRequest
 from hedgerow.formats.text_lines import split_lines
 from hedgerow.kinds.records.documents import DEEPEST, OutputDocuments, RecordRows
-from hedgerow.kinds.records.layout import Number, RecordRequest
+from hedgerow.kinds.records.layout import Document, Number, Object, RecordRequest
 
 _BLANKS = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -33,7 +33,7 @@ def read_list(where: str, content: bytes, request: RecordRequest, most: int) -> 
     return _collect(RecordRows(where, request, most=most), documents_in_list(where, content))
 
 
-def _collect(rows: RecordRows, read_documents: Iterator[tuple[int, Any, str]]) -> RecordRows:
+def _collect(rows: RecordRows, read_documents: Iterator[tuple[int, Document, str]]) -> RecordRows:
     """Collect the records of documents."""
     for line, document, wrong in read_documents:
         if wrong:
@@ -58,7 +58,7 @@ def write_list(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
 
 def documents_in_lines(
     where: str, content: bytes, *, drop_bad: bool = False, skip_lines: int = 0
-) -> Iterator[tuple[int, Any, str]]:
+) -> Iterator[tuple[int, Document, str]]:
     """Yield the line of each record, its document, and what is wrong with it."""
     lines = ReadRequest("records", None, (), (), {}, drop_bad=drop_bad, skip_lines=skip_lines)
     split = split_lines(where, content, lines)
@@ -67,7 +67,7 @@ def documents_in_lines(
         text = raw.decode().strip(_BLANKS)
         if not text:
             continue
-        document: Any = None
+        document: Document = None
         try:
             document, end = parser.parse(text)
             wrong = parser.wrong if end == len(text) else "there is more than one document on the line; correct it"
@@ -76,7 +76,7 @@ def documents_in_lines(
         yield line, document, wrong
 
 
-def documents_in_list(where: str, content: bytes) -> Iterator[tuple[int, Any, str]]:
+def documents_in_list(where: str, content: bytes) -> Iterator[tuple[int, Document, str]]:
     """Yield the line of each record, its document, and what is wrong with it."""
     text, parser = _decode(where, content), JsonParser()
     line, counted = 1, 0
@@ -137,7 +137,7 @@ class JsonParser:
             object_pairs_hook=self._object, parse_float=Number, parse_int=Number, parse_constant=self._constant
         )
 
-    def parse(self, text: str, start: int = 0) -> tuple[Any, int]:
+    def parse(self, text: str, start: int = 0) -> tuple[Document, int]:
         """Parse the document that starts at a position; return it, and where it ends."""
         self.wrong = ""
         document, end = self._decoder.raw_decode(text, start)
@@ -145,7 +145,7 @@ class JsonParser:
             self.wrong = f"the record is nested more than {DEEPEST} deep; flatten it"
         return document, end
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _object(self, pairs: list[tuple[str, Document]]) -> Object:
         made = dict(pairs)
         if len(made) < len(pairs):
             self.wrong = "an object has two values under one key; correct it"
@@ -156,7 +156,7 @@ class JsonParser:
         self.wrong = "NaN and Infinity are not JSON; correct them"
 
 
-def _is_deep(document: Any) -> bool:
+def _is_deep(document: Document) -> bool:
     level = _containers([document])
     for _ in range(DEEPEST):
         level = [inner for each in level for inner in _containers(each.values() if isinstance(each, dict) else each)]
@@ -165,5 +165,5 @@ def _is_deep(document: Any) -> bool:
     return True
 
 
-def _containers(values: Iterable[Any]) -> list[dict[str, Any] | list[Any]]:
+def _containers(values: Iterable[Document]) -> list[Object | list[Document]]:
     return [value for value in values if isinstance(value, (dict, list))]
