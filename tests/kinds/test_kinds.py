@@ -50,8 +50,9 @@ def test_a_codec_explains_what_it_reads_and_writes(name):
     codec = codec_of(name)
     assert codec.kind == name
     assert set(codec.written) <= set(codec.columns)
-    for form in codec.formats.values():
-        assert codec.formats[codec.format_name(form.written_as or None, Ending(form.endings[0], ""))].layout
+    for form, its in codec.formats.items():
+        assert {codec.format_name(None, Ending(ending, "")) for ending in its.endings} == {form}
+        assert its.written_as in {"", *codec.formats}
     # a release of a stream always says what its rows are
     assert codec.accepts_reread({}) != codec.in_parts
     assert not codec.accepts_reread({"most_bytes": "9"})
