@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hedgerow.errors import ParameterError
 
-Part: TypeAlias = Literal["data", "files", "measures", "charts", "cases", "attacks", "answers", "draft"]
+Part: TypeAlias = Literal["data", "files", "measures", "charts", "cases", "attacks", "answers", "schema_draft"]
 
 
 class Kind(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overloa
 
 from hedgerow.data import Domain, Source
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.formats.codec import Codec, codec_of
-from hedgerow.formats.files import MOST_BYTES, ending_of, read_bytes
+from hedgerow.formats.codec import AnyCodec, codec_of
+from hedgerow.formats.files import ending_of
 from hedgerow.formats.options import COMMON_OPTIONS, read_whole_number
 from hedgerow.kind_registry import find_output_kind
 
@@ -142,16 +143,12 @@ def _require_removable(kind: str) -> None:
         raise ParameterError(msg)
 
 
-def _content(source: Any, codec: Codec, request: Any, form: str | None, options: Mapping[str, str]) -> Any:
+def _content(source: Any, codec: AnyCodec, request: Any, form: str | None, options: Mapping[str, str]) -> Any:
     """Return what a format reads from a file, or the codec from memory."""
     if isinstance(source, (str, PathLike)):
-        path = Path(source := cast("str", source))
-        name = codec.format_name(form, ending_of(path))
-        most = read_whole_number(options, "most_bytes", "bytes")
-        if codec.open_file is not None:
-            return codec.open_file(str(source), name, request, most)
-        layout = codec.formats[name].module()
-        return layout.read(str(path), read_bytes(path, most=most), request, most or MOST_BYTES)
+        name = os.fspath(cast("str | PathLike[str]", source))
+        layout = codec.formats[codec.format_name(form, ending_of(Path(name)))]
+        return layout.read_file(name, request, read_whole_number(options, "most_bytes", "bytes"))
     content = codec.from_memory(source, request)
     if content is None:
         msg = f"read takes a path, a table or a list of records; got {type(source).__name__}"

@@ -139,7 +139,7 @@ def test_what_is_written_comes_back(records, data):
         assert name not in {"csv", "jsonl", "parquet"}  # these write any value
         assert "CSV" in str(error)  # noqa: PT017 - a refusal says where to go
         return
-    again = codec.formats[name].module().read("there", content, codec.request({}, {}), 10**9)
+    again = codec.formats[name].read("there", content, codec.request({}, {}), 10**9)
     back = codec.make(again, original.domain, original.domain.source, {})
     assert back.itemsets() == original.itemsets()
 

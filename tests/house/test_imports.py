@@ -194,7 +194,7 @@ PLANTED = {
         "kinds.sequences is not allowed to import hedgerow.kinds.trajectories",
     ),
     "a format in numerics": (THIRD, "from hedgerow.formats.parquet import read", "hedgerow.numerics is not allowed to import hedgerow.formats"),
-    "a kind in a shared room": ("formats/lines.py", "from hedgerow.kinds.sets.data import Sets", "hedgerow.formats is not allowed to import hedgerow.kinds"),
+    "a kind in a shared room": ("formats/blank_separated.py", "from hedgerow.kinds.sets.data import Sets", "hedgerow.formats is not allowed to import hedgerow.kinds"),
     "a method in a checker": (
         "kinds/records/criterion.py",
         "from hedgerow.kinds.records.methods.clustree.representative import Forest",

@@ -12,6 +12,7 @@ from hedgerow.data import Dataset, Lists
 from hedgerow.errors import ParameterError
 from hedgerow.evaluate import evaluate
 from hedgerow.formats.codec import codec_of
+from hedgerow.formats.files import Ending
 from hedgerow.kind_registry import KINDS, OUTPUT_ONLY_KINDS, differs_by_change, find_kind, find_output_kind
 from hedgerow.kinds.sequences.ngrams.data import NGrams
 from hedgerow.measures.comparison import Comparison, Control
@@ -49,9 +50,9 @@ def test_a_codec_explains_what_it_reads_and_writes(name):
     codec = codec_of(name)
     assert codec.kind == name
     assert set(codec.written) <= set(codec.columns)
-    for form in codec.formats.values():
-        needed = ("check", "write") if codec.open_file else ("read", "check", "write")
-        assert all(hasattr(form.module(), each) for each in needed)
+    for form, its in codec.formats.items():
+        assert {codec.format_name(None, Ending(ending, "")) for ending in its.endings} == {form}
+        assert its.written_as in {"", *codec.formats}
     # a release of a stream always says what its rows are
     assert codec.accepts_reread({}) != codec.in_parts
     assert not codec.accepts_reread({"most_bytes": "9"})

@@ -20,7 +20,8 @@ from neighbour_files import COMBINATIONS, Combination, pairs_of
 from hedgerow import publisher
 from hedgerow.cli.app import main
 from hedgerow.errors import ParameterError, PromiseBroken, ReadError
-from hedgerow.formats import delimited, lines, number_csv, text_lines
+from hedgerow.formats import blank_separated, csv_table, text_lines
+from hedgerow.formats.long_table import OutputRecords
 from hedgerow.jobs import publish as jobs
 from hedgerow.release import Release
 from hedgerow.testing import CommandPair, CommandReplay, changed, check_command_replay
@@ -52,7 +53,7 @@ def after_reading(then: Callable[[Any], None]) -> None:
 
 def types_are_guessed() -> None:
     """Take a column for numbers if all of its cells are, so that 01 and 1 are one item."""
-    read_cells = delimited.read_cells
+    read_cells = csv_table.read_cells
 
     def guessing(*arguments: Any, **more: Any) -> Any:
         table = read_cells(*arguments, **more)
@@ -60,31 +61,31 @@ def types_are_guessed() -> None:
         whole = [column.cast(pl.String) for column in numbers.values() if not column.has_nulls()]
         return table._replace(frame=table.frame.with_columns(whole))
 
-    delimited.read_cells = guessing
+    csv_table.read_cells = guessing
 
 
 def one_bad_line_is_the_end() -> None:
     """Read a file up to the first byte that is not UTF-8."""
-    lines.split_lines = lambda where, content, request: text_lines.split_lines(
+    blank_separated.split_lines = lambda where, content, request: text_lines.split_lines(
         where, content.partition(b"\xff")[0], request
     )
 
 
 def numbers_are_rounded_half_to_even() -> None:
     """Take 2.5 for 2 and 3.5 for 4: one step becomes two."""
-    read_cells = delimited.read_cells
+    read_cells = csv_table.read_cells
 
     def rounding(*arguments: Any, **more: Any) -> Any:
         table = read_cells(*arguments, **more)
         rounded = pl.all().cast(pl.Float64).round(mode="half_to_even").cast(pl.String)
         return table._replace(frame=table.frame.with_columns(rounded))
 
-    number_csv.read_cells = rounding
+    csv_table.read_cells = rounding
 
 
 def rows_with_a_bad_cell_are_dropped() -> None:
     """Leave out rows where only cells are private, so that their number is public."""
-    read_cells = delimited.read_cells
+    read_cells = csv_table.read_cells
 
     def dropping(*arguments: Any, **more: Any) -> Any:
         table = read_cells(*arguments, **more)
@@ -92,7 +93,7 @@ def rows_with_a_bad_cell_are_dropped() -> None:
         kept = good.to_series()
         return table._replace(frame=table.frame.filter(kept), line=table.line[kept.to_numpy()])
 
-    number_csv.read_cells = dropping
+    csv_table.read_cells = dropping
 
 
 def too_few_records_are_refused() -> None:
@@ -124,7 +125,7 @@ def a_private_length_is_in_release_json() -> None:
 
 def written_in_order(seed: Callable[[Any], int]) -> None:
     """Write lines in an order that is drawn from this seed, which may depend on the data."""
-    write = lines.write
+    write = OutputRecords.to_lines
 
     def plant(data: Any) -> None:
         def writing(*arguments: Any) -> bytes:
@@ -132,7 +133,7 @@ def written_in_order(seed: Callable[[Any], int]) -> None:
             np.random.default_rng(seed(data)).shuffle(rows)
             return b"".join(rows)
 
-        lines.write = writing
+        OutputRecords.to_lines = writing
 
     after_reading(plant)
 

@@ -15,8 +15,9 @@ from reading_law import check_pair, check_persons
 from hedgerow import Domain, Sequences, Sets
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
-from hedgerow.formats import delimited, jsonl, lines, text_lines
-from hedgerow.formats.lines import read_words
+from hedgerow.formats import blank_separated, csv_table, text_lines
+from hedgerow.formats.blank_separated import read_words
+from hedgerow.formats.list_codec import FORMATS
 from hedgerow.kinds.trajectories import files as reading_times
 from hedgerow.reading import read
 
@@ -112,13 +113,13 @@ PLANTED = {
     "the first type wins": ("plain lists of sets", "hedgerow.formats.long_table_codec.to_list_series", first_type_wins),
     "the end of a file is stripped": (
         "CSV without owners",
-        "hedgerow.formats.delimited.split_lines",
+        "hedgerow.formats.csv_table.split_lines",
         lambda where, content, *rest: text_lines.split_lines(where, content.rstrip(), *rest),
     ),
-    "quotes go over lines": ("CSV of sets", "hedgerow.formats.delimited._misplaced", no_quote),
+    "quotes go over lines": ("CSV of sets", "hedgerow.formats.csv_table._misplaced", no_quote),
     "one bad line is the end": (
         "lines of sets",
-        "hedgerow.formats.lines.split_lines",
+        "hedgerow.formats.blank_separated.split_lines",
         lambda where, content, request: text_lines.split_lines(where, content.partition(b"\xff")[0], request),
     ),
 }
@@ -350,9 +351,9 @@ def test_two_values_of_a_sensitive_column_need_a_declared_rule(tmp_path, rule, v
 
 def test_values_with_line_breaks_do_not_fit_a_table():
     with pytest.raises(HedgerowError, match="values with line breaks cannot be written to CSV"):
-        delimited.check(["a\nb"])
+        csv_table.check(["a\nb"])
     for value in ("tea ", " tea", "whole milk", "tea\n", "#tea"):
         with pytest.raises(HedgerowError, match="cannot be written to lines; use CSV"):
-            lines.check([value])
-    assert jsonl.check(["a\nb"]) is None
+            blank_separated.check([value])
+    assert FORMATS["jsonl"].check(["a\nb"]) is None
     assert text_of(True) is None

@@ -46,7 +46,7 @@ def command(
         msg = f"{path} exists already; a draft does not replace it"
         raise click.UsageError(msg)
     with show_progress():
-        draft = find_part("draft").draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
+        draft = find_part("schema_draft").draft_record_schema(data, form=form, record=record, split=lists, flat=flat)
     write_file(path, draft.text.encode(), private=True)
     text = (
         f'Written to {path}: types: {draft.types}, fields: {draft.fields}. Replace each "?" by the role of the field.'

@@ -4,50 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, NamedTuple, Protocol, cast
+from pathlib import Path
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
-from hedgerow.data import Domain, Source, Value
-from hedgerow.errors import ParameterError
-from hedgerow.formats.files import Ending
+from hedgerow.data import Dataset, Domain, Source, Value
+from hedgerow.errors import InternalError, ParameterError
+from hedgerow.formats.files import MOST_BYTES, Ending, read_bytes
 from hedgerow.kind_registry import find_output_kind
 from hedgerow.statement import File
 
-
-class FormatModule(Protocol):
-    """The functions of a format's module; what they return and take is agreed with the codec."""
-
-    def read(self, where: str, content: bytes, request: Any, most: int) -> Any:
-        """Read bytes according to the request of the codec; unpacked they may take at most `most` bytes."""
-        ...
-
-    def check(self, values: Sequence[Value]) -> None:
-        """Refuse values that the format cannot write."""
-        ...
-
-    def write(self, laid_out: Any, columns: Mapping[str, str]) -> bytes | Iterator[bytes]:
-        """Turn what `lay_out` of the codec returned into bytes, at once or part by part."""
-        ...
+#: what a format must know to read; what it reads; the published data of a kind; and what a format writes of it
+Request = TypeVar("Request")
+Content = TypeVar("Content")
+Published = TypeVar("Published")
+Laid = TypeVar("Laid")
+Request_contra = TypeVar("Request_contra", contravariant=True)
+Content_co = TypeVar("Content_co", covariant=True)
+Laid_contra = TypeVar("Laid_contra", contravariant=True)
 
 
-class Format(NamedTuple):
-    """A file format: its module, the file endings that mean it, and how a statement describes it.
+def _opened_only(where: str, content: bytes, request: object, most: int) -> NoReturn:
+    del content, request, most
+    msg = f"{where} has a format whose files are opened, and not read at once"
+    raise InternalError(msg)
 
-    Files are written with the first ending. `has_columns` is set if the format has columns with names. `written_as` is
-    the format that releases of such data have, if it is another one. `libraries` are those whose version decides which
-    bytes the same data has.
+
+def _any_values(values: Sequence[Value]) -> None:
+    del values
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Format(Generic[Request_contra, Content_co, Laid_contra]):
+    """A file format of a kind: how its bytes are read and written, and how a statement describes it.
+
+    Parameters
+    ----------
+    endings
+        The file endings that mean it; files are written with the first one.
+    layout
+        A short description for receivers.
+    read
+        Reads the bytes of a file according to a request. Its arguments: the name of the file for messages, the bytes,
+        the request, and the most bytes that they may take when unpacked further.
+    open_file
+        Instead of `read`: opens a file that may be longer than memory. Its arguments: the name of the file, the
+        request, and the size it may unpack to.
+    write
+        Turns what `lay_out` of the codec returned into bytes, at once or part by part; the columns are named by role.
+    check
+        Refuses values of a domain that the format cannot write; by default it can write all.
+    has_columns
+        Whether it has columns with names.
+    written_as
+        The format that releases of such data have, if it is another one.
+    libraries
+        Those whose version decides which bytes the same data has.
     """
 
-    module_name: str
     endings: tuple[str, ...]
     layout: str
+    write: Callable[[Laid_contra, Mapping[str, str]], bytes | Iterator[bytes]]
+    read: Callable[[str, bytes, Request_contra, int], Content_co] = _opened_only
+    open_file: Callable[[str, Request_contra, int | None], Content_co] | None = None
+    check: Callable[[Sequence[Value]], None] = _any_values
     has_columns: bool = False
     written_as: str = ""
     libraries: tuple[str, ...] = ()
 
-    def module(self) -> FormatModule:
-        """Import its module."""
-        return cast("FormatModule", import_module(self.module_name))
+    def read_file(self, name: str, request: Request_contra, most: int | None) -> Content_co:
+        """Read a file of this format, or open it."""
+        if self.open_file is not None:
+            return self.open_file(name, request, most)
+        path = Path(name)
+        return self.read(str(path), read_bytes(path, most=most), request, most or MOST_BYTES)
 
 
 def _never(options: Mapping[str, str]) -> bool:
@@ -55,7 +84,7 @@ def _never(options: Mapping[str, str]) -> bool:
     return False
 
 
-def _no_options(data: Any, form: str) -> dict[str, str]:
+def _no_options(data: object, form: str) -> dict[str, str]:
     del data, form
     return {}
 
@@ -65,12 +94,13 @@ def _is_empty(options: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Codec:
+class Codec(Generic[Request, Content, Published, Laid]):
     """How files of a kind are read and written; `hedgerow.kinds.<kind>.files.CODEC`.
 
-    Format and codec work together: `read(bytes, request)` of the format, then `make` of the codec, gives data;
-    `lay_out(data)` of the codec, then `write` of the format, gives bytes. In between is a long table if the kind uses
-    `hedgerow.formats.long_table_codec.FORMATS`, and whatever a kind likes if it has formats of its own.
+    Format and codec work together. Reading: `request` of the codec, `read` of the format, `make` of the codec. Writing:
+    `lay_out` of the codec, `write` of the format. What they hand to each other is up to the kind; the type checker sees
+    that all formats of a codec agree with it. A kind that is a long table has its parts in
+    `hedgerow.formats.long_table_codec`.
 
     Parameters
     ----------
@@ -98,9 +128,6 @@ class Codec:
         Whether `reread_options` can return these options; a received folder may contain any.
     keeps_order
         Whether data that is read with these options is in the order of the original, which its owner chose to publish.
-    open_file
-        Takes the name of a file, its format, the request and the size it may unpack to, if files are not read at once:
-        what it returns is passed to `make`.
     in_parts
         Whether `write` of its formats yields bytes part by part, while data comes.
     """
@@ -109,17 +136,16 @@ class Codec:
     columns: Mapping[str, str]
     written: tuple[str, ...]
     options: Mapping[str, str]
-    formats: Mapping[str, Format]
-    request: Callable[[Mapping[str, str], Mapping[str, str]], Any]
-    from_memory: Callable[[Any, Any], Any]
-    make: Callable[[Any, Domain | None, Source, Mapping[str, str]], Any]
-    lay_out: Callable[[Any], Any]
+    formats: Mapping[str, Format[Request, Content, Laid]]
+    request: Callable[[Mapping[str, str], Mapping[str, str]], Request]
+    from_memory: Callable[[Any, Request], Content | None]
+    make: Callable[[Content, Domain | None, Source, Mapping[str, str]], Dataset]
+    lay_out: Callable[[Published], Laid]
     explain: Callable[[File], str]
     order: str = "Records have new numbers and are in an order that says nothing about the original."
-    reread_options: Callable[[Any, str], dict[str, str]] = _no_options
+    reread_options: Callable[[Published, str], dict[str, str]] = _no_options
     accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
     keeps_order: Callable[[Mapping[str, str]], bool] = _never
-    open_file: Callable[[str, str, Any, int | None], Any] | None = None
     in_parts: bool = False
 
     def format_name(self, name: str | None, ending: Ending) -> str:
@@ -137,20 +163,24 @@ class Codec:
             raise ParameterError(msg)
         return name
 
-    def write(self, data: Any, form: str, columns: Mapping[str, str]) -> bytes:
+    def write(self, data: Published, form: str, columns: Mapping[str, str]) -> bytes:
         """Write data in a format."""
         return b"".join(self.write_parts(data, form, columns))
 
-    def write_parts(self, data: Any, form: str, columns: Mapping[str, str]) -> Iterator[bytes]:
+    def write_parts(self, data: Published, form: str, columns: Mapping[str, str]) -> Iterator[bytes]:
         """Write data in a format, all at once or part by part."""
-        written = self.formats[form].module().write(self.lay_out(data), columns)
+        written = self.formats[form].write(self.lay_out(data), columns)
         if isinstance(written, bytes):
             yield written
         else:
             yield from written
 
 
-def codec_of(kind: str) -> Codec:
+#: a codec of whichever kind: what it and its formats hand to each other is known to them only
+AnyCodec: TypeAlias = Codec[Any, Any, Any, Any]
+
+
+def codec_of(kind: str) -> AnyCodec:
     """Return the codec of a kind, also of one that is only published next to data."""
     return find_output_kind(kind).module("files").CODEC
 

@@ -14,7 +14,7 @@ from hedgerow.data.axis import MOST_VALUES
 from hedgerow.data.grids import propose_paths
 from hedgerow.data.number_axis import axis_from_plain
 from hedgerow.errors import DomainError, UndeclaredDomain
-from hedgerow.formats.named_files import read_named
+from hedgerow.formats.referenced_files import read_named
 from hedgerow.formats.toml import read_toml, toml_key, toml_value
 
 #: what a draft says about regions that were made of coordinates

@@ -8,10 +8,9 @@ import numpy as np
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
+from hedgerow.formats.blank_separated import is_word, read_words, split_words
 from hedgerow.formats.edge_table import EdgeColumns, EdgeTable, OutputEdges
-from hedgerow.formats.lines import is_word, read_words, split_words
-from hedgerow.formats.long_table import ReadRequest
-from hedgerow.formats.output_table import Delimiters
+from hedgerow.formats.long_table import Delimiters, ReadRequest
 from hedgerow.formats.text_lines import TextLines, split_lines
 
 #: how many bytes are split into fields at a time: their positions take many times as much memory

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import Delimiters, OutputRecords, OutputTable
+from hedgerow.formats.long_table import Delimiters, LongTable, OutputRecords, OutputTable, ReadRequest
 from hedgerow.numerics.arrays import Flags, Integers
 
 
@@ -99,8 +99,8 @@ class OutputEdges(OutputTable):
 
     #: all vertices, whether or not they have edges
     vertices: tuple[Value, ...]
-    first: Integers
-    second: Integers
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
 
     def to_frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Lay out one edge per row."""

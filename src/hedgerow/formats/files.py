@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 from hedgerow.errors import EngineError, ParameterError, ReadError, WriteError
 from hedgerow.formats.locks import make_locked, remove, remove_abandoned
@@ -43,6 +43,18 @@ _WHILE, _MOMENT = 100, 0.02
 _SUFFIX = ".part"
 #: where Linux keeps the access control list of a file
 _ACCESS_LIST = "system.posix_acl_access"
+
+
+class Digest(Protocol):
+    """A hash, complete when all that it is of was seen."""
+
+    def digest(self) -> bytes:
+        """The hash as bytes."""
+        ...
+
+    def hexdigest(self) -> str:
+        """The hash as hexadecimal digits."""
+        ...
 
 
 class Ending(NamedTuple):
@@ -167,6 +179,14 @@ def explained(path: Path) -> Generator[None]:
         raise EngineError(msg) from None
 
 
+def too_large(where: str | Path, most: int) -> ReadError:
+    """Make the error for a file that unpacks to more than it may."""
+    return ReadError(
+        f"{where} holds more than {most:,} bytes when decompressed; "
+        "if that is intended, allow more with the reading option most_bytes"
+    )
+
+
 def compress(content: bytes, compression: str) -> bytes:
     """Compress at once; equal content gives equal bytes, as far as the libraries are equal."""
     if compression == "zst":
@@ -253,7 +273,7 @@ def write_file(path: Path, content: bytes, *, private: bool = False, like: Path 
         raise WriteError(msg) from None
 
 
-def hash_parts(parts: Iterable[bytes]) -> Any:
+def hash_parts(parts: Iterable[bytes]) -> Digest:
     """Return the SHA-256 of parts, one after another."""
     digest = hashlib.sha256()
     for part in parts:
@@ -323,16 +343,12 @@ def _decompress(raw: IO[bytes], compression: str, path: Path, most: int | None) 
             size += len(chunk)
             bomb = most is None and size > max(_SUSPICIOUS, _RATIO * packed)
             if bomb or size > (MOST_BYTES if most is None else most):
-                msg = (
-                    f"{path} holds more than {size - len(chunk):,} bytes when decompressed; "
-                    "if that is intended, allow more with the reading option most_bytes"
-                )
-                raise ReadError(msg)
+                raise too_large(path, size - len(chunk))
             yield chunk
 
 
 #: how a compressed stream is opened, by ending
-_OPEN: dict[str, Callable[[IO[bytes]], Any]] = {
+_OPEN: dict[str, Callable[[IO[bytes]], gzip.GzipFile | zstd.ZstdFile]] = {
     "gz": lambda raw: gzip.GzipFile(fileobj=raw),
     "zst": zstd.ZstdFile,
 }

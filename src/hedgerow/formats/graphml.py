@@ -13,8 +13,7 @@ import polars as pl
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
 from hedgerow.formats.edge_table import EdgeColumns, EdgeTable, OutputEdges, refuse_edges
-from hedgerow.formats.long_table import ReadRequest
-from hedgerow.formats.output_table import Delimiters
+from hedgerow.formats.long_table import Delimiters, ReadRequest
 from hedgerow.formats.xml_parser import BETWEEN, Attributes, XmlParser, escape, has_only_characters
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.data import Value
 from hedgerow.data.encoding import text_of
 from hedgerow.errors import ReadError
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import Delimiters, OutputRecords
-from hedgerow.formats.python_cells import to_series
+from hedgerow.formats.dataframes import to_series
+from hedgerow.formats.long_table import Delimiters, LongTable, OutputRecords, ReadRequest
 from hedgerow.formats.text_lines import split_lines
 
 _RECORD: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[str | int] | dict[str, Any])
@@ -54,11 +52,6 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     flat, _ = to_series([value for record in records for value in record])
     persons = {"person": to_series(owners)[0]} if owned else {}
     return LongTable.from_records(where, request, flat, sizes, np.array(line_numbers, np.int64), **persons)
-
-
-def check(values: Sequence[Value]) -> None:
-    """Accept any value."""
-    del values
 
 
 def write(records: OutputRecords, columns: Mapping[str, str]) -> bytes:

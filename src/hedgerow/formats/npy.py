@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.data import Value
 from hedgerow.data.lattice import shortest_decimals
 from hedgerow.errors import ParameterError, ReadError
 from hedgerow.formats.number_table import MatrixRequest, NumberTable, OutputRows
@@ -80,11 +79,6 @@ def array_table(where: str, array: NDArray[Any], request: MatrixRequest) -> Numb
 def default_names(columns: int) -> tuple[str, ...]:
     """Return the names of columns of an array that has none: c1, c2, ..."""
     return tuple(f"c{number}" for number in range(1, columns + 1))
-
-
-def check(values: Sequence[Value]) -> None:
-    """Accept all: numbers have no list of values."""
-    del values
 
 
 def write(rows: OutputRows, columns: Mapping[str, str]) -> bytes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hedgerow.data.encoding import EXACT, text_of
 from hedgerow.data.lattice import CellRule, Lattice, LatticeCells, exact_number, shortest_decimals
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.formats.long_table import number_values
+from hedgerow.formats.long_table import OutputTable, number_values
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 #: decimals of so many characters are told apart by floating-point numbers; longer ones than the second are no numbers
@@ -87,7 +87,8 @@ class NumberTable:
         return self.cells[name]
 
 
-class OutputRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OutputRows(OutputTable):
     """Published rows, to be written: their numbers, and their names and labels if they are published."""
 
     columns: tuple[str, ...]
@@ -95,13 +96,13 @@ class OutputRows(NamedTuple):
     ids: NDArray[Any] | None
     labels: NDArray[Any] | None
 
-    def to_frame(self, columns: Mapping[str, str]) -> pl.DataFrame:
+    def to_frame(self, names: Mapping[str, str]) -> pl.DataFrame:
         """Return a table with the published columns; names and labels of rows come first."""
         table: dict[str, pl.Series] = {}
         carried = {"id": self.ids, "label": self.labels}
         for role, cells in carried.items():
             if cells is not None:
-                table[columns.get(role, role)] = pl.Series([str(cell) for cell in cells.tolist()], dtype=pl.String)
+                table[names.get(role, role)] = pl.Series([str(cell) for cell in cells.tolist()], dtype=pl.String)
         for number, name in enumerate(self.columns):
             if name in table:
                 msg = f"a column of numbers is named {name!r}, and so is a column of names or labels; rename one"

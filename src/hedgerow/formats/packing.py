@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from hedgerow.data import Dataset
 from hedgerow.formats.codec import codec_of
-from hedgerow.formats.files import GZIP_LEVEL, ZSTD_LEVEL, compress, compress_parts, zstd
+from hedgerow.formats.files import GZIP_LEVEL, ZSTD_LEVEL, Digest, compress, compress_parts, zstd
 
 _COMPRESSED_BY = {"gz": ("zlib",), "zst": ("zstd",)}
 #: short numbers: longer ones, such as those of a telephone, are no version
@@ -29,12 +30,12 @@ class Packed(NamedTuple):
 
     parts: Iterable[bytes]
     #: the SHA-256 of the file
-    digest: Any
+    digest: Digest
     #: the SHA-256 of its content before compression
-    content: Any
+    content: Digest
 
 
-def pack(data: Any, form: str, columns: Mapping[str, str], compression: str) -> Packed:
+def pack(data: Dataset, form: str, columns: Mapping[str, str], compression: str) -> Packed:
     """Write data in a format, and compress it."""
     codec = codec_of(data.kind)
     content, content_digest = hashed(codec.write_parts(data, form, columns))
@@ -47,7 +48,7 @@ def _at_once(parts: Iterable[bytes], compression: str) -> Iterator[bytes]:
     yield compress(b"".join(parts), compression)
 
 
-def hashed(parts: Iterable[bytes]) -> tuple[Iterator[bytes], Any]:
+def hashed(parts: Iterable[bytes]) -> tuple[Iterator[bytes], Digest]:
     """Pass parts on, and hash them on the way."""
     digest = sha256()
 

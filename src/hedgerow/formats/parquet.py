@@ -1,69 +1,46 @@
-"""Parquet: a long table, or one row per record with its values in a list."""
+"""Parquet: a long table, one row per record with its values in a list, or one row of numbers per record."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from hedgerow import progress
-from hedgerow.data import Value
 from hedgerow.errors import ReadError
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import OutputTable
-from hedgerow.formats.tables import to_long_table
+from hedgerow.formats.dataframes import to_long_table, unreadable_as
+from hedgerow.formats.files import explained, require_file, too_large
+from hedgerow.formats.long_table import LongTable, OutputTable, ReadRequest
+from hedgerow.formats.number_table import MatrixRequest, NumberTable
 
 _MAGIC = b"PAR1"
-#: bytes that a cell takes at least
-_CELL = 16
+#: bytes that a cell of text takes at least, and those of a number
+_TEXT, _NUMBER = 16, 8
 
 
 def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
-    """Read the requested columns; no other column is looked at.
-
-    The number of rows is checked before they are read: a small file can claim more rows than fit into memory.
-    """
-    try:
-        require_ends(content)
-        names = pl.read_parquet_schema(io.BytesIO(content))
-        requested = (*request.columns.values(), *request.extra_columns)
-        columns = [name for name in dict.fromkeys(requested) if name in names]
-        rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-        small = rows * _CELL * max(1, len(columns)) <= most
-        frame = read_table(content, columns) if small else None
-    # the library reports damage by many kinds of errors, among them a panic of its core
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-            raise
-        msg = f"{where} is not a Parquet file, or it is damaged"
-        raise ReadError(msg) from None
+    """Read the requested columns; no other column is looked at."""
+    names = _column_names(where, content)
+    requested = (*request.columns.values(), *request.extra_columns)
+    columns = [name for name in dict.fromkeys(requested) if name in names]
+    frame = _read_columns(where, content, columns, most // _TEXT)
     if frame is None:
-        msg = (
-            f"{where} holds more than {most:,} bytes when decompressed; "
-            "if that is intended, allow more with the reading option most_bytes"
-        )
-        raise ReadError(msg)
+        raise too_large(where, most)
     progress.count("columns that are not read", len(names) - len(columns))
     return to_long_table(where, frame, request, np.arange(1, len(frame) + 1, dtype=np.int64))
 
 
-def read_table(content: bytes, columns: list[str] | None = None) -> pl.DataFrame:
-    """Read the named columns of a table, or all columns."""
-    return pl.read_parquet(io.BytesIO(content), columns=columns)
-
-
-def require_ends(content: bytes) -> None:
-    """Refuse a file that is cut off: the library would do so too, but print a panic of its core."""
-    length = int.from_bytes(content[-8:-4], "little")
-    if content[:4] != _MAGIC or content[-4:] != _MAGIC or not 0 < length <= len(content) - 12:
-        raise ValueError
-
-
-def check(values: Sequence[Value]) -> None:
-    """Accept any value."""
-    del values
+def read_numbers(where: str, content: bytes, request: MatrixRequest, most: int) -> NumberTable:
+    """Read all columns but those that are dropped."""
+    names = _column_names(where, content)
+    frame = _read_columns(where, content, [name for name in names if name not in request.dropped], most // _NUMBER)
+    request.require_dropped(where, tuple(names))
+    if frame is None:
+        raise too_large(where, most)
+    return NumberTable(where, request, tuple(frame.columns), dict(frame.to_dict()))
 
 
 def write(table: OutputTable, columns: Mapping[str, str]) -> bytes:
@@ -76,3 +53,59 @@ def write_table(table: pl.DataFrame) -> bytes:
     content = io.BytesIO()
     table.rechunk().write_parquet(content, compression="zstd", statistics=False)
     return content.getvalue()
+
+
+def read_table(content: bytes, columns: list[str] | None = None) -> pl.DataFrame:
+    """Read the named columns of a table, or all columns."""
+    return pl.read_parquet(io.BytesIO(content), columns=columns)
+
+
+def is_same_table(content: bytes, ours: bytes) -> bool:
+    """Whether a file has the table of ours; one that cannot be read has not."""
+    try:
+        with unreadable_as("it is not a Parquet file, or it is damaged"):
+            return read_table(ours).equals(read_table(content))
+    except ReadError:
+        return False
+
+
+class ParquetScan:
+    """A file that is read piece by piece; groups of rows without a wanted one are not read."""
+
+    def __init__(self, name: str) -> None:
+        # the library would also take an address, a pattern of names, or a folder, and wait for a pipe
+        with explained(Path(name)):
+            require_file(Path(name))
+        self._damaged = f"{name} cannot be read; it is damaged, or it is not a Parquet table"
+        with unreadable_as(self._damaged):
+            self._table = pl.scan_parquet(Path(name), glob=False, hive_partitioning=False)
+            self.columns = self._table.collect_schema().names()
+            self.rows = int(self._table.select(pl.len()).collect().item())
+
+    def cells(self, column: str, start: int, stop: int) -> pl.Series:
+        """Read some rows of a column."""
+        with unreadable_as(self._damaged):
+            return self._table.select(column).slice(start, max(0, stop - start)).collect().to_series()
+
+
+def _column_names(where: str, content: bytes) -> list[str]:
+    with unreadable_as(f"{where} is not a Parquet file, or it is damaged"):
+        _require_ends(content)
+        return list(pl.read_parquet_schema(io.BytesIO(content)))
+
+
+def _read_columns(where: str, content: bytes, columns: list[str], most: int) -> pl.DataFrame | None:
+    """Read columns; None if they have more cells than `most`.
+
+    The number of rows is checked before they are read: a small file can claim more rows than fit into memory.
+    """
+    with unreadable_as(f"{where} is not a Parquet file, or it is damaged"):
+        rows: int = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
+        return read_table(content, columns) if rows * max(1, len(columns)) <= most else None
+
+
+def _require_ends(content: bytes) -> None:
+    """Refuse a file that is cut off: the library would do so too, but print a panic of its core."""
+    length = int.from_bytes(content[-8:-4], "little")
+    if content[:4] != _MAGIC or content[-4:] != _MAGIC or not 0 < length <= len(content) - 12:
+        raise ValueError

@@ -14,7 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, TypeAlias
+
+#: what a structure of the compact protocol has in each field, by number
+Element: TypeAlias = bool | int | bytes | list["Element"] | dict[int, "Element"]
+Structure: TypeAlias = dict[int, Element]
 
 _MAGIC, _TAIL = b"PAR1", 8
 #: bytes of memory that one value takes at least
@@ -56,7 +60,7 @@ def describe_foreign(content: bytes, ours: bytes) -> str:
     """Say what a file has that is not data, compared with our own file of the same table; an empty text if nothing."""
     try:
         walk = _walk(content)
-        structures = [*walk.structures(), *walk.pages]
+        structures: list[Element] = [*walk.structures(), *walk.pages]
         spans = sorted(walk.spans)
     except ValueError:
         return "it is not a Parquet file as Hedgerow writes it"
@@ -73,13 +77,13 @@ def describe_foreign(content: bytes, ours: bytes) -> str:
 class _Walk(NamedTuple):
     """The structures of a file, and where each is; pages are walked as they are taken."""
 
-    footer: dict[int, Any]
-    pages: Iterator[dict[int, Any]]
+    footer: Structure
+    pages: Iterator[Structure]
     content: bytes
     #: from where to where every structure stands that was walked over
     spans: list[tuple[int, int]]
 
-    def structures(self) -> Iterator[dict[int, Any]]:
+    def structures(self) -> Iterator[Structure]:
         """Yield the footer and the indices of pages."""
         yield self.footer
         for column in _columns(self.footer):
@@ -104,10 +108,10 @@ def _walk(content: bytes) -> _Walk:
     return _Walk(footer, _pages(content, footer, spans), content, spans)
 
 
-def _pages(content: bytes, footer: dict[int, Any], spans: list[tuple[int, int]]) -> Iterator[dict[int, Any]]:
+def _pages(content: bytes, footer: Structure, spans: list[tuple[int, int]]) -> Iterator[Structure]:
     """Yield the header of every page of every column."""
     for column in _columns(footer):
-        [meta] = _structures([column.get(_META)])
+        [meta] = _structures([column.get(_META, False)])
         places = [_whole(meta, at) for at in (_DATA_AT, _DICTIONARY_AT) if at in meta]
         start = at = min((place for place in places if place), default=0)
         end = at + _whole(meta, _PACKED)
@@ -121,7 +125,7 @@ def _pages(content: bytes, footer: dict[int, Any], spans: list[tuple[int, int]])
         spans += [(start, at), (at, _end_of_copy(content, at, meta))]
 
 
-def _end_of_copy(content: bytes, at: int, meta: dict[int, Any]) -> int:
+def _end_of_copy(content: bytes, at: int, meta: Structure) -> int:
     """Where the description of a column ends that may follow its pages, as the footer has it; otherwise `at`."""
     reader = _Reader(content, at, len(content))
     try:
@@ -130,34 +134,36 @@ def _end_of_copy(content: bytes, at: int, meta: dict[int, Any]) -> int:
         return at
 
 
-def _columns(footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
+def _columns(footer: Structure) -> Iterator[Structure]:
     """Yield the entry of every column of every group of rows."""
     for group in _structures(footer.get(_ROW_GROUPS, [])):
         yield from _structures(group.get(_COLUMNS, []))
 
 
-def _texts(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], bytes]]:
+def _texts(value: Element, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield every text within structures, with the fields that lead to it."""
     if isinstance(value, bytes):
         yield path, value
     elif isinstance(value, list):
-        for each in cast("list[Any]", value):
+        for each in value:
             yield from _texts(each, path)
     elif isinstance(value, dict):
-        for field, each in cast("dict[int, Any]", value).items():
+        for field, each in value.items():
             yield from _texts(each, (*path, field))
 
 
-def _structures(value: Any) -> list[dict[int, Any]]:
-    if not isinstance(value, list) or not all(isinstance(x, dict) for x in cast("Any", value)):
+def _structures(value: Element | None) -> list[Structure]:
+    elements = value if isinstance(value, list) else [False]
+    structures = [each for each in elements if isinstance(each, dict)]
+    if len(structures) < len(elements):
         raise ValueError
-    return cast("list[dict[int, Any]]", value)
+    return structures
 
 
-def _whole(structure: Any, field: int) -> int:
+def _whole(structure: Element | None, field: int) -> int:
     """Take a number that is not negative."""
-    value = cast("dict[int, Any]", structure).get(field) if isinstance(structure, dict) else None
-    if type(value) is not int or value < 0:
+    value = structure.get(field) if isinstance(structure, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError
     return value
 
@@ -168,11 +174,11 @@ class _Reader:
     def __init__(self, content: bytes, at: int, end: int) -> None:
         self.content, self.at, self.end = content, at, end
 
-    def structure(self, depth: int = 0) -> dict[int, Any]:
+    def structure(self, depth: int = 0) -> Structure:
         """Read fields up to the end of the structure."""
         if depth > _DEEPEST:
             raise ValueError
-        fields: dict[int, Any] = {}
+        fields: Structure = {}
         field = 0
         while head := self._byte():
             step = head >> 4
@@ -182,7 +188,7 @@ class _Reader:
             fields[field] = self._value(head & 15, depth, inside=False)
         return fields
 
-    def _value(self, kind: int, depth: int, *, inside: bool) -> Any:
+    def _value(self, kind: int, depth: int, *, inside: bool) -> Element:
         if kind in {_TRUE, _FALSE}:
             return self._byte() == _TRUE if inside else kind == _TRUE
         if kind in _INTEGERS:

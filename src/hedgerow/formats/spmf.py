@@ -9,9 +9,8 @@ import polars as pl
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.formats import lines
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import Delimiters, OutputRecords
+from hedgerow.formats import blank_separated
+from hedgerow.formats.long_table import Delimiters, LongTable, OutputRecords, ReadRequest
 from hedgerow.numerics.arrays import Flags, Integers
 
 _ITEMSET, _SEQUENCE = -1, -2
@@ -23,7 +22,7 @@ _NO_NUMBER = -3
 
 def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTable:
     """Read sequences of single items; itemsets of several items are refused."""
-    table = lines.read(where, content, request, most, comments=_COMMENTS)
+    table = blank_separated.read(where, content, request, most, comments=_COMMENTS)
     role = request.require_list_role(where)
     numbers = table.columns[role].cast(pl.Int64, strict=False).fill_null(_NO_NUMBER)
     values, unit = numbers.to_numpy(), table.columns["unit"].to_numpy()

@@ -15,8 +15,8 @@ def find_part(part: Part) -> Any:
 
     Examples
     --------
-    >>> find_part("draft").__name__
-    'hedgerow.kinds.records.draft'
+    >>> find_part("schema_draft").__name__
+    'hedgerow.kinds.records.schema_draft'
     """
     (kind,) = (kind for kind in KINDS.values() if kind.has(part))
     return kind.module(part)

@@ -59,7 +59,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     guarantee = guarantee.about(data)
     _check_owners(job, guarantee, data)
     require_support(method, data, guarantee)
-    form = codec_of(job.kind).formats[layout.format].module()
+    form = codec_of(job.kind).formats[layout.format]
     for _, axis in (data.without_attributes() if bare else data).domain.axes:
         form.check(axis.values)
     return Plan(data, method, guarantee, layout, key)

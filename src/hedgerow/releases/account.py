@@ -228,14 +228,12 @@ def _lines(fields: Mapping[str, str]) -> str:
 #
 # An entry is written to the account *before* the first question and removed only if no question was asked. It is
 # `pending` until the release is `out` or has failed, and it counts in every state: asking the data is what costs,
-# whether
-# or not anything is published. A publication that is killed at any moment leaves an entry that charges too much, never
-# too little; `settle_account` determines its final state.
+# whether or not anything is published. A publication that is killed at any moment leaves an entry that charges too
+# much, never too little; `settle_account` determines its final state.
 #
 # How it is determined: while a publication runs, it holds the lock of a file next to the account, so a pending entry
 # without a lock belongs to a dead process. Just before the finished folder is renamed to its place, a fingerprint of
-# it
-# is written into the entry: if the folder in that place has the fingerprint, the release is out. The fingerprint is
+# it is written into the entry: if the folder in that place has the fingerprint, the release is out. The fingerprint is
 # computed from the release only, and is kept in the owner's account only.
 
 _RUNNING = ".running"

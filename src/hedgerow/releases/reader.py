@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def read_own_file(path: Path, most: int | None = _MOST_TEXT) -> bytes:
         return file.read()
 
 
-def _open_file(path: Path):  # noqa: ANN202 - an open file
+def _open_file(path: Path) -> BufferedReader:
     try:
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):

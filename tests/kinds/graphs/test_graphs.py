@@ -45,7 +45,7 @@ def load(content, folder, name="a.edges", **more):
 def again(graph, form):
     """Write a graph and read it."""
     content = CODEC.write(graph, form, COLUMNS)
-    laid = CODEC.formats[form].module().read("there", content, CODEC.request({}, {}), 10**9)
+    laid = CODEC.formats[form].read("there", content, CODEC.request({}, {}), 10**9)
     return CODEC.make(laid, graph.domain, graph.domain.source, {})
 
 
@@ -87,7 +87,7 @@ def test_graphs_on_any_vertices_come_back_or_are_refused(names, data):
     pairs = data.draw(st.lists(st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True)))
     graph = Graph.from_edges(map(tuple, pairs), domain=Domain.declare(vertex=names))
     try:
-        CODEC.formats[form].module().check(names)
+        CODEC.formats[form].check(names)
     except DomainError as error:
         refused = {"edges": "cannot be written to an edge list", "csv": "line breaks", "graphml": "control characters"}
         assert refused[form] in str(error)  # noqa: PT017 - only these may refuse

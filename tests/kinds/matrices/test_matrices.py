@@ -41,7 +41,7 @@ def again(data, form):
     """Write a matrix and read it."""
     options = CODEC.reread_options(data, form)
     content = CODEC.write(data, form, COLUMNS)
-    laid = CODEC.formats[form].module().read("there", content, CODEC.request(COLUMNS, options), 10**9)
+    laid = CODEC.formats[form].read("there", content, CODEC.request(COLUMNS, options), 10**9)
     return CODEC.make(laid, data.domain, data.domain.source, options)
 
 

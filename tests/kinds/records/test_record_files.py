@@ -96,7 +96,7 @@ def test_random_records_are_read_as_they_were_written(data, form):
 
 
 def check_round_trip(data, form):
-    module = CODEC.formats[form].module()
+    module = CODEC.formats[form]
     content = CODEC.write(data, form, {})
     options = CODEC.reread_options(data, form)
     request = CODEC.request({}, options)

@@ -10,8 +10,8 @@ import pytest
 from terminal import run
 
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.kinds.records.draft import draft_record_schema
 from hedgerow.kinds.records.layout import split_place
+from hedgerow.kinds.records.schema_draft import draft_record_schema
 from hedgerow.reading import read
 from hedgerow.releases.writer import read_release
 

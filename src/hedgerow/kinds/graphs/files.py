@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,14 +12,14 @@ from hedgerow import progress
 from hedgerow.data import Axis, Domain, Source
 from hedgerow.data.encoding import infer_axis, text_of
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.formats.codec import Format
+from hedgerow.formats import edge_list, graphml
+from hedgerow.formats.codec import Codec, Format
+from hedgerow.formats.dataframes import is_from, to_list_series, to_long_table, to_series
 from hedgerow.formats.edge_table import EdgeColumns, EdgeTable, OutputEdges
 from hedgerow.formats.long_table import LongTable, ReadRequest, codes_of
-from hedgerow.formats.long_table_codec import long_table_codec
+from hedgerow.formats.long_table_codec import explain_columns, request_of, table_formats, table_from_memory
 from hedgerow.formats.options import read_choice
-from hedgerow.formats.python_cells import to_list_series, to_series
 from hedgerow.formats.record_checker import RecordChecker
-from hedgerow.formats.tables import to_long_table, to_table
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.numerics.arrays import Flags, Integers
 
@@ -39,40 +38,28 @@ _OPTIONS = {
     "weights": "if a line of an edge list has more than two fields: error (the default), or ignore the others",
     "on_unknown": "if a vertex is not in the domain: error (the default), or drop its edges",
 }
-_FORMATS = {
+_FORMATS: dict[str, Format[ReadRequest, EdgeTable | LongTable, OutputEdges]] = {
     "edges": Format(
-        "hedgerow.formats.edge_list",
-        ("edges", "edgelist", "txt"),
-        "one edge per line, its two vertices separated by a blank",
+        endings=("edges", "edgelist", "txt"),
+        layout="one edge per line, its two vertices separated by a blank",
+        read=edge_list.read,
+        check=edge_list.check,
+        write=edge_list.write,
     ),
-    "csv": Format(
-        "hedgerow.formats.delimited",
-        ("csv",),
-        "a comma-separated table with a header: one edge per line",
-        has_columns=True,
-    ),
-    "parquet": Format(
-        "hedgerow.formats.parquet",
-        ("parquet",),
-        "a Parquet table: one edge per row",
-        has_columns=True,
-        libraries=("polars",),
-    ),
+    **table_formats("edge"),
     "graphml": Format(
-        "hedgerow.formats.graphml", ("graphml",), "GraphML: one `node` element per vertex, one `edge` element per edge"
+        endings=("graphml",),
+        layout="GraphML: one `node` element per vertex, one `edge` element per edge",
+        read=graphml.read,
+        check=graphml.check,
+        write=graphml.write,
     ),
 }
 
 
 def _from_memory(source: Any, request: ReadRequest) -> EdgeTable | LongTable | None:
     """Take a graph, a matrix, pairs, or a table with a column for each end."""
-    edges = edges_of_object(source, request)
-    if edges is not None:
-        return edges
-    table = to_table(source, request)
-    if table is None:
-        return None
-    return to_long_table("the table", table.frame, request, np.arange(1, len(table.frame) + 1), table.unreadable)
+    return edges_of_object(source, request) or table_from_memory(source, request)
 
 
 def _make(content: EdgeTable | LongTable, domain: Domain | None, source: Source, options: Mapping[str, str]) -> Graph:
@@ -172,21 +159,6 @@ def _repeated(first: Integers, second: Integers, vertices: int, *, ordered: bool
     return pl.Series(low * vertices + high).is_duplicated().to_numpy()
 
 
-CODEC = replace(
-    long_table_codec(
-        _REQUEST,
-        columns=_COLUMNS,
-        written=("source", "target"),
-        options=_OPTIONS,
-        make=_make,
-        lay_out=lambda data: OutputEdges(data.domain.values("vertex"), data.first, data.second),
-        formats=_FORMATS,
-        order="Edges have no direction. Each is listed once, in the order of the vertices.",
-    ),
-    from_memory=_from_memory,
-)
-
-
 # Edges from memory: networkx graphs, sparse adjacency matrices, arrays and lists of pairs.
 #
 # The libraries of these objects need not be installed: whoever has such an object has its library.
@@ -196,19 +168,15 @@ _PAIR = 2
 
 def edges_of_object(source: Any, request: ReadRequest) -> EdgeTable | None:
     """Take the edges of an object; None if it is neither a graph, a matrix, an array nor a list."""
-    if _is_from("networkx", source) and hasattr(source, "is_directed"):
+    if is_from("networkx", source) and hasattr(source, "is_directed"):
         return _from_networkx(source, request)
-    if _is_from("scipy", source) and hasattr(source, "tocoo"):
+    if is_from("scipy", source) and hasattr(source, "tocoo"):
         return _from_matrix(source, request)
     if isinstance(source, np.ndarray):
         return _from_array(cast("Any", source), request)
     if isinstance(source, (list, tuple)):
         return _from_pairs(cast("list[Any]", source), request)
     return None
-
-
-def _is_from(library: str, source: Any) -> bool:
-    return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
 
 
 def _from_networkx(graph: Any, request: ReadRequest) -> EdgeTable:
@@ -274,3 +242,23 @@ def _columns(source: pl.Series, target: pl.Series) -> EdgeColumns:
     """Make the columns of edges that are numbered from 1 on."""
     line = np.arange(1, len(source) + 1, dtype=np.int64)
     return EdgeColumns(source, target, line, np.zeros(len(line), np.bool_))
+
+
+def _lay_out(data: Graph) -> OutputEdges:
+    """Lay out published edges."""
+    return OutputEdges(data.domain.values(ROLE), data.first, data.second)
+
+
+CODEC = Codec(
+    kind="graphs",
+    columns=_COLUMNS,
+    written=("source", "target"),
+    options=_OPTIONS,
+    formats=_FORMATS,
+    request=request_of(_REQUEST),
+    from_memory=_from_memory,
+    make=_make,
+    lay_out=_lay_out,
+    explain=explain_columns(_FORMATS),
+    order="Edges have no direction. Each is listed once, in the order of the vertices.",
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,8 +15,9 @@ from hedgerow.data import Domain, Source
 from hedgerow.data.lattice import shortest_decimals
 from hedgerow.data.number_axis import NumberAxis, to_number_axis
 from hedgerow.errors import DomainError, ParameterError, ReadError
+from hedgerow.formats import csv_table, npy, parquet
 from hedgerow.formats.codec import Codec, Format
-from hedgerow.formats.npy import array_table, default_names
+from hedgerow.formats.dataframes import is_from, unreadable_as
 from hedgerow.formats.number_table import (
     MatrixRequest,
     NumberTable,
@@ -45,16 +46,25 @@ _OPTIONS = {
 }
 _FORMATS = {
     "csv": Format(
-        "hedgerow.formats.number_csv",
-        ("csv",),
-        "a comma-separated table with a header: one row per line",
+        endings=("csv",),
+        layout="a comma-separated table with a header: one row per line",
+        read=csv_table.read_numbers,
+        write=csv_table.write,
         has_columns=True,
     ),
     "npy": Format(
-        "hedgerow.formats.npy", ("npy",), "a NumPy array: one row per record, columns in the order of the domain"
+        endings=("npy",),
+        layout="a NumPy array: one row per record, columns in the order of the domain",
+        read=npy.read,
+        write=npy.write,
     ),
     "parquet": Format(
-        "hedgerow.formats.number_parquet", ("parquet",), "a Parquet table", has_columns=True, libraries=("polars",)
+        endings=("parquet",),
+        layout="a Parquet table",
+        read=parquet.read_numbers,
+        write=parquet.write,
+        has_columns=True,
+        libraries=("polars",),
     ),
 }
 _ROLES = ("id", "label")
@@ -99,18 +109,12 @@ def _listed(text: str) -> tuple[str, ...]:
 def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
     """Take an array, or a polars, pandas or Arrow table."""
     if isinstance(source, np.ndarray):
-        return array_table("the array", cast("NDArray[Any]", source), request)
+        return npy.array_table("the array", cast("NDArray[Any]", source), request)
     if isinstance(source, (list, tuple)):
         msg = "a matrix is read from a file, an array or a table; make one of lists with Matrix.from_rows"
         raise ReadError(msg)
-    try:
+    with unreadable_as("the table cannot be read; it is damaged, or it is not a table of numbers"):
         cells = _columns_of(source)
-    # messages of the libraries may quote a cell, and some damage makes their core panic
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError, ReadError)):
-            raise
-        msg = "the table cannot be read; it is damaged, or it is not a table of numbers"
-        raise ReadError(msg) from None
     if cells is None:
         return None
     request.require_dropped("the table", tuple(cells))
@@ -118,7 +122,7 @@ def _from_memory(source: Any, request: MatrixRequest) -> NumberTable | None:
 
 
 def _columns_of(source: Any) -> dict[str, pl.Series] | None:
-    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+    if is_from("pandas", source):
         names = [str(name) for name in source.columns]
         if len(set(names)) < len(names):  # one of them would be lost
             msg = "the table has two columns of the same name; rename one"
@@ -192,7 +196,7 @@ def _renamed(table: NumberTable, domain: Domain) -> NumberTable:
     return replace(table, names=names)
 
 
-def _require_columns(table: NumberTable, names: Any) -> None:
+def _require_columns(table: NumberTable, names: Iterable[str]) -> None:
     for name in names:
         if name not in table.names:
             msg = f"{table.where} has no column {name!r}; name the columns that it has"
@@ -281,7 +285,7 @@ def _reread_options(data: Matrix, form: str) -> dict[str, str]:
     carried = [role for role, cells in (("id", data.ids), ("label", data.labels)) if cells is not None]
     if data.numbered:
         carried.remove("id")
-    named = form == "npy" and data.columns != default_names(len(data.columns))
+    named = form == "npy" and data.columns != npy.default_names(len(data.columns))
     # otherwise the directions of a rotated array would be taken for the columns of the original
     options = {"carried": ",".join(carried)} | ({"names": ",".join(data.columns)} if named else {})
     return options | ({"rows": "numbered"} if data.numbered else {})

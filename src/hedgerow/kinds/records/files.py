@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -10,10 +11,14 @@ import numpy as np
 from hedgerow import progress
 from hedgerow.data import Axis, Domain, Source
 from hedgerow.errors import DomainError, ParameterError, ReadError
+from hedgerow.formats import csv_table
 from hedgerow.formats.codec import Codec, Format
 from hedgerow.formats.options import read_choice, read_whole_number
+from hedgerow.kinds.records import joined_tables, json_files, xml_files
 from hedgerow.kinds.records.data import Records, VertexTable
+from hedgerow.kinds.records.documents import OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.joined_tables import published_keys, table_names
 from hedgerow.kinds.records.layout import (
     RecordLayout,
     RecordRequest,
@@ -25,10 +30,8 @@ from hedgerow.kinds.records.layout import (
     schema_from_text,
     schema_to_text,
 )
-from hedgerow.kinds.records.rows import OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.kinds.records.schema_file import MISSING, read_record_schema
-from hedgerow.kinds.records.tables import published_keys, table_names
 from hedgerow.numerics.arrays import Flags, Integers
 from hedgerow.statement import File
 
@@ -41,15 +44,38 @@ _OPTIONS = {
 }
 _FORMATS = {
     "jsonl": Format(
-        "hedgerow.kinds.records.json_lines", ("jsonl", "ndjson"), "one JSON object per line, one per record"
+        endings=("jsonl", "ndjson"),
+        layout="one JSON object per line, one per record",
+        read=json_files.read_lines,
+        write=json_files.write_lines,
     ),
-    "json": Format("hedgerow.kinds.records.json_list", ("json",), "a JSON list with one object per record"),
-    "xml": Format("hedgerow.kinds.records.xml_files", ("xml",), "XML with one element per record"),
-    "csv": Format("hedgerow.kinds.records.tables", ("csv",), "one CSV table per type", written_as="zip"),
+    "json": Format(
+        endings=("json",),
+        layout="a JSON list with one object per record",
+        read=json_files.read_list,
+        write=json_files.write_list,
+    ),
+    "xml": Format(
+        endings=("xml",),
+        layout="XML with one element per record",
+        read=xml_files.read,
+        check=xml_files.check,
+        write=xml_files.write,
+    ),
+    "csv": Format(
+        endings=("csv",),
+        layout="one CSV table per type",
+        read=joined_tables.read,
+        check=csv_table.check,
+        write=joined_tables.write,
+        written_as="zip",
+    ),
     "zip": Format(
-        "hedgerow.kinds.records.tables",
-        ("zip",),
-        "an archive with one CSV table per type, joined by numbers",
+        endings=("zip",),
+        layout="an archive with one CSV table per type, joined by numbers",
+        read=joined_tables.read,
+        check=csv_table.check,
+        write=joined_tables.write,
         libraries=("zlib",),
     ),
 }
@@ -201,7 +227,7 @@ class _Encoder:
         self._refuse(table, outside, f"{_field(kind, table, kind.sensitive)} is outside of all buckets; add a bucket")
         dropped: list[bool] = self._bad[np.array(table.record, np.int64)].tolist()
         kept = {text for text, gone in zip(texts, dropped, strict=True) if text is not None and not gone}
-        values = sorted(kept, key=_size) if kind.sensitive in kind.numbers else sorted(kept)
+        values = sorted(kept, key=Decimal) if kind.sensitive in kind.numbers else sorted(kept)
         paths = tuple((str(buckets[value]),) for value in values) if given.buckets else ()
         return Axis(tuple(values) or ("none",), paths)
 
@@ -218,12 +244,6 @@ def _field(kind: VertexType, table: VertexRows, name: str | None) -> str:
     """A field, for messages; the line is that of the row, also if another table adds the field to it."""
     place = table.looked_up.get(name or "")
     return f"field {name!r} of {kind.name!r}" + (f" (looked up in {place})" if place else "")
-
-
-def _size(text: str) -> Any:
-    from decimal import Decimal  # noqa: PLC0415
-
-    return Decimal(text)
 
 
 def _reread_options(data: Records, form: str) -> dict[str, str]:

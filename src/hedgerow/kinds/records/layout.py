@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,10 @@ from hedgerow.data.axis import is_text
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 
+#: a nested record as a file has it; `Raw` is a number that is written as it is spelled
+Document: TypeAlias = bool | int | float | str | msgspec.Raw | list["Document"] | dict[str, "Document"] | None
+#: an object of a document
+Object: TypeAlias = dict[str, Document]
 #: the field of a vertex that is a plain value: the text of an element, or a value within a list
 VALUE = "#value"
 
@@ -155,8 +159,7 @@ def _damaged() -> ReadError:
 # Places in documents of nested records: keys joined by dots, some of them lists.
 #
 # `courses[]` is a list: all of its elements if it is the last step of a type, and else its only element.
-# `entry[resource.resourceType=Patient]` are the elements of a list that have this text there, so that one list can
-# have
+# `entry[resource.resourceType=Patient]` are the elements of a list that have this text there, so that one list can have
 # vertices of several types; beside it `entry[]` means all other elements.
 
 #: what closes a namespace or a condition, in which dots do not end a step
@@ -177,56 +180,71 @@ class Step(NamedTuple):
         condition = f"{'.'.join(self.where)}={self.wanted}" if self.where else ""
         return f"{self.name}[{condition}]" if self.listed else self.name
 
-    def matches(self, element: Any) -> bool:
+    def matches(self, element: Document) -> bool:
         """Whether an element of the list is meant."""
         return not self.where or text_at(element, self.where) == self.wanted
 
-    def into(self, document: dict[str, Any]) -> dict[str, Any]:
+    def into(self, document: Object) -> Object:
         """Return the object at this step of a document, a new one if it has none."""
         if not self.listed:
-            return document.setdefault(self.name, {})
-        elements: list[dict[str, Any]] = document.setdefault(self.name, [])
-        for element in elements:
-            if self.matches(element):
+            return object_at(document, self.name)
+        for element in list_at(document, self.name):
+            if isinstance(element, dict) and self.matches(element):
                 return element
-        return self.append({}, document)
+        made: Object = {}
+        self.append(made, document)
+        return made
 
-    def append(self, element: Any, document: dict[str, Any]) -> Any:
-        """Add an element to the list of a document; it gets the text that tells it from others."""
-        if self.where:
-            inner: dict[str, Any] = element
+    def append(self, element: Document, document: Object) -> None:
+        """Add an element to the list of a document; an object gets the text that tells it from others."""
+        if self.where and isinstance(element, dict):
+            inner = element
             for step in self.where[:-1]:
-                inner = inner.setdefault(step, {})
+                inner = object_at(inner, step)
             inner[self.where[-1]] = self.wanted
-        document.setdefault(self.name, []).append(element)
-        return element
+        list_at(document, self.name).append(element)
 
 
-def text_at(element: Any, keys: Sequence[str]) -> str | None:
+def object_at(document: Object, key: str) -> Object:
+    """Return the object at a key, a new one if there is none."""
+    inner = document.get(key)
+    if not isinstance(inner, dict):
+        inner = document[key] = {}
+    return inner
+
+
+def list_at(document: Object, key: str) -> list[Document]:
+    """Return the list at a key, a new one if there is none."""
+    inner = document.get(key)
+    if not isinstance(inner, list):
+        inner = document[key] = []
+    return inner
+
+
+def text_at(element: Document, keys: Sequence[str]) -> str | None:
     """Return the text at some keys of an element, each within the one before; None if there is none."""
     for key in keys:
         element = _only(element)
-        element = cast("dict[str, Any]", element).get(key) if isinstance(element, dict) else None
+        element = element.get(key) if isinstance(element, dict) else None
     try:
         return text_of_field(_only(element))
     except (TypeError, ValueError):
         return None
 
 
-def text_at_place(document: Any, place: str) -> str | None:
+def text_at_place(document: Document, place: str) -> str | None:
     """Return the text at a place of a document; None if there is none, or if there are several."""
     for step in split_place(place):
         document = _only(document)
-        document = cast("dict[str, Any]", document).get(step.name) if isinstance(document, dict) else None
+        document = document.get(step.name) if isinstance(document, dict) else None
         if step.listed and isinstance(document, list):
-            document = [element for element in cast("list[Any]", document) if step.matches(element)]
+            document = list(filter(step.matches, document))
     return text_at(document, ())
 
 
-def _only(value: Any) -> Any:
+def _only(value: Document) -> Document:
     """What a list of one element contains, since every element of XML is a list."""
-    values = cast("list[Any]", value if isinstance(value, list) else [value])
-    return values[0] if len(values) == 1 else values
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def split_place(place: str) -> list[Step]:
@@ -289,15 +307,19 @@ def canonical_number(text: str) -> str | None:
     return spelled.removeprefix("-") if not spelled.strip("-0") else spelled.removeprefix("+")
 
 
-def is_extended(value: Any) -> bool:
+def _extended_number(value: Document) -> Number | None:
+    if isinstance(value, dict) and len(value) == 1:
+        [(name, number)] = value.items()
+        return Number(number) if name in _EXTENDED and isinstance(number, str) else None
+    return None
+
+
+def is_extended(value: Document) -> bool:
     """Whether a value is a number in the extended JSON of MongoDB, such as `{"$numberInt": "7"}`."""
-    if not isinstance(value, dict):
-        return False
-    items = cast("dict[str, Any]", value)
-    return len(items) == 1 and all(name in _EXTENDED and isinstance(inner, str) for name, inner in items.items())
+    return _extended_number(value) is not None
 
 
-def text_of_field(value: Any) -> str | None:
+def text_of_field(value: Document) -> str | None:
     """Return the text of a plain value: None if there is none.
 
     Raises
@@ -305,10 +327,10 @@ def text_of_field(value: Any) -> str | None:
     TypeError
         If it is a list or an object; `ValueError` if the text cannot be written.
     """
-    if is_extended(value):
-        value = Number(*value.values())
-    if type(value) in {int, float} and abs(value) < _LARGEST:  # from memory; a number that is none is not less
-        value = Number(value)
+    extended = _extended_number(value)
+    value = value if extended is None else extended
+    if isinstance(value, (int, float)) and type(value) in {int, float} and abs(value) < _LARGEST:
+        value = Number(value)  # from memory; a number that is none is not less
     if value is None or value == "":
         return None
     if isinstance(value, Number):

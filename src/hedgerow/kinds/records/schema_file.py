@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from hedgerow.data import Axis, Value
 from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import DomainError
-from hedgerow.formats.named_files import read_named
+from hedgerow.formats.referenced_files import read_named
 from hedgerow.formats.toml import read_toml
 from hedgerow.kinds.records.hierarchy import ROOT, Hierarchy
 from hedgerow.kinds.records.layout import RecordLayout, SensitiveValues, TableRules, canonical_number, split_place

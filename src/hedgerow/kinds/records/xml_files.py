@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
 from hedgerow.formats.xml_parser import BETWEEN, Attributes, XmlParser, escape, has_only_characters
-from hedgerow.kinds.records.layout import VALUE, RecordRequest, split_place
-from hedgerow.kinds.records.rows import DEEPEST, OutputDocuments, RecordRows
+from hedgerow.kinds.records.documents import DEEPEST, OutputDocuments, RecordRows
+from hedgerow.kinds.records.layout import VALUE, Document, Object, RecordRequest, list_at, split_place
 from hedgerow.kinds.records.schema import RecordSchema
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
@@ -35,9 +35,9 @@ def _path(record: str, root: str) -> list[str]:
     return (record or f"records.{root}").split(".")
 
 
-def parse_elements(where: str, content: bytes, record: str) -> Iterator[tuple[int, Any, str]]:
+def parse_elements(where: str, content: bytes, record: str) -> Iterator[tuple[int, Document, str]]:
     """List the line of each record, its document, and what is wrong with it."""
-    listed: list[tuple[int, Any, str]] = []
+    listed: list[tuple[int, Document, str]] = []
     parser = ElementParser(where, record.split("."), "", lambda line, document: listed.append((line, document, "")))
     parser.parse(content)
     return iter(listed)
@@ -79,19 +79,19 @@ def _check_names(elements: Sequence[str], schema: RecordSchema) -> None:
             raise DomainError(msg)
 
 
-def _element(name: str, document: Any) -> str:
+def _element(name: str, document: Document) -> str:
     if not isinstance(document, dict):
         return f"<{name}/>" if document is None else f"<{name}>{escape(str(document))}</{name}>"
-    fields = cast("dict[str, Any]", document)
+    fields = document
     attributes = "".join(f' {key[1:]}="{escape(str(value))}"' for key, value in fields.items() if key.startswith("@"))
     inside = "".join(_inside(key, value) for key, value in fields.items() if not key.startswith("@"))
     return f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
 
 
-def _inside(name: str, value: Any) -> str:
+def _inside(name: str, value: Document) -> str:
     if name == VALUE:
         return escape(str(value))
-    values = cast("list[Any]", value) if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value]
     return "".join(_element(name, each) for each in values)
 
 
@@ -99,10 +99,10 @@ class _Open:
     """An element that is not closed yet."""
 
     def __init__(self, attributes: Mapping[str, str]) -> None:
-        self.fields: dict[str, Any] = {f"@{name}": value for name, value in attributes.items()}
+        self.fields: Object = {f"@{name}": value for name, value in attributes.items()}
         self.texts: list[str] = []
 
-    def close(self) -> Any:
+    def close(self) -> Document:
         """Return what it contains: a text, nothing, or its fields."""
         text = "".join(self.texts).strip(" \t\n\r")
         if not self.fields:
@@ -113,7 +113,7 @@ class _Open:
 class ElementParser:
     """Calls `add` with the line and the document of each element at a path; `on_bad` with the line of a bad one."""
 
-    def __init__(self, where: str, path: list[str], namespace: str, add: Callable[[int, Any], None]) -> None:
+    def __init__(self, where: str, path: list[str], namespace: str, add: Callable[[int, Document], None]) -> None:
         self._where, self._path, self._add = where, path, add
         self._prefix = namespace + BETWEEN if namespace else ""
         self.on_bad: Callable[[int, str], None] = self._fail_at
@@ -157,7 +157,7 @@ class ElementParser:
         if self._open and self._depth == len(self._path) + len(self._open) - 2:
             own, closed = self._open.pop()
             if self._open:
-                self._open[-1][1].fields.setdefault(own, []).append(closed.close())
+                list_at(self._open[-1][1].fields, own).append(closed.close())
             elif self._too_deep:
                 self.on_bad(self._line, f"the record is nested more than {DEEPEST} deep; flatten it")
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hedgerow.formats.lists import list_codec
+from hedgerow.formats.list_codec import list_codec
 from hedgerow.kinds.sets.data import Sets
 
 CODEC = list_codec(Sets)

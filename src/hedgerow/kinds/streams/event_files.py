@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from hedgerow.data.lattice import CellRule, LatticeCells
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
-from hedgerow.formats.delimited import read_cells
-from hedgerow.formats.files import explained, read_as_it_comes, read_chunks, require_file
+from hedgerow.formats.csv_table import read_cells
+from hedgerow.formats.files import explained, read_as_it_comes, read_chunks
 from hedgerow.formats.number_table import lattice_cells, number_cells
+from hedgerow.formats.parquet import ParquetScan
 from hedgerow.kinds.streams.events import REFUSE, Events, Positions, encode_events
 from hedgerow.numerics.arrays import Floats, Integers
 
@@ -382,7 +383,7 @@ class TextEvents(ForwardEvents):
             first += table.lines
 
 
-# Events in a column of a Parquet file; groups of rows without a wanted event are not read.
+# Events in a column of a Parquet file.
 
 
 class ParquetEvents(Events):
@@ -390,16 +391,9 @@ class ParquetEvents(Events):
 
     def __init__(self, name: str, column: str, axis: NumberAxis, rule: CellRule = REFUSE) -> None:
         self._where, self._axis, self._column, self._rule = name, axis, column, rule
-        # the library would also take an address, a pattern of names, or a folder, and wait for a pipe
-        with explained(Path(name)):
-            require_file(Path(name))
-        try:
-            self._table = pl.scan_parquet(Path(name), glob=False, hive_partitioning=False)
-            columns = self._table.collect_schema().names()
-            self.length = int(self._table.select(pl.len()).collect().item())
-        except BaseException as error:  # noqa: BLE001 - see _unreadable
-            raise _unreadable(name, error) from None
-        if column not in columns:
+        self._table = ParquetScan(name)
+        self.length = self._table.rows
+        if column not in self._table.columns:
             msg = f"{name} has no column {column!r}; name the column of the values with --columns value=NAME"
             raise ReadError(msg)
 
@@ -418,16 +412,5 @@ class ParquetEvents(Events):
         return encode_events(cells, self._axis, self._where, positions, self._rule)
 
     def _cells(self, start: int, stop: int) -> LatticeCells:
-        size = max(0, stop - start)
-        try:
-            cells: Any = self._table.select(self._column).slice(start, size).collect().to_series()
-        except BaseException as error:  # noqa: BLE001 - see _unreadable
-            raise _unreadable(self._where, error) from None
+        cells = self._table.cells(self._column, start, stop)
         return lattice_cells(self._where, self._column, cells, self._axis.lattice, rounded=self._rule.rounded)
-
-
-def _unreadable(name: str, error: BaseException) -> BaseException:
-    """Return the error to raise: messages of the library may quote a cell, and some damage makes its core panic."""
-    if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-        return error
-    return ReadError(f"{name} cannot be read; it is damaged, or it is not a Parquet table")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import polars as pl
 
 from hedgerow import progress
-from hedgerow.data import Domain, Source, Value
+from hedgerow.data import Domain, Source
 from hedgerow.data.lattice import CellRule
 from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ReadError
 from hedgerow.formats.codec import Codec, Format
+from hedgerow.formats.dataframes import is_from, unreadable_as
 from hedgerow.formats.files import ending_of
 from hedgerow.formats.number_table import lattice_cells, pandas_column
 from hedgerow.formats.options import NUMBER_OPTIONS, read_cell_rule, read_choice, read_whole_number, require_instead
@@ -41,14 +43,6 @@ from hedgerow.kinds.streams.events import ArrayEvents, encode_events
 from hedgerow.statement import File
 
 _ESTIMATES = ("time", "value", "half_width")
-_FORMATS = {
-    "csv": Format("hedgerow.kinds.streams.files", ("csv",), "comma-separated, with a header", has_columns=True),
-    "bits": Format("hedgerow.kinds.streams.files", ("bits",), "one sign per event, 0 or 1", written_as="csv"),
-    "lines": Format("hedgerow.kinds.streams.files", ("txt", "dat"), "one number per line", written_as="csv"),
-    "parquet": Format(
-        "hedgerow.kinds.streams.files", ("parquet",), "a Parquet table", has_columns=True, written_as="csv"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -70,27 +64,17 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> EventReq
     )
 
 
-def _open_file(name: str, form: str, request: EventRequest, most: int | None) -> _EventFile:
-    return _EventFile(name, form, request, most)
-
-
-def _from_memory(source: Any, request: EventRequest) -> Any:
+def _from_memory(source: Any, request: EventRequest) -> Iterable[Any] | None:
     """Take an array, a list, an iterator, or a column of a polars, pandas or Arrow table."""
     if isinstance(source, (np.ndarray, list, tuple, Iterator)):
         return cast("Any", source)
-    import polars as pl  # noqa: PLC0415 - arrays and pipes do without
-
-    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+    if is_from("pandas", source):
         return _pandas_values(source, request)
     if not isinstance(source, (pl.Series, pl.DataFrame)):
         if not hasattr(source, "__arrow_c_stream__"):
             return None
-        try:
+        with unreadable_as("the table cannot be read; it is damaged, or it is not a table"):
             source = pl.DataFrame(source)
-        # messages of the library may quote a cell
-        except Exception:  # noqa: BLE001 - whatever it raises
-            msg = "the table cannot be read; it is damaged, or it is not a table"
-            raise ReadError(msg) from None
     if isinstance(source, pl.Series):
         return source
     if request.value not in source.columns:
@@ -99,7 +83,7 @@ def _from_memory(source: Any, request: EventRequest) -> Any:
     return source[request.value]
 
 
-def _pandas_values(source: Any, request: EventRequest) -> Any:
+def _pandas_values(source: Any, request: EventRequest) -> pl.Series:
     """Take a pandas column, or the column of the values of a pandas table, cell by cell."""
     if hasattr(source, "columns"):
         if list(source.columns).count(request.value) != 1:
@@ -199,15 +183,8 @@ class _RowsInFile:
         return self._open_rows()
 
 
-def check(values: Sequence[Value]) -> None:
-    """Accept all: numbers have no list of values."""
-    del values
-
-
-def write(data: Estimates, columns: Mapping[str, str]) -> Iterator[bytes]:
+def _write(data: Estimates, columns: Mapping[str, str]) -> Iterator[bytes]:
     """Write estimates as they come, so that they are read back exactly."""
-    import polars as pl  # noqa: PLC0415 - reading does without
-
     names = [columns.get(role, role) for role in _ESTIMATES]
     yield (",".join(names) + "\n").encode()
     for rows in data.rows():
@@ -238,6 +215,24 @@ def _explain(file: File) -> str:
     )
 
 
+def _format(
+    name: str, layout: str, *endings: str, has_columns: bool = False
+) -> Format[EventRequest, _EventFile, Estimates]:
+    """Make a format of events; estimates are written as CSV."""
+
+    def open_file(path: str, request: EventRequest, most: int | None) -> _EventFile:
+        return _EventFile(path, name, request, most)
+
+    return Format(
+        endings=endings,
+        layout=layout,
+        open_file=open_file,
+        write=_write,
+        has_columns=has_columns,
+        written_as="" if name == "csv" else "csv",
+    )
+
+
 CODEC = Codec(
     kind="streams",
     columns={"value": "the value of an event; default value"},
@@ -246,7 +241,12 @@ CODEC = Codec(
         "rows": "what a file has: events (the default), or published estimates of means or sums",
         **NUMBER_OPTIONS,
     },
-    formats=_FORMATS,
+    formats={
+        "csv": _format("csv", "comma-separated, with a header", "csv", has_columns=True),
+        "bits": _format("bits", "one sign per event, 0 or 1", "bits"),
+        "lines": _format("lines", "one number per line", "txt", "dat"),
+        "parquet": _format("parquet", "a Parquet table", "parquet", has_columns=True),
+    },
     request=_request,
     from_memory=_from_memory,
     make=_make,
@@ -256,6 +256,5 @@ CODEC = Codec(
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
     keeps_order=_accepts_reread,
-    open_file=_open_file,
     in_parts=True,
 )

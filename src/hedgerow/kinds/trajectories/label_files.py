@@ -16,8 +16,7 @@ import polars as pl
 
 from hedgerow.data import Domain, Value
 from hedgerow.errors import DomainError, ParameterError, ReadError
-from hedgerow.formats.long_table import LongTable
-from hedgerow.formats.output_table import OutputTable
+from hedgerow.formats.long_table import LongTable, OutputTable
 from hedgerow.formats.record_checker import RecordChecker
 from hedgerow.kinds.trajectories.coarse_trajectories import CoarseTrajectories
 from hedgerow.kinds.trajectories.levels import PlaceTimeLevels

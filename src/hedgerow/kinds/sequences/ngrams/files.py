@@ -10,10 +10,10 @@ import polars as pl
 
 from hedgerow.data import Domain, Source
 from hedgerow.errors import ReadError
-from hedgerow.formats.codec import Format
-from hedgerow.formats.long_table import LongTable, ReadRequest, codes_of
-from hedgerow.formats.long_table_codec import long_table_codec
-from hedgerow.formats.output_table import OutputTable
+from hedgerow.formats import parquet
+from hedgerow.formats.codec import Codec, Format
+from hedgerow.formats.long_table import LongTable, OutputTable, ReadRequest, codes_of
+from hedgerow.formats.long_table_codec import explain_columns, from_memory, request_of
 from hedgerow.kinds.sequences.ngrams.data import NGrams
 
 #: larger counts are refused
@@ -77,14 +77,18 @@ class _NGramTable(OutputTable):
         )
 
 
-_TABLE = Format(
-    "hedgerow.formats.parquet",
-    ("parquet",),
-    "a Parquet table: one n-gram per row; `item` is the list of its items, `ends` is 1 if a sequence ends "
-    "after it and 0 if not, and `count` is the noisy number of its occurrences",
-)
-CODEC = long_table_codec(
-    ReadRequest("ngrams", list_role="item", required=("unit", "item"), optional=("ends", "count"), columns={}),
+_REQUEST = ReadRequest("ngrams", list_role="item", required=("unit", "item"), optional=("ends", "count"), columns={})
+_FORMATS = {
+    "parquet": Format(
+        endings=("parquet",),
+        layout="a Parquet table: one n-gram per row; `item` is the list of its items, `ends` is 1 if a sequence ends "
+        "after it and 0 if not, and `count` is the noisy number of its occurrences",
+        read=parquet.read,
+        write=parquet.write,
+    )
+}
+CODEC = Codec(
+    kind="ngrams",
     columns={
         "unit": "the n-gram that a line belongs to",
         "item": "its items",
@@ -93,7 +97,10 @@ CODEC = long_table_codec(
     },
     written=("item", "ends", "count"),
     options={},
+    formats=_FORMATS,
+    request=request_of(_REQUEST),
+    from_memory=from_memory,
     make=_make,
     lay_out=_NGramTable,
-    formats={"parquet": _TABLE},
+    explain=explain_columns(_FORMATS),
 )

@@ -17,15 +17,14 @@ import numpy as np
 import polars as pl
 
 from hedgerow import progress
-from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.formats import delimited
-from hedgerow.formats.delimited import CellTable, read_cells
+from hedgerow.formats import csv_table
+from hedgerow.formats.csv_table import CellTable, read_cells
 from hedgerow.formats.files import GZIP_LEVEL
 from hedgerow.formats.long_table import ReadRequest
-from hedgerow.formats.named_files import read_named
+from hedgerow.formats.referenced_files import read_named
+from hedgerow.kinds.records.documents import MOST_CHILDREN, OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.layout import RecordRequest, TableRules
-from hedgerow.kinds.records.rows import MOST_CHILDREN, OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.numerics.arrays import Integers
 
@@ -58,11 +57,6 @@ def read(where: str, content: bytes, request: RecordRequest, most: int) -> Recor
     return _Join(places, request, names, fetch).rows()
 
 
-def check(values: Sequence[Value]) -> None:
-    """Refuse values with line breaks."""
-    delimited.check(values)
-
-
 def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
     """Write an archive of tables; vertices have numbers, and name the number of their parent."""
     del columns
@@ -76,7 +70,7 @@ def write(output: OutputDocuments, columns: Mapping[str, str]) -> bytes:
         for number, (name, kind) in enumerate(zip(names, schema.types, strict=True)):
             table = output.data.tables[number]
             for axis in kind.axes:
-                check(output.data.domain.values(axis))
+                csv_table.check(output.data.domain.values(axis))
             cells: dict[str, Any] = {key: np.arange(1, len(table) + 1) for key in kind.key}
             cells |= dict.fromkeys(kind.parent_key, table.parent + 1)
             fields = zip(kind.fields, output.fields(number, numbers=False), strict=True)

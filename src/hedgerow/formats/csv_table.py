@@ -1,4 +1,4 @@
-"""Comma-separated tables with a header: one value per line, with the unit it belongs to.
+"""Comma-separated tables with a header: long tables, or one row of numbers per record.
 
 Every line is a row: a quoted cell cannot span several lines. Otherwise one quote that is not closed would change how
 the lines after it are read, which are records of other people.
@@ -16,9 +16,9 @@ import polars as pl
 from hedgerow import progress
 from hedgerow.data import Value
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import OutputTable
-from hedgerow.formats.tables import to_long_table
+from hedgerow.formats.dataframes import to_long_table
+from hedgerow.formats.long_table import LongTable, OutputTable, ReadRequest
+from hedgerow.formats.number_table import MatrixRequest, NumberTable
 from hedgerow.formats.text_lines import LineRequest, TextLines, keep_as_text, split_lines
 from hedgerow.numerics.arrays import Flags, Integers
 
@@ -30,6 +30,15 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     del most
     table = read_cells(where, content, request, {*request.columns.values(), *request.extra_columns})
     return to_long_table(where, table.frame, request, table.line)
+
+
+def read_numbers(where: str, content: bytes, request: MatrixRequest, most: int) -> NumberTable:
+    """Read a table of numbers; its columns may have names that are declared, instead of a header."""
+    del most
+    names = None if request.names is None else list(request.names)
+    table = read_cells(where, content, request, names=names, fill=request.rule.instead is not None)
+    request.require_dropped(where, tuple(table.frame.columns))
+    return NumberTable(where, request, tuple(table.frame.columns), dict(table.frame.to_dict()), table.line)
 
 
 class CellTable(NamedTuple):
@@ -87,7 +96,7 @@ def check(values: Sequence[Value]) -> None:
 
 
 def write(table: OutputTable, columns: Mapping[str, str]) -> bytes:
-    """Write a long table."""
+    """Write a table; numbers so that they are read back exactly."""
     return table.to_frame(columns).write_csv().encode()
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from hedgerow.errors import ParameterError, ReadError
-from hedgerow.formats.delimited import read_cells
+from hedgerow.formats.csv_table import read_cells
 from hedgerow.formats.files import MOST_BYTES, ending_of, read_bytes
 from hedgerow.formats.long_table import ReadRequest
 from hedgerow.formats.toml import toml_key, toml_value
-from hedgerow.kinds.records import json_lines as json_records
-from hedgerow.kinds.records import json_list as json_list_records
+from hedgerow.kinds.records import json_files
 from hedgerow.kinds.records.files import CODEC
-from hedgerow.kinds.records.layout import VALUE, Number, is_extended, split_place, text_at
+from hedgerow.kinds.records.layout import VALUE, Document, Number, is_extended, split_place, text_at
 from hedgerow.kinds.records.schema_file import UNDECIDED
 from hedgerow.kinds.records.xml_files import parse_elements
 
@@ -51,7 +50,7 @@ class _Type:
         self.vertices = 0
         self.several = False
 
-    def add(self, name: str, value: Any) -> None:
+    def add(self, name: str, value: Document) -> None:
         known = self.fields.get(name, _Field(numbers=True, times=0))
         number = isinstance(value, Number) or is_extended(value)
         self.fields[name] = _Field(known.numbers and number, known.times + 1)
@@ -93,23 +92,23 @@ def draft_record_schema(
     return _write(types, head)
 
 
-def _documents(path: Path, form: str, record: str) -> list[Any]:
+def _documents(path: Path, form: str, record: str) -> list[Document]:
     content, where = read_bytes(path, most=MOST_BYTES), str(path)
     if form == "xml":
         read = parse_elements(where, content, record)
     elif form == "json":
-        read = json_list_records.documents(where, content)
+        read = json_files.documents_in_list(where, content)
     else:
-        read = json_records.documents(where, content)
+        read = json_files.documents_in_lines(where, content)
     return list(_checked(where, read))
 
 
-def _checked(where: str, read: Iterable[tuple[int, Any, str]]) -> Iterator[Any]:
+def _checked(where: str, read: Iterable[tuple[int, Document, str]]) -> Iterator[Document]:
     for line, document, wrong in read:
         if wrong or not isinstance(document, dict):
             msg = f"{where}:{line}: {wrong or 'a record must be an object; correct it'}"
             raise ReadError(msg)
-        yield cast("Any", document)
+        yield document
 
 
 class _Lists(NamedTuple):
@@ -122,7 +121,7 @@ class _Lists(NamedTuple):
     split: Mapping[str, str]
     sign: str
 
-    def step(self, path: str, element: Any) -> str:
+    def step(self, path: str, element: Document) -> str:
         """Return the path of an element of a list."""
         if path not in self.split:
             return path + self.sign
@@ -132,28 +131,28 @@ class _Lists(NamedTuple):
             raise ParameterError(msg)
         return f"{path}[{self.split[path]}={value}]"
 
-    def tells(self, path: str, value: Any) -> bool:
+    def tells(self, path: str, value: Document) -> bool:
         """Whether a field is the text that names the type of its element, and so is in the path already."""
         return any(path.endswith(f"[{field}={value}].{field}") for field in self.split.values())
 
 
-def _collect(documents: Iterable[Any], lists: _Lists) -> dict[str, _Type]:
+def _collect(documents: Iterable[Document], lists: _Lists) -> dict[str, _Type]:
     types: dict[str, _Type] = {"": _Type()}
     for document in documents:
         _visit(types, "", "", document, lists)
     return types
 
 
-def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, lists: _Lists) -> None:
+def _visit(types: dict[str, _Type], at: str, inside: str, document: Document, lists: _Lists) -> None:
     """Collect the fields of a vertex; objects within it are part of it, and lists are types of their own."""
     own = types[at]
     own.vertices += not inside
     if not isinstance(document, dict) or is_extended(document):
         own.add(inside or VALUE, document)
         return
-    for key, value in cast("dict[str, Any]", document).items():
+    for key, value in document.items():
         name = f"{inside}.{key}" if inside else key
-        values = cast("list[Any]", value) if isinstance(value, list) else None
+        values = value if isinstance(value, list) else None
         if values is None:
             _visit_field(types, at, name, value, lists)
             continue
@@ -168,7 +167,7 @@ def _visit(types: dict[str, _Type], at: str, inside: str, document: Any, lists: 
                 _visit_field(types, at, step.removeprefix(f"{at}."), each, lists)
 
 
-def _visit_field(types: dict[str, _Type], at: str, name: str, value: Any, lists: _Lists) -> None:
+def _visit_field(types: dict[str, _Type], at: str, name: str, value: Document, lists: _Lists) -> None:
     if isinstance(value, dict) and not is_extended(value):
         _visit(types, at, name, value, lists)
     elif value is not None and not lists.tells(f"{at}.{name}", value):

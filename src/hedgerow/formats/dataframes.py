@@ -1,8 +1,9 @@
-"""Tables with named columns, from a file or from memory, as long tables."""
+"""Data frames of polars, pandas or Arrow, and plain Python values, as the columns of long tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,15 +11,30 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from hedgerow.data.encoding import EXACT, text_of
 from hedgerow.errors import ReadError
 from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.python_cells import to_list_series, to_series, to_whole_numbers
 from hedgerow.numerics.arrays import Flags, Integers
 
 #: the years 1 to 9999 in seconds since 1970, and the ticks per second of each unit of time; a date counts days
 _YEARS = (-62_135_596_800, 253_402_300_799)
 _TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
-_LARGEST = 2**63 - 1
+#: whole numbers of 64 bits are smaller
+_BEYOND = 2**63
+
+
+@contextmanager
+def unreadable_as(message: str) -> Generator[None]:
+    """Raise one error for whatever a library raises that reads a table.
+
+    Its messages may quote a cell, and some damage makes its core panic, which is no ordinary exception.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError, ReadError):
+        raise
+    except BaseException:  # noqa: BLE001 - see above
+        raise ReadError(message) from None
 
 
 class SourceTable(NamedTuple):
@@ -41,8 +57,8 @@ def to_table(source: Any, request: ReadRequest) -> SourceTable | None:
     The table, or None if the source is not a table.
     """
     names = (*request.columns.values(), *request.extra_columns)
-    try:
-        if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(source).__mro__):
+    with unreadable_as("the table cannot be read; it is damaged, or is not a table of text and numbers"):
+        if is_from("pandas", source):
             return _from_pandas(source, request) if hasattr(source, "columns") else None
         if isinstance(source, pl.LazyFrame):
             source = source.select([name for name in source.collect_schema() if name in names]).collect()
@@ -53,14 +69,11 @@ def to_table(source: Any, request: ReadRequest) -> SourceTable | None:
         if hasattr(source, "column_names") and hasattr(source, "select"):
             source = source.select([name for name in source.column_names if name in names])
         return SourceTable(pl.DataFrame(source), {})
-    except ReadError:
-        raise
-    # messages of the libraries may quote a cell, and some damage makes their core panic
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-            raise
-        msg = "the table cannot be read; it is damaged, or is not a table of text and numbers"
-        raise ReadError(msg) from None
+
+
+def is_from(library: str, source: object) -> bool:
+    """Whether an object is of a class of this library, which need not be installed."""
+    return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
 
 
 def to_long_table(
@@ -180,7 +193,7 @@ def _dates(column: pl.Series) -> tuple[pl.Series, Flags]:
     zone = "%z" if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone else ""
     dtype = column.dtype
     ticks = _TICKS[dtype.time_unit] if isinstance(dtype, pl.Datetime) else Fraction(1, 86_400)
-    low, high = (max(-_LARGEST, min(_LARGEST, int(second * ticks))) for second in _YEARS)
+    low, high = (max(1 - _BEYOND, min(_BEYOND - 1, int(second * ticks))) for second in _YEARS)
     near = column.to_physical().cast(pl.Int64).is_between(low, high)
     bad = (~near).fill_null(value=False).to_numpy()
     within = pl.select(pl.when(near).then(column)).to_series()
@@ -210,3 +223,52 @@ def _from_pandas(table: Any, request: ReadRequest) -> SourceTable:
         fractions = any(request.columns.get(role) == name for role in request.fractional)
         taken[name], unreadable[name] = to_series(values, fractions=fractions)
     return SourceTable(pl.DataFrame(taken), unreadable)
+
+
+# Cells that are Python values: each is read alone, as a text or as a whole number.
+
+
+def to_series(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Series, Flags]:
+    """Turn cells, None where empty, into a column; return also which cells cannot be read."""
+    if _are_integers(values):
+        return pl.Series(values, dtype=pl.Int64), np.zeros(len(values), np.bool_)
+    texts = [None if value is None else text_of(value, fractions=fractions) for value in values]
+    empty = np.array([value is None for value in values], np.bool_)
+    column = pl.Series(texts, dtype=pl.String)
+    return column, column.is_null().to_numpy() & ~empty
+
+
+def to_list_series(records: Sequence[Any]) -> pl.Series:
+    """Turn records, each a collection of cells, into a column of lists; a record that cannot be read is null."""
+    lists = [_cells(record) for record in records]
+    if _are_integers([value for cells in lists if cells is not None for value in cells]):
+        return pl.Series(lists, dtype=pl.List(pl.Int64))
+    texts = [cells if cells is None else [text_of(value) for value in cells] for cells in lists]
+    readable = [cells if cells is None or None not in cells else None for cells in texts]
+    return pl.Series(readable, dtype=pl.List(pl.String))
+
+
+def _cells(record: Any) -> list[Any] | None:
+    """List the cells of a collection; None if it is not one, and a text is not one."""
+    if isinstance(record, (str, bytes, bytearray, memoryview, dict)):
+        return None
+    try:
+        return list(record)
+    except Exception:  # noqa: BLE001 - as for a cell
+        return None
+
+
+def to_whole_numbers(column: pl.Series) -> tuple[pl.Series, Flags]:
+    """Turn a column of floating-point numbers into whole numbers; return also which cells are not whole.
+
+    Each cell is read as `text_of` reads it.
+    """
+    filled = column.is_not_null() & column.is_not_nan()
+    whole = (filled & (column.floor() == column) & (column.abs() < EXACT)).fill_null(value=False)
+    numbers = pl.select(pl.when(whole).then(column).cast(pl.Int64)).to_series()
+    return numbers, (filled & ~whole).to_numpy()
+
+
+def _are_integers(values: Sequence[Any]) -> bool:
+    """Whether all are whole numbers of 64 bits, which are read faster than texts and to the same effect."""
+    return set(map(type, values)) == {int} and -_BEYOND <= min(values) <= max(values) < _BEYOND

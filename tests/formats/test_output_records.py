@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hedgerow import Domain
 from hedgerow.errors import DomainError, ReadError
-from hedgerow.formats import jsonl, lines, output_table, spmf
-from hedgerow.formats.output_table import OutputRecords
+from hedgerow.formats import blank_separated, jsonl, long_table, spmf
+from hedgerow.formats.long_table import OutputRecords
 from hedgerow.reading import read
 
 VALUES = [7, 12, 345]
@@ -36,8 +36,8 @@ def test_rows_are_written_as_one_by_one(held, chunk):
     )
     named = [[VALUES[code] for code in row] for row, count in held for _ in range(count)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output_table, "_CHUNK", chunk)
-        assert lines.write(records, {}).decode().splitlines() == [" ".join(map(str, row)) for row in named]
+        patch.setattr(long_table, "_CHUNK", chunk)
+        assert blank_separated.write(records, {}).decode().splitlines() == [" ".join(map(str, row)) for row in named]
         assert [msgspec.json.decode(line) for line in jsonl.write(records, {}).splitlines()] == named
         assert spmf.write(records, {}).decode().splitlines() == [
             "".join(f"{item} -1 " for item in row) + "-2" for row in named
@@ -49,10 +49,10 @@ def test_rows_are_written_as_one_by_one(held, chunk):
 def test_a_row_with_a_huge_count_is_written_once(monkeypatch):
     records = OutputRecords("item", VALUES, np.array([0, 2]), np.array([0, 1]), np.array([3_000_000]))
     joined = []
-    plain = output_table._TextPool.join
-    monkeypatch.setattr(output_table._TextPool, "join", lambda *given: joined.append(len(given[2])) or plain(*given))
-    monkeypatch.setattr(output_table, "_CHUNK", 1_000)
-    assert lines.write(records, {}) == b"7 12\n" * 3_000_000
+    plain = long_table._TextPool.join
+    monkeypatch.setattr(long_table._TextPool, "join", lambda *given: joined.append(len(given[2])) or plain(*given))
+    monkeypatch.setattr(long_table, "_CHUNK", 1_000)
+    assert blank_separated.write(records, {}) == b"7 12\n" * 3_000_000
     assert joined == [2]
 
 

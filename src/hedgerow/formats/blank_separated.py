@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Value
 from hedgerow.errors import DomainError
-from hedgerow.formats.long_table import LongTable, ReadRequest
-from hedgerow.formats.output_table import Delimiters, OutputRecords
+from hedgerow.formats.long_table import Delimiters, LongTable, OutputRecords, ReadRequest
 from hedgerow.formats.text_lines import TextLines, split_lines
 from hedgerow.numerics.arrays import Flags, Integers
 

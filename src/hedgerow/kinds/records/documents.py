@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
 import msgspec
 
@@ -15,6 +15,8 @@ from hedgerow.formats.files import MOST_BYTES
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.layout import (
     VALUE,
+    Document,
+    Object,
     RecordLayout,
     RecordRequest,
     Step,
@@ -142,7 +144,7 @@ class RecordRows:
     def _plans(self) -> list[_Plan]:
         return _plans(self.request.layout)
 
-    def add(self, line: int, document: Any) -> None:
+    def add(self, line: int, document: Document) -> None:
         """Add the record of a document; one that cannot be read is refused, or dropped as a whole."""
         lengths = [len(table) for table in self.tables]
         try:
@@ -156,7 +158,7 @@ class RecordRows:
             self.lines.append(line)
             self._refuse_twins(line, key)
 
-    def _key(self, document: Any) -> tuple[str, ...]:
+    def _key(self, document: Document) -> tuple[str, ...]:
         """Return what identifies the person, where the schema says; published records have no such field."""
         published = self.request.received or self.request.groups
         names = () if published else self._schema.types[0].key
@@ -188,7 +190,7 @@ class RecordRows:
             raise ReadError(msg)
         progress.count("records dropped", 1)
 
-    def _vertex(self, number: int, parent: int, document: Any, path: str) -> None:
+    def _vertex(self, number: int, parent: int, document: Document, path: str) -> None:
         table = self.tables[number]
         self._left -= len(table.fields) + _FIELDS_PER_VERTEX
         if self._left < 0:
@@ -203,7 +205,7 @@ class RecordRows:
         plan = self._plans[number]
         plain = VALUE in plan.fields and is_extended(document)
         if isinstance(document, dict) and not plain:
-            self._object(number, row, plan, cast("dict[str, Any]", document), path)
+            self._object(number, row, plan, document, path)
         elif VALUE in plan.fields:
             self._field(number, row, plan.fields[VALUE], document, path)
         elif document is None and self._elements:
@@ -211,7 +213,7 @@ class RecordRows:
         else:
             _refuse(path or "the record", "must be an object with the fields of its type; correct it")
 
-    def _object(self, number: int, row: int, plan: _Plan, document: Mapping[str, Any], path: str) -> None:
+    def _object(self, number: int, row: int, plan: _Plan, document: Mapping[str, Document], path: str) -> None:
         for name, value in document.items():
             inner = f"{path}.{name}" if path else name
             if name in plan.lists:
@@ -221,7 +223,7 @@ class RecordRows:
             else:
                 self._part(number, row, plan, name, value, inner)
 
-    def _part(self, number: int, row: int, plan: _Plan, key: str, value: Any, path: str) -> None:
+    def _part(self, number: int, row: int, plan: _Plan, key: str, value: Document, path: str) -> None:
         """Read what is at a key, or the only element of a list."""
         if key in plan.fields:
             self._field(number, row, plan.fields[key], value, path)
@@ -232,14 +234,14 @@ class RecordRows:
         elif key not in plan.conditions:
             _refuse(path, "is not in the schema; declare it: a hierarchy, 'sensitive' or 'drop'")
 
-    def _list(self, number: int, row: int, plan: _Plan, name: str, value: Any, path: str) -> None:
+    def _list(self, number: int, row: int, plan: _Plan, name: str, value: Document, path: str) -> None:
         """Read the elements of a list, each by the step that it matches."""
         if value is None:
             return
         if not isinstance(value, list):
             _refuse(path, "must be a list")
         seen: set[str] = set()
-        for element in _few(cast("list[Any]", value), path):
+        for element in _few(value, path):
             key = _match(plan.lists[name], element)
             if key in plan.types:
                 self._vertex(plan.types[key], row, element, path)
@@ -249,14 +251,14 @@ class RecordRows:
                 self._part(number, row, plan, key, element, path)
             seen.add(key)
 
-    def _inner(self, number: int, row: int, plan: _Plan, value: Any, path: str) -> None:
+    def _inner(self, number: int, row: int, plan: _Plan, value: Document, path: str) -> None:
         value = self._single(value, path)
         if isinstance(value, dict):
-            self._object(number, row, plan, cast("dict[str, Any]", value), path)
+            self._object(number, row, plan, value, path)
         elif value is not None:
             _refuse(path, "must be an object, since the schema declares fields within it; correct it")
 
-    def _field(self, number: int, row: int, position: int, value: Any, path: str) -> None:
+    def _field(self, number: int, row: int, position: int, value: Document, path: str) -> None:
         value = self._single(value, path)
         column = self.tables[number].fields[position]
         try:
@@ -268,25 +270,25 @@ class RecordRows:
         except ValueError:
             _refuse(path, "has a zero byte or half a character; correct it")
 
-    def _single(self, value: Any, path: str) -> Any:
+    def _single(self, value: Document, path: str) -> Document:
         if not self._elements or not isinstance(value, list):
             return value
-        values = cast("list[Any]", value)
+        values = value
         if len(values) > 1:
             _refuse(path, "occurs twice; declare it as a type, or correct it")
         return values[0]
 
-    def _children(self, row: int, number: int, value: Any, path: str) -> None:
+    def _children(self, row: int, number: int, value: Document, path: str) -> None:
         """Read a vertex within an object; in XML each element of its name."""
         if value is None:
             return
         if isinstance(value, list) and not self._elements:
             _refuse(path, "must be an object, not a list; declare its path with []")
-        for child in _few(cast("list[Any]", value) if isinstance(value, list) else [value], path):
+        for child in _few(value if isinstance(value, list) else [value], path):
             self._vertex(number, row, child, path)
 
 
-def _match(steps: Mapping[str, Step], element: Any) -> str:
+def _match(steps: Mapping[str, Step], element: Document) -> str:
     """The key of the step that means an element; empty if none does."""
     where, text = (), None
     for key, step in steps.items():
@@ -299,7 +301,7 @@ def _match(steps: Mapping[str, Step], element: Any) -> str:
     return ""
 
 
-def _few(elements: list[Any], path: str) -> list[Any]:
+def _few(elements: list[Document], path: str) -> list[Document]:
     if len(elements) > MOST_CHILDREN:
         _refuse(path, f"has more than {MOST_CHILDREN:,} entries; split the record")
     return elements
@@ -343,25 +345,28 @@ class OutputDocuments:
 
     data: Records
 
-    def documents(self, *, numbers: bool) -> list[Any]:
+    def documents(self, *, numbers: bool) -> list[Object]:
         """Make a document of each record; without `numbers` all values are texts, and types below are lists."""
-        below: list[list[Any]] = []
+        below: list[list[Object]] = []
         for number, table in enumerate(self.data.tables):
             kind, above = self.data.schema.types[number], self.data.schema.parents[number]
-            vertices = self._vertices(number, numbers=numbers)
-            below.append(vertices)
+            columns = self.fields(number, numbers=numbers)
+            objects = [] if self._is_plain(number) else self._objects(number, columns)
+            below.append(objects)
             if above < 0:
                 continue
             *steps, last = split_place(kind.place)
             listed = last if numbers else last._replace(listed=True)
-            for parent, vertex in zip(table.parent.tolist(), vertices, strict=True):
+            vertices = columns[0] if self._is_plain(number) else objects
+            parents: list[int] = table.parent.tolist()
+            for parent, vertex in zip(parents, vertices, strict=True):
                 _put(below[above][parent], [*steps, listed], vertex)
         return below[0]
 
-    def fields(self, number: int, *, numbers: bool) -> list[Sequence[Any]]:
+    def fields(self, number: int, *, numbers: bool) -> list[Sequence[Document]]:
         """Return the columns of a type: what is written of each vertex, None for nothing."""
         kind, table = self.data.schema.types[number], self.data.tables[number]
-        columns: list[Sequence[Any]] = []
+        columns: list[Sequence[Document]] = []
         for position, tree in enumerate(self.data.hierarchies(number)):
             is_number = numbers and kind.quasi[position] in kind.numbers
             texts = [None if name == MISSING else _spell(name, number=is_number) for name in tree.names]
@@ -373,14 +378,16 @@ class OutputDocuments:
             columns.append([values[code] for code in table.sensitive.tolist()])
         return columns
 
-    def _vertices(self, number: int, *, numbers: bool) -> list[Any]:
+    def _is_plain(self, number: int) -> bool:
+        """Whether vertices of a type are written as plain values: they have one field, and nothing below."""
         kind = self.data.schema.types[number]
-        columns = self.fields(number, numbers=numbers)
-        plain = kind.fields == (VALUE,) and not self.data.schema.children(number) and kind.parent is not None
-        if plain and not split_place(kind.place)[-1].where:
-            return list(columns[0])
-        places = [split_place(name) for name in kind.fields]
-        vertices: list[Any] = [{} for _ in range(len(self.data.tables[number]))]
+        if kind.fields != (VALUE,) or self.data.schema.children(number) or kind.parent is None:
+            return False
+        return not split_place(kind.place)[-1].where
+
+    def _objects(self, number: int, columns: Sequence[Sequence[Document]]) -> list[Object]:
+        places = [split_place(name) for name in self.data.schema.types[number].fields]
+        vertices: list[Object] = [{} for _ in range(len(self.data.tables[number]))]
         for steps, column in zip(places, columns, strict=True):
             for vertex, value in zip(vertices, column, strict=True):
                 if value is not None:
@@ -388,11 +395,11 @@ class OutputDocuments:
         return vertices
 
 
-def _spell(text: str, *, number: bool) -> Any:
+def _spell(text: str, *, number: bool) -> Document:
     return msgspec.Raw(text.encode()) if number and canonical_number(text) == text else text
 
 
-def _put(vertex: dict[str, Any], steps: list[Step], value: Any) -> None:
+def _put(vertex: Object, steps: list[Step], value: Document) -> None:
     for step in steps[:-1]:
         vertex = step.into(vertex)
     if steps[-1].listed:

@@ -1,4 +1,4 @@
-"""How sets and sequences are read from long tables and written: records that are lists of items."""
+"""The codec of sets and sequences: records that are lists of items, one record per line or one item per row."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from hedgerow.data import Domain, Lists, Source, Value
 from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ReadError
-from hedgerow.formats.codec import Codec
-from hedgerow.formats.long_table import LongTable, ReadRequest, codes_of
-from hedgerow.formats.long_table_codec import long_table_codec
+from hedgerow.formats import blank_separated, jsonl, spmf
+from hedgerow.formats.codec import Codec, Format
+from hedgerow.formats.long_table import LongTable, OutputRecords, ReadRequest, codes_of
+from hedgerow.formats.long_table_codec import explain_columns, from_memory, request_of, table_formats
 from hedgerow.formats.options import read_choice
-from hedgerow.formats.output_table import OutputRecords
 from hedgerow.formats.record_checker import RecordChecker
 
 ROLE = "item"
@@ -27,17 +27,48 @@ _OPTIONS = {
     "on_unknown": "if an item is not in the domain: error (the default), or drop the item",
     "on_empty": "if a record has no items: error (the default), or drop the record",
 }
+_TABLES = table_formats("value", ", with the record it belongs to")
+#: one record per line, or one value per line of a table
+FORMATS: dict[str, Format[ReadRequest, LongTable, OutputRecords]] = {
+    "lines": Format(
+        endings=("dat", "txt", "seq"),
+        layout="one record per line, its values separated by blanks",
+        read=blank_separated.read,
+        check=blank_separated.check,
+        write=blank_separated.write,
+    ),
+    "spmf": Format(
+        endings=("spmf",),
+        layout="one record per line, -1 after each value and -2 at the end (SPMF)",
+        read=spmf.read,
+        check=spmf.check,
+        write=spmf.write,
+    ),
+    "csv": _TABLES["csv"],
+    "jsonl": Format(
+        endings=("jsonl", "ndjson"),
+        layout="one record per line, a JSON array of its values",
+        read=jsonl.read,
+        write=jsonl.write,
+    ),
+    "parquet": _TABLES["parquet"],
+}
 
 
-def list_codec(kind: type[Lists]) -> Codec:
+def list_codec(kind: type[Lists]) -> Codec[ReadRequest, LongTable, Lists, OutputRecords]:
     """Make the codec of a kind whose records are lists of items."""
-    return long_table_codec(
-        ReadRequest(kind.kind, list_role=ROLE, required=("unit", ROLE), optional=("person",), columns={}),
+    request = ReadRequest(kind.kind, list_role=ROLE, required=("unit", ROLE), optional=("person",), columns={})
+    return Codec(
+        kind=kind.kind,
         columns=_COLUMNS,
         written=("unit", ROLE),
         options=_OPTIONS,
+        formats=FORMATS,
+        request=request_of(request),
+        from_memory=from_memory,
         make=partial(_make, kind),
         lay_out=_lay_out,
+        explain=explain_columns(FORMATS),
     )
 
 

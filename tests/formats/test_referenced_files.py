@@ -9,8 +9,8 @@ from record_files import JOINED, write_students
 from terminal import run
 
 from hedgerow.errors import EngineError, InputError
-from hedgerow.formats import domains, named_files
-from hedgerow.formats.named_files import read_named
+from hedgerow.formats import domains, referenced_files
+from hedgerow.formats.referenced_files import read_named
 from hedgerow.testing.mutants import changed
 
 SETS = "publish a.dat --kind sets --method noisy-singletons --epsilon 1 --unit record --domain desk/d.toml --out R"
@@ -77,8 +77,8 @@ def test_what_is_outside_the_folder_is_not_read(desk):
 MUTANTS = {
     "names of folders above": (domains, "read_named", '".." in parts', "False"),
     "names from the root": (domains, "read_named", 'parts[0].startswith("/")', "False"),
-    "links": (named_files, "_require_plain", "stat.S_ISLNK(mode)", "False"),
-    "what is no file": (named_files, "_require_plain", "not kind", "False"),
+    "links": (referenced_files, "_require_plain", "stat.S_ISLNK(mode)", "False"),
+    "what is no file": (referenced_files, "_require_plain", "not kind", "False"),
 }
 
 
@@ -98,7 +98,7 @@ def test_what_is_in_the_folder_or_below_is_read(desk):
 
 
 def test_a_file_that_is_exchanged_for_a_link_just_then_is_not_read(desk, monkeypatch):
-    look = named_files._require_plain
+    look = referenced_files._require_plain
     (desk / "items.txt").write_text("tea\n")
 
     def exchange(mode: int, path, kind: int) -> None:
@@ -106,10 +106,10 @@ def test_a_file_that_is_exchanged_for_a_link_just_then_is_not_read(desk, monkeyp
         (desk / "items.txt").unlink()
         (desk / "items.txt").symlink_to(desk.parent / "secret.txt")
 
-    monkeypatch.setattr(named_files, "_require_plain", exchange)
+    monkeypatch.setattr(referenced_files, "_require_plain", exchange)
     with pytest.raises((InputError, EngineError)):
         read_named(desk, "items.txt", "d.toml")
-    with changed(named_files, "_step", "os.O_NOFOLLOW | ", ""):
+    with changed(referenced_files, "_step", "os.O_NOFOLLOW | ", ""):
         (desk / "items.txt").unlink()
         (desk / "items.txt").write_text("tea\n")
         assert read_named(desk, "items.txt", "d.toml")[1] == b"SECRET\nother\n"
