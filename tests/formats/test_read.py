@@ -19,7 +19,7 @@ from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadErro
 from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import compress, ending_of, write_file
 from hedgerow.formats.long_table import number_groups, number_values
-from hedgerow.formats.long_table_codec import FORMATS
+from hedgerow.formats.list_codec import FORMATS
 from hedgerow.reading import read
 from hedgerow.testing import sets_of
 

@@ -18,6 +18,7 @@ from project import ROOT
 
 FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINE = re.compile(r'<!-- line: (\S+) after "(.*?)" -->\n```\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+CHANGE = re.compile(r'<!-- change: (\S+) from "(.*?)" -->\n```\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 def carried_out(page: str, copy: Path) -> dict[str, int]:
@@ -36,6 +37,11 @@ def carried_out(page: str, copy: Path) -> dict[str, int]:
         (row,) = [row for row in shared.splitlines(keepends=True) if re.match(rf'\s+(\w+\()?"{after}"', row)]
         (copy / name).write_text(shared.replace(row, row + line))
         touched[name] = line.count("\n")
+    for name, old, new in CHANGE.findall(text):
+        shared = (copy / name).read_text()
+        assert shared.count(f"{old}\n") == 1
+        (copy / name).write_text(shared.replace(f"{old}\n", new))
+        touched[name] = touched.get(name, 0) + new.count("\n")
     return touched
 
 
@@ -163,9 +169,9 @@ def format_tree(tmp_path_factory):
     return copy, carried_out("adding-a-format.md", copy)
 
 
-def test_a_format_is_one_file_and_one_line_and_as_much_of_tests(format_tree):
+def test_a_format_is_one_file_and_one_row_and_as_much_of_tests(format_tree):
     _, touched = format_tree
-    shared = {"src/hedgerow/formats/long_table_codec.py": 1, "tests/support/reading_cases.py": 1}
+    shared = {"src/hedgerow/formats/list_codec.py": 8, "tests/support/reading_cases.py": 1}
     assert {name: touched[name] for name in shared} == shared
     assert set(touched) == {*shared, "src/hedgerow/formats/semicolons.py", "tests/formats/test_semicolons.py"}
 
