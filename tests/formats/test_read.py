@@ -18,8 +18,8 @@ from hedgerow import Domain
 from hedgerow.errors import EngineError, HedgerowError, ParameterError, ReadError
 from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import compress, ending_of, write_file
-from hedgerow.formats.long_table import number_groups, number_values
 from hedgerow.formats.list_codec import FORMATS
+from hedgerow.formats.long_table import number_groups, number_values
 from hedgerow.reading import read
 from hedgerow.testing import sets_of
 
