@@ -104,7 +104,7 @@ GROWING = {
     "pairwise-marginals": Sets.from_records([[1, 2], [7]], domain=ITEMS),
     "private-wavelet": Matrix.from_rows([[1, 2], [7, 8]], domain=Domain.declare(x=NUMBERS, y=NUMBERS)),
 } | dict.fromkeys(
-    ("laplace-graph", "noisy-degrees", "random-graph", "tmf"),
+    ("degree-corrected-blocks", "der", "laplace-graph", "noisy-degrees", "random-graph", "tmf"),
     Graph.from_edges([(1, 2)], domain=Domain.declare(vertex=range(12_000))),
 )
 

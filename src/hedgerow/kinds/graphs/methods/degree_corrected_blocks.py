@@ -9,13 +9,13 @@ from typing import ClassVar
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.degree_model import estimate_degrees, fit_weights, halve_regions, prefix_sums
 from hedgerow.kinds.graphs.methods.edge_draw import place_edges
-from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
+from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, require_few_edges
 from hedgerow.kinds.graphs.methods.region_counts_model import fit_leaves, greatest_height, level_shares
 from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, count_again, count_whole, grow_tree
 from hedgerow.numerics.adjacency_regions import Regions
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.privacy import CorrelatedDP, Laplace, Ledger, PureDP
-from hedgerow.publisher import Publisher, param
+from hedgerow.publisher import SCALES, Publisher, param
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +73,7 @@ class DegreeCorrectedBlocks(Publisher[Graph]):
             return data
         coins = ledger.coins()
         spend = ledger.budget * Fraction(str(self.degrees))
+        expected_edges(SCALES / float(ledger.budget - spend), data.pairs)
         noisy = ledger.ask(data.count_degrees(), Laplace(l1=2), spend=spend, label="noisy degrees")
         degrees = estimate_degrees(noisy, 2 / float(spend), coins)
         tree = self._count_blocks(data, degrees, ledger)

@@ -13,7 +13,7 @@ import numpy as np
 from hedgerow.errors import ParameterError
 from hedgerow.frontiers import Counts, LatticeBin
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.methods.memory_limits import require_few_edges
+from hedgerow.kinds.graphs.methods.memory_limits import expected_edges, require_few_edges
 from hedgerow.kinds.graphs.methods.region_counts_model import (
     MOST_DEPTHS,
     clip_leaves,
@@ -25,7 +25,7 @@ from hedgerow.kinds.graphs.methods.region_tree import Level, RegionTree, Split, 
 from hedgerow.numerics.adjacency_regions import Regions, count_cells
 from hedgerow.numerics.arrays import Flags, Integers, index_ranges
 from hedgerow.privacy import Choose, CorrelatedDP, Laplace, Ledger, PathBudget, PureDP, Shares
-from hedgerow.publisher import Publisher, param
+from hedgerow.publisher import SCALES, Publisher, param
 
 #: two standard deviations of the noise of a count: an average leaf has at least so many cells
 _SCALES = 2 * math.sqrt(2)
@@ -98,8 +98,10 @@ class DER(Publisher[Graph]):
         """Explore the matrix, count the leaves, and arrange edges in them."""
         if data.pairs == 0:
             return data
-        order = self._order(data, ledger)
-        budget = self._budget(data.pairs, ledger.left)
+        spend = Fraction(0) if self.order == "declared" else ledger.budget * Fraction(str(self.order_share))
+        budget = self._budget(data.pairs, ledger.budget - spend)
+        expected_edges(SCALES / float(budget.first), data.pairs)
+        order = self._order(data, ledger, spend)
         paths = ledger.paths(spend=ledger.left, label="regions")
         tree = Exploration(paths, budget, data.pairs, self.dense, self.grid).explore(data.reordered(order))
         leaves = tree.leaves
@@ -118,11 +120,10 @@ class DER(Publisher[Graph]):
         row, column = leaves.regions[arranged.at].unrank(arranged.positions)
         return Graph.from_columns(source=order[row], target=order[column], domain=data.domain)
 
-    def _order(self, data: Graph, ledger: Ledger) -> Integers:
+    def _order(self, data: Graph, ledger: Ledger, spend: Fraction) -> Integers:
         """Return the vertices in the order of rows and columns: as declared, or by descending noisy degree."""
         if self.order == "declared":
             return np.arange(data.domain.size("vertex"))
-        spend = ledger.budget * Fraction(str(self.order_share))
         noisy = ledger.ask(data.count_degrees(), Laplace(l1=2), spend=spend, label="noisy degrees")
         return np.argsort(-noisy, kind="stable")
 
@@ -389,6 +390,11 @@ class TreeBudget:
     def height(self) -> int:
         """The height of the tree."""
         return len(self.counts)
+
+    @property
+    def first(self) -> Fraction:
+        """The share of a count at depth 1, or of the only one: its noise is that of the number of edges."""
+        return self.counts[0] if self.counts else self.all_counts
 
     @property
     def second(self) -> Fraction:
