@@ -409,3 +409,19 @@ def test_columns_of_pandas_are_streams_and_short_numbers_have_short_decimals():
             assert stream.events.read(0, 3).tolist() == [1, 50, 3]
     with pytest.raises(ReadError, match="the table has no column 'value', or several"):
         read(pandas.DataFrame({"x": [1]}), kind="streams")
+
+
+def test_decimals_in_a_list_are_numbers_and_none_is_rounded_unseen():
+    domain, options = Domain.declare(value=TENTHS.axis("x")), {"on_bad": "5"}
+    long = Decimal("0.10000000000000000001")
+    cells = [Decimal("0.1"), long, Decimal("NaN"), Decimal("0.30"), Decimal("0.15"), 0.2]
+    assert read(cells, kind="streams", domain=domain, options=options).events.read(0, 6).tolist() == [
+        1,
+        50,
+        50,
+        3,
+        50,
+        2,
+    ]
+    with pytest.raises(ReadError, match="event 1 is missing, or not a finite number"):
+        read([long], kind="streams", domain=domain)

@@ -10,6 +10,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from itertools import islice
 from numbers import Real
 from typing import Any, TypeAlias, cast
@@ -226,7 +227,13 @@ def _number_array(values: Any) -> NDArray[Any]:
 
 
 def _to_number(value: Any) -> float:
-    """Return a number as it is, and NaN for anything else: a text is not a number."""
+    """Return a number as it is, and NaN for anything else: a text is not a number.
+
+    A decimal is taken if it is the shortest one of its floating-point number, so that none is rounded unseen.
+    """
+    if isinstance(value, Decimal):
+        number = math.nan if value.is_nan() else float(value)
+        return number if Decimal(repr(number)) == value else math.nan
     try:
         short = str(value) if type(value) in _SHORT else value
         return float(cast("Any", short)) if isinstance(value, (Real, np.bool_)) else math.nan
