@@ -9,7 +9,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.distortion import (
+from hedgerow.kinds.matrices.methods.distorted_rows import (
     BLOCK,
     ColumnStatistics,
     finish,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hedgerow.errors import MissingExtra, NotSatisfied, ParameterError
 from hedgerow.kinds.matrices.data import Matrix, Positions
-from hedgerow.kinds.matrices.distortion import (
+from hedgerow.kinds.matrices.methods.distorted_rows import (
     ColumnStatistics,
     finish,
     largest_numbers,

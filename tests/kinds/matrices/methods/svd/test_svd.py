@@ -12,10 +12,9 @@ from project import VECTORS
 
 from hedgerow import SVD, Distortion, Matrix
 from hedgerow.errors import NotSatisfied, ParameterError
-from hedgerow.kinds.matrices import distortion
 from hedgerow.kinds.matrices.cases import from_vector, to_vector
-from hedgerow.kinds.matrices.distortion import ColumnStatistics, restore
-from hedgerow.kinds.matrices.methods import svd
+from hedgerow.kinds.matrices.methods import distorted_rows, svd
+from hedgerow.kinds.matrices.methods.distorted_rows import ColumnStatistics, restore
 from hedgerow.testing import changed
 
 
@@ -72,8 +71,8 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     values = low_rank((500, 4), 1e8)
     one, other = values.copy(), values.copy()
     svd.truncate(one, 2)
-    monkeypatch.setattr(distortion, "BLOCK", 7)
-    monkeypatch.setattr(distortion, "_PRODUCT", 1)
+    monkeypatch.setattr(distorted_rows, "BLOCK", 7)
+    monkeypatch.setattr(distorted_rows, "_PRODUCT", 1)
     svd.truncate(other, 2)
     assert np.allclose(one, other, atol=1e-15)
 
@@ -115,8 +114,8 @@ def test_ranks_that_do_not_exist_are_refused():
     ids=["smallest directions", "wrong side", "last block only"],
 )
 def test_planted_bugs_are_caught(name, old, new, check, monkeypatch):
-    monkeypatch.setattr(distortion, "BLOCK", 8)
-    monkeypatch.setattr(distortion, "_PRODUCT", 1)
+    monkeypatch.setattr(distorted_rows, "BLOCK", 8)
+    monkeypatch.setattr(distorted_rows, "_PRODUCT", 1)
     check()
     with changed(svd, name, old, new), pytest.raises((AssertionError, ValueError)):
         check()
@@ -129,7 +128,7 @@ def test_restoring_a_constant_column():
     assert values.tolist() == [[1, 5], [3, 5]]
     with pytest.raises(NotSatisfied, match="made a column constant"):
         restore(np.array([[2.0, 4.0], [2.0, 6.0]]), wanted)
-    assert distortion.ColumnStatistics.of(np.full((3, 1), 0.1)).deviation.tolist() == [0]
+    assert distorted_rows.ColumnStatistics.of(np.full((3, 1), 0.1)).deviation.tolist() == [0]
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from project import VECTORS
 from hedgerow import Distortion, Matrix, Wavelet
 from hedgerow.errors import MissingExtra, NotSatisfied, ParameterError
 from hedgerow.kinds.matrices.cases import from_vector, to_vector
-from hedgerow.kinds.matrices.distortion import ColumnStatistics, restore
 from hedgerow.kinds.matrices.methods import wavelet as partition
+from hedgerow.kinds.matrices.methods.distorted_rows import ColumnStatistics, restore
 from hedgerow.kinds.matrices.methods.wavelet import RowBlock, find_filters
 from hedgerow.testing import changed
 
