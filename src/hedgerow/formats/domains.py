@@ -1,4 +1,4 @@
-"""Domain files: public knowledge in TOML, one section per axis."""
+"""Domain files: public knowledge in TOML, one section per axis, and the stops of a feed as an axis."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Utility measures, one module per kind of data: functions that return scores, each compared with controls."""
+"""What measures of several kinds share; those of one kind are in `hedgerow.kinds.<kind>.measures`."""

@@ -10,14 +10,13 @@ $P(G \ge g) = e^{-\lambda g}$, and gives
 - the successes among $m$ rare trials: gaps between them are geometric;
 - a tail beyond a threshold: the threshold plus $G$, since geometric distributions are memoryless.
 
-**Why floats are safe here.** $W$ is an infinite sequence of fair bits of which 52 are read, so it
-lies in a known interval. A float computation places $-\ln W / \lambda$ within an error bound
-(`_LOG_ERROR` covers the logarithm, the rate and the division together: 4,096 units in the last
-place, where NumPy's logarithm errs by at most 4; a test measures it on the machine at hand). Only
-if the whole enclosure lies between two integers does it decide. Otherwise more bits are read and
-the enclosure is computed anew in `decimal`, whose logarithm is correctly rounded, with more
-digits, as often as necessary. The draws therefore have the exact distribution, whatever the float hardware does
-within that bound.
+**Why floats are safe here.** $W$ is an infinite sequence of fair bits of which 52 are read, so it lies in a known
+interval. A float computation places $-\ln W / \lambda$ within an error bound (`_LOG_ERROR` covers the logarithm, the
+rate and the division together: 4,096 units in the last place, where NumPy's logarithm errs by at most 4; a test
+measures it on the machine at hand). Only if the whole enclosure lies between two integers does it decide. Otherwise
+more bits are read and the enclosure is computed anew in `decimal`, whose logarithm is correctly rounded, with more
+digits, as often as necessary. The draws therefore have the exact distribution, whatever the float hardware does within
+that bound.
 
 The time a draw takes depends on the draw: these samplers are not constant-time.
 """

@@ -1,4 +1,8 @@
-"""Accounts: the total epsilon that may be spent on one data set, and what was spent; a file of the owner."""
+"""Accounts: the total epsilon that may be spent on one data set, and what was spent; a file of the owner.
+
+The file comes first, then how a publication is charged to it (`Charge`), and what becomes of one that ended early
+(`settle_account`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score files: what was measured on a release; for the owner only."""
+"""Files for the owner only: what was measured on a release (scores), and the owners of its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numeric matrices: one row of numbers per record, over public columns."""
+"""Numeric matrices: one row of numbers per record, over public columns; and an order of rows by content alone."""
 
 from __future__ import annotations
 

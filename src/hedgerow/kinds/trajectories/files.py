@@ -1,4 +1,4 @@
-"""How trajectories are read from long tables, and written."""
+"""How trajectories are read from long tables, with times and cells of a grid as declared, and written."""
 
 from __future__ import annotations
 

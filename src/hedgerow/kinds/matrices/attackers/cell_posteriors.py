@@ -75,7 +75,9 @@ def _weigh_rotation(knowledge: Knowledge, guesses: Mapping[str, Floats]) -> Floa
         if row in place
     }
     rotation = fit_rotation(knowledge.originals, knowledge.published)
-    return _of_all(knowledge, rows, refit_cells(knowledge.released[rows], rotation, beta, _numbers(knowledge), known))
+    return _fill_rows(
+        knowledge, rows, refit_cells(knowledge.released[rows], rotation, beta, _numbers(knowledge), known)
+    )
 
 
 #: each takes the reconstructions that were made before; None if it does not apply
@@ -119,7 +121,7 @@ def refit_cells(
 
 def _weigh_cells(knowledge: Knowledge, guess: Floats, noise: Floats) -> Floats:
     rows, numbers = _weighed_rows(knowledge), _numbers(knowledge)
-    return _of_all(knowledge, rows, estimate_cells(guess[rows], noise, numbers.steps, bounds=numbers.bounds))
+    return _fill_rows(knowledge, rows, estimate_cells(guess[rows], noise, numbers.steps, bounds=numbers.bounds))
 
 
 def _numbers(knowledge: Knowledge) -> Numbers:
@@ -137,7 +139,7 @@ def _weighed_rows(knowledge: Knowledge) -> Integers:
     return np.sort(np.concatenate((judged, others[spread_rows(len(others), _MOST_WEIGHED - len(judged))])))
 
 
-def _of_all(knowledge: Knowledge, rows: Integers, values: Floats) -> Floats:
+def _fill_rows(knowledge: Knowledge, rows: Integers, values: Floats) -> Floats:
     """Return guesses of all rows, of which those that were not weighed are not numbers."""
     guess = np.full((len(knowledge.released), values.shape[1]), np.nan)
     guess[rows] = values

@@ -411,8 +411,7 @@ def _project(values: Floats, owner: Integers, limit: Floats) -> Floats:
 #
 # The counts $x$ minimise $\sum_v w_v (x_v - c_v)^2$ subject to $x_v \ge \sum_{children} x_u$ and $x \ge 0$. Given the
 # price $\lambda$ that its parent's constraint puts on its count, the optimal count of a node is a non-increasing,
-# piecewise linear function of $\lambda$. Let $S(\mu)$ be the sum of the children's functions at their price $\mu$.
-# Then
+# piecewise linear function of $\lambda$. With $S(\mu)$, the sum of the children's functions at their price $\mu$,
 #
 # $$\lambda = 2 w (c - S(\mu)) + \mu,$$
 #

@@ -1,4 +1,8 @@
-"""Prefix trees: noisy counts of prefixes, level by level, as deep as they reach a threshold."""
+"""Prefix trees: noisy counts of prefixes, level by level, as deep as they reach a threshold.
+
+The publisher, then its questions: children of nodes by hierarchical tests, and first visits of records that start with
+no counted prefix.
+"""
 
 from __future__ import annotations
 
@@ -350,7 +354,7 @@ class _LevelQuestion:
         return numbers
 
     @cached_property
-    def _of_counts(self) -> tuple[Integers, Integers]:
+    def _counted_cells(self) -> tuple[Integers, Integers]:
         """The family of each label that occurs, and its code in the family."""
         kind = np.where(self.child < self.groups.places, PLACE, GROUP)
         node = self.entries.node[self.counts.entry]
@@ -365,7 +369,7 @@ class _LevelQuestion:
         cutoff: Integers,
     ) -> SurvivingNodes:
         """Ask for every candidate of all families; `stop` has the entries and counts of sequences that end."""
-        family, code = self._of_counts
+        family, code = self._counted_cells
         exact = self.counts.counts
         if stop is not None and np.any(self.families.kind == END):
             family = np.concatenate((family, self._family[stop[0], END]))
@@ -411,7 +415,7 @@ class _LevelQuestion:
         wide = int(self.families.candidates.max(initial=1))
         keys = at * wide + code
         order = np.argsort(keys)
-        family, code = self._of_counts
+        family, code = self._counted_cells
         key = family * wide + code
         position = np.minimum(np.searchsorted(keys[order], key), max(0, len(keys) - 1))
         kept = np.zeros(len(key), np.bool_)
