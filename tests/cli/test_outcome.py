@@ -14,7 +14,7 @@ import pytest
 from faults import System, faulty
 from terminal import hear_interrupts, run
 
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.releases.account import FAILED, OUT, Account
 
 PUBLISH = (

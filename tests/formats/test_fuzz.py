@@ -14,7 +14,7 @@ import pytest
 from terminal import run
 
 from hedgerow import Domain, FlatLaplace, PureDP
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.errors import HedgerowError
 from hedgerow.evaluate import evaluate
 from hedgerow.formats.domains import read_domain

@@ -28,7 +28,7 @@ from hedgerow import (
     read_release,
     write_release,
 )
-from hedgerow.audit.folder import verify_data, verify_folder
+from hedgerow.audit.verification import verify_data, verify_folder
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.formats.codec import codec_of
 from hedgerow.kind_registry import find_kind

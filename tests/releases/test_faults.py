@@ -10,7 +10,7 @@ import pytest
 from faults import System, faulty
 from terminal import run
 
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.releases.account import FAILED, OUT, PENDING, Account
 
 LINE = "publish a.dat --kind sets --method flat-laplace --epsilon 1 --unit record --out R --domain d.toml"

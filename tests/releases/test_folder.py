@@ -17,7 +17,7 @@ from terminal import run
 from toys import MinimumSupport, PassOn
 
 from hedgerow import Domain, FlatLaplace, PureDP, Sets
-from hedgerow.audit.folder import verify_data, verify_folder
+from hedgerow.audit.verification import verify_data, verify_folder
 from hedgerow.errors import (
     GuaranteeError,
     InternalError,

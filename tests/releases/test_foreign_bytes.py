@@ -15,7 +15,7 @@ from folders import seal
 from record_files import write_students
 from terminal import run
 
-from hedgerow.audit import folder as data_files
+from hedgerow.audit import verification as data_files
 from hedgerow.formats import parquet_pages
 from hedgerow.formats.files import zstd
 from hedgerow.formats.parquet import read_table, write_table

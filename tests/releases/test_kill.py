@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 from terminal import hear_interrupts
 
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.releases.account import FAILED, OUT, PENDING, Account, settle_account
 from hedgerow.samples import shopping_baskets
 

@@ -20,7 +20,7 @@ from mutations import sound
 from terminal import run
 
 from hedgerow import KCL, Domain, FlatLaplace, PureDP, Sets, Trajectories
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.data.axis import MOST_VALUES
 from hedgerow.errors import DomainError, HedgerowError, LimitExceeded, ReadError
 from hedgerow.formats.codec import explain

@@ -52,7 +52,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     The exit code is 0 if the promise is satisfied, and 3 if it is not or cannot be checked (as for a release of another
     version of Hedgerow).
     """
-    from hedgerow.audit.folder import verify_data
+    from hedgerow.audit.verification import verify_data
     from hedgerow.errors import ReadError
     from hedgerow.jobs.reading import with_columns
     from hedgerow.privacy.parsing import from_options
@@ -100,7 +100,7 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
 
 
 def _check_folder(folder: Path, expected: Any, key: Any, arguments: dict[str, Any]) -> dict[str, bool | None]:
-    from hedgerow.audit.folder import verify_folder
+    from hedgerow.audit.verification import verify_folder
 
     _refuse(arguments, ("form", "columns", "read_options", "schema"), "release.json tells how the data is read")
     return verify_folder(

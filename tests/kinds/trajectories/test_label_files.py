@@ -13,7 +13,7 @@ from project import TESTS
 from terminal import run
 
 from hedgerow import KCL, Domain, Trajectories, TrajectoryGeneralisation, read_release, write_release
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.data import Axis
 from hedgerow.errors import HedgerowError, ParameterError, ReadError
 from hedgerow.kinds.trajectories import label_files as coarse_labels

@@ -143,7 +143,7 @@ def answer_locally(x: NoisyVector, exact: Floats) -> Answer:
 
     Examples
     --------
-    >>> from hedgerow.kinds.matrices.retrieval.noise import LaplaceNoise
+    >>> from hedgerow.kinds.matrices.retrieval.noise_laws import LaplaceNoise
     >>> numbers = np.array([172, 179, 125, 140, 140, 98])
     >>> x = NoisyVector(numbers.astype(float), LaplaceNoise(1.0), 200.0, numbers)
     >>> local = answer_locally(x, np.array([1, 1, 0, 1, 0, 0.0]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.retrieval.noise import laplace_variance
+from hedgerow.kinds.matrices.retrieval.noise_laws import laplace_variance
 from hedgerow.kinds.matrices.retrieval.vectors import RESPONSE
 from hedgerow.privacy import Flip, Laplace, Ledger, PureDP
 from hedgerow.publisher import Publisher, param

@@ -13,7 +13,7 @@ from hedgerow.data.number_axis import NumberAxis
 from hedgerow.errors import ParameterError
 from hedgerow.kind_registry import differs_by_step
 from hedgerow.kinds.matrices.data import Matrix
-from hedgerow.kinds.matrices.retrieval.noise import LaplaceNoise, Noise, ResponseNoise
+from hedgerow.kinds.matrices.retrieval.noise_laws import LaplaceNoise, Noise, ResponseNoise
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import Guarantee, PureDP
 from hedgerow.release import Release

@@ -19,7 +19,7 @@ from hedgerow.kinds.matrices.answers import MODES, answer, centred_variance, loc
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
 from hedgerow.kinds.matrices.retrieval import vectors
-from hedgerow.kinds.matrices.retrieval.noise import LaplaceNoise, ResponseNoise, laplace_variance
+from hedgerow.kinds.matrices.retrieval.noise_laws import LaplaceNoise, ResponseNoise, laplace_variance
 from hedgerow.kinds.matrices.retrieval.vectors import NoisyVector, vectors_of
 from hedgerow.kinds.matrices.retrieval.wire import (
     SparseQuery,

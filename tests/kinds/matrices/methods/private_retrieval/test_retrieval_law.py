@@ -16,7 +16,7 @@ from hedgerow.errors import GuaranteeError
 from hedgerow.frontiers.sharded import ShardedEngine
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
-from hedgerow.kinds.matrices.retrieval.noise import ResponseNoise
+from hedgerow.kinds.matrices.retrieval.noise_laws import ResponseNoise
 from hedgerow.kinds.matrices.retrieval.vectors import vectors_of
 from hedgerow.testing import check_publisher, check_replay, conformance, mutant, output_distribution, worst_loss
 

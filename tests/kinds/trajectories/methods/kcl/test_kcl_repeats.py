@@ -8,7 +8,7 @@ import pytest
 from terminal import run
 
 from hedgerow import KCL, Domain, LocalSuppression, Trajectories
-from hedgerow.audit.folder import verify_folder
+from hedgerow.audit.verification import verify_folder
 from hedgerow.errors import NotSatisfied
 from hedgerow.kinds.trajectories import criterion
 from hedgerow.releases.writer import write_release

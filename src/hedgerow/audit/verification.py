@@ -1,4 +1,4 @@
-"""Verification of a release folder by a receiver or an auditor, from its content alone."""
+"""Verification by a receiver or an auditor: of a release folder from its content alone, or of one data file."""
 
 from __future__ import annotations
 
