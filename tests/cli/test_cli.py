@@ -231,6 +231,7 @@ def test_a_refusal_leaves_no_folder(line, desk):
 
 
 def test_the_demo_ends_with_what_to_do_next(tmp_path, monkeypatch):
+    monkeypatch.setitem(run_demo.__kwdefaults__, "baskets", 20_000)
     code, out, err = run("demo --out D", tmp_path)
     assert (code, err) == (0, "")
     assert [line.split()[0] for line in out.splitlines()[-3:]] == ["open", "read", "hedgerow"]

@@ -100,6 +100,7 @@ def test_one_line_of_a_shared_file_is_touched_and_one_more_for_its_method(kind_t
     assert set(touched) == {*shared, *own}
 
 
+@pytest.mark.slow
 def test_the_new_kind_conforms_keeps_the_law_and_goes_all_the_way(kind_tree):
     copy, _ = kind_tree
     assert set(write_golden(copy, "randomised-response")) == {"1/data.plan", "20260/data.plan"}
