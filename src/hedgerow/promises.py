@@ -86,7 +86,7 @@ PROMISES: dict[str, Promise] = {
         kinds=("records",),
     ),
     # no promise at all, and so no options: methods that only distort numbers publish under it
-    "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices",)),
+    "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices", "graphs")),
 }
 
 

@@ -49,6 +49,9 @@ class Publisher(ABC, Generic[Kind]):
     recommended: ClassVar[str] = ""
     #: whether it reads all records at once, so that they must be on this machine, instead of only counting them
     reads_all_records: ClassVar[bool] = False
+    #: which features of data it can use, such as the weights of a network, and which of them it cannot do without
+    uses: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ()
     #: which attacks of its kind undo it, by their names; empty if none is known, and those are tried that need no help
     undone_by: ClassVar[tuple[str, ...]] = ()
 
@@ -166,6 +169,14 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
     if data.kind not in method.kinds:
         msg = f"{method.name} publishes {', '.join(method.kinds)}; got {data.kind}"
         raise ParameterError(msg)
+    for feature, remedy in data.features.items():
+        if feature not in method.uses:
+            msg = f"{method.name} cannot use {feature}, and the data has them; {remedy}"
+            raise ParameterError(msg)
+    for feature in method.needs:
+        if feature not in data.features:
+            msg = f"{method.name} needs {feature}, and the data has none; {data.feature_sources[feature]}"
+            raise ParameterError(msg)
     if method.reads_all_records and data.engine.name != LOCAL.name:
         msg = f"{method.name} reads all records at once, on this machine; it cannot run on engine {data.engine.name!r}"
         raise EngineError(msg)

@@ -111,7 +111,8 @@ def _unit(guarantee: Guarantee, domain: Domain) -> str:
 
 def _questions(evidence: Evidence, guarantee: Guarantee) -> str:
     if not evidence.entries:
-        return ""
+        facts = "\n".join(f"- {label}: {value:,}" for label, value in evidence.notes)
+        return f"## Exact numbers about this release\n\n{facts}" if facts else ""
     of = "" if guarantee.budget is None else f" of {show(guarantee.budget)}"
     lines = [
         f"- {entry.label}: {show(entry.spend)}{of} ({', '.join(entry.mechanisms) or 'not asked'})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
@@ -27,6 +27,8 @@ class Dataset(ABC):
 
     kind: ClassVar[str]
     units: ClassVar[tuple[str, ...]]
+    #: how data gets each feature that not every data set of the kind has, such as weights
+    feature_sources: ClassVar[Mapping[str, str]] = {}
 
     domain: Domain
     engine: Engine = field(default=LOCAL, kw_only=True)
@@ -51,6 +53,11 @@ class Dataset(ABC):
     def declared_axes(self) -> tuple[str, ...]:
         """The axes of the domain that are declared whatever its source is: those that cannot be taken from data."""
         return ()
+
+    @property
+    def features(self) -> Mapping[str, str]:
+        """What this data has that not every method can use, such as weights, with how to read it without."""
+        return {}
 
     @property
     def comes_in_slices(self) -> bool:

@@ -8,10 +8,12 @@ from typing import ClassVar
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import NotSatisfied
+from hedgerow.kind_registry import find_kind
 from hedgerow.privacy.guarantee import Guarantee, Plain, Verdict
 from hedgerow.promises import PROMISES
 
-_LEAST_ROWS = 2
+#: how many units of each kind there must be: what is distorted is hidden among others
+_LEAST = {"matrices": ("row", 2), "graphs": ("edge", 1)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,16 +35,19 @@ class Distortion(Guarantee):
         return False
 
     def require_records(self, data: Dataset) -> None:
-        """Refuse fewer than two rows, which no method can distort."""
-        rows = data.count_units("row")
-        if rows < _LEAST_ROWS:
-            msg = f"a distorted release needs at least {_LEAST_ROWS} rows; got {rows}; nothing was released"
+        """Refuse fewer rows or edges than a method can distort."""
+        unit, least = _LEAST[data.kind]
+        count = data.count_units(unit)
+        if count < least:
+            needed = f"{least} {unit}{'s' if least > 1 else ''}"
+            msg = f"a distorted release needs at least {needed}; got {count}; nothing was released"
             raise NotSatisfied(msg)
 
     def verify(self, outputs: Mapping[str, Dataset]) -> Verdict:
-        """Report no violation: nothing is promised that could be violated."""
-        del outputs
-        return Verdict("nothing is promised, so there was nothing to verify", {})
+        """Report no violation, since nothing is promised; name what is known to undo the methods of each kind."""
+        kinds = dict.fromkeys(data.kind for data in outputs.values())
+        known = tuple(attack for kind in kinds for attack in find_kind(kind).module("known_attacks").ATTACKS)
+        return Verdict("nothing is promised, so there was nothing to verify", {}, known)
 
     def sentence(self) -> str:
         """State that there is no promise."""
@@ -57,63 +62,6 @@ class Distortion(Guarantee):
         return {}
 
     def limits(self, domain: Domain) -> tuple[str, ...]:
-        """Name the attacks that are known, and what is published unchanged."""
+        """None of its own: the attacks that are known are those of the kind."""
         del domain
-        return _ATTACKS
-
-
-#: what is known to undo each method, with its success on public tables, as docs/results/matrix-distortion.json has it;
-#: what the attacks recover from the data at hand is for its owner only
-_ATTACKS = (
-    (
-        "Any row, cell, average or relation between columns: all of them may be recovered. The figures below are of "
-        "public tables (WBC, WDBC, Wine, Pima), and of attackers who know twice as many rows as there are columns, or, "
-        "where it says so, nobody in the release."
-    ),
-    (
-        "Spectral filtering: added noise is removed by keeping the large singular values. No knowledge of the "
-        "original is needed. With noise of standard deviation 1, the median error of a row of WDBC falls from 0.60 % "
-        "to 0.29 %."
-    ),
-    (
-        "Posteriors of cells: the law of the noise is public, and the release tells that of the numbers, so that each "
-        "cell has a most likely range. Whole numbers come back exactly: of the scores of WBC, which go from 1 to 10, "
-        "69 % with noise of standard deviation 1 and 58 % with 2, where exchanged rows give 36 %. With a rotation "
-        "that known rows tell, it is 65 % with 1."
-    ),
-    (
-        "Known rows: whoever knows about as many rows as there are columns finds the rotation by an orthogonal "
-        "Procrustes fit, and with it all other rows. Without noise, 100 % of the cells of all four tables are "
-        "recovered."
-    ),
-    (
-        "Rows of other people: whoever knows nobody in the release, and has a sample of people like them, finds the "
-        "rotation too. Numbers with few decimals form a lattice that is turned with them: without noise, 97 % of the "
-        "cells of WBC, 100 % of those of Wine and 100 % of those of Pima are recovered within 1 %. The cloud of rows "
-        "alone tells as well: the median error of a row is 0.4 % on Wine and 1.3 % on WDBC, where guessing means errs "
-        "by 34 % and 45 %."
-    ),
-    (
-        "Angles between rows: whoever knows one row finds the rows that are proportional to it. Of the five rows "
-        "nearest to it in a rotated WBC, 41 % of the cells are recovered within 1 %."
-    ),
-    (
-        "Inversion of a wavelet release: the threshold that was subtracted from the detail coefficients is added "
-        "back; averages of blocks are published exactly. In the order of the rows, with p = 0.1, 100 % of the cells of "
-        "WBC are recovered within 1 % after rounding, and with p = 0.5 72 % of those of WBC after weighing what is "
-        "left and 35 % of those of WDBC."
-    ),
-    (
-        "Low-rank releases: a release of rank k has k exact equations per row, which numbers with few decimals solve. "
-        "With about half of the ranks, 98.0 % of the cells of WDBC and 99.9 % of those of WBC are recovered within 1 "
-        "%."
-    ),
-    (
-        "Statistics of columns: with normalise = True, the mean and the standard deviation of every column are those "
-        "of the original."
-    ),
-    (
-        "Names and labels of rows, if there are any: they are published as they are. The order of numbered rows "
-        "can tell labels too."
-    ),
-)
+        return ()

@@ -257,6 +257,17 @@ class Ledger:
             raise BudgetExceeded(msg)
         self._log.notes[label] = int(value)
 
+    def disclose(self, label: LiteralString, value: int) -> None:
+        """Add an exact number to the statement, such as how many values stand unchanged.
+
+        Only for a promise without a budget, which is about the output and not about noise: what such a release tells is
+        not limited to noisy answers, and its receivers should know how much of it is as it was.
+        """
+        if self._budget != 0:
+            msg = f"{label!r} is exact: a ledger with a budget takes notes of noisy answers only"
+            raise BudgetExceeded(msg)
+        self._log.notes[label] = int(value)
+
     def evidence(self) -> Evidence:
         """Return the questions so far, summed by label, with shares per unit of the promise."""
         return self._log.evidence()

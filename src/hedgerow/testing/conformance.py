@@ -58,7 +58,7 @@ def check_publisher(method: Publisher[Any], guarantee: Guarantee, *, repeats: in
     for kind in method.kinds:
         if not set(guarantee.units) <= set(find_kind(kind).type.units):
             continue  # this kind does not have the units of the promise
-        for name, data in build_edge_cases(kind).items():
+        for name, data in build_edge_cases(kind, method.needs).items():
             try:
                 results = _check_data(method, data, guarantee, repeats)
             except Exception as error:  # an error that depends on the data also discloses something

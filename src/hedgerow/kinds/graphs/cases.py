@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -51,6 +52,16 @@ EDGE_CASES: dict[str, Callable[[], Graph]] = {
     "figure 7.2": lambda: graph_of(_FIGURE, 8),
     "many": _many,
 }
+
+
+def equip(data: Graph, features: Collection[str]) -> Graph:
+    """Give a graph the features that a method needs: made-up weights, directions."""
+    if "directions" in features:
+        ends = np.concatenate((data.first, data.second[::2])), np.concatenate((data.second, data.first[::2]))
+        data = Graph.from_columns(source=ends[0], target=ends[1], domain=data.domain, directed=True)
+    if "weights" in features:
+        data = replace(data, weights=1.0 + (np.arange(len(data)) * 7 % 10) / 4)
+    return data
 
 
 def random_data(st: Any, *, least: int, vertices: int = 7, most: int = 12) -> Any:

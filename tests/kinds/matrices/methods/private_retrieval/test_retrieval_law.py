@@ -44,7 +44,7 @@ BITS = {
 @pytest.fixture
 def bits_only(monkeypatch):
     """The edge cases are bits, since randomised response refuses everything else."""
-    monkeypatch.setattr(conformance, "build_edge_cases", lambda _: {name: build() for name, build in BITS.items()})
+    monkeypatch.setattr(conformance, "build_edge_cases", lambda *_: {name: build() for name, build in BITS.items()})
 
 
 # ---- the replay law; laplace on all edge cases of matrices is checked with all other methods
