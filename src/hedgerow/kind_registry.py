@@ -2,8 +2,8 @@
 
 Rows are texts, so that lists and help texts import nothing. The modules of a kind have the same names in each folder,
 and are imported on demand: `data` has its class, `files` how it is read and written, `measures` what is measured of it,
-`charts` what is drawn of it, and `cases` its test cases. A kind may also have `attacks`,
-and `known_attacks`: what a statement says about methods that promise nothing.
+`charts` what is drawn of it, and `cases` its test cases. A kind may also have `attacks`, and
+`known_attacks`: what a statement says about methods that promise nothing.
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ KINDS: dict[str, Kind] = _table(
     Kind("sets", "Sets", "records that are sets of items: baskets, diagnoses"),
     Kind("sequences", "Sequences", "records that are items in order: click paths, events"),
     Kind("trajectories", "Trajectories", "records of visits to places at times, with sensitive attributes"),
-    Kind(
-        "graphs", "Graph", "who is linked to whom: a network on public vertices, with weights and directions or without"
-    ),
+    Kind("graphs", "Graph", "who is linked to whom: a network on public vertices, also with weights or directions"),
     Kind("records", "Records", "nested records: one tree per person, as JSON, XML or joined tables"),
     Kind(
         "matrices",

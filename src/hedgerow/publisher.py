@@ -169,14 +169,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
     if data.kind not in method.kinds:
         msg = f"{method.name} publishes {', '.join(method.kinds)}; got {data.kind}"
         raise ParameterError(msg)
-    for feature, remedy in data.features.items():
-        if feature not in method.uses:
-            msg = f"{method.name} cannot use {feature}, and the data has them; {remedy}"
-            raise ParameterError(msg)
-    for feature in method.needs:
-        if feature not in data.features:
-            msg = f"{method.name} needs {feature}, and the data has none; {data.feature_sources[feature]}"
-            raise ParameterError(msg)
+    _require_features(method, data)
     if method.reads_all_records and data.engine.name != LOCAL.name:
         msg = f"{method.name} reads all records at once, on this machine; it cannot run on engine {data.engine.name!r}"
         raise EngineError(msg)
@@ -193,6 +186,18 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
             raise UnsupportedGuarantee(msg)
         data.require_all(unit)
     require_plain(guarantee.to_plain())  # otherwise a recipient could not read the release
+
+
+def _require_features(method: Publisher[Any], data: Dataset) -> None:
+    """Refuse data that has what the method cannot use, or that has not what it needs: nothing is left out in silence."""
+    for feature, remedy in data.features.items():
+        if feature not in method.uses:
+            msg = f"{method.name} cannot use {feature}, and the data has them; {remedy}"
+            raise ParameterError(msg)
+    for feature in method.needs:
+        if feature not in data.features:
+            msg = f"{method.name} needs {feature}, and the data has none; {data.feature_sources[feature]}"
+            raise ParameterError(msg)
 
 
 def recipe_of(method: Publisher[Any]) -> Recipe:
