@@ -189,7 +189,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
 
 
 def _require_features(method: Publisher[Any], data: Dataset) -> None:
-    """Refuse data that has what the method cannot use, or that has not what it needs: nothing is left out in silence."""
+    """Refuse data with what the method cannot use, or without what it needs: nothing is left out in silence."""
     for feature, remedy in data.features.items():
         if feature not in method.uses:
             msg = f"{method.name} cannot use {feature}, and the data has them; {remedy}"
