@@ -59,7 +59,8 @@ RANDOM = {
     "src/hedgerow/testing/conformance.py",
     "src/hedgerow/frontiers/sharded.py",
     "src/hedgerow/evaluate.py",  # draws workloads, which are no noise
-    "src/hedgerow/samples/messages.py",  # makes data up
+    "src/hedgerow/samples/messages.py",
+    "src/hedgerow/samples/roads.py",  # makes data up
     "src/hedgerow/samples/shopping.py",
     "src/hedgerow/kinds/trajectories/generated_walks.py",
 }
