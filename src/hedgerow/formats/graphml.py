@@ -87,7 +87,7 @@ class _Keys:
         self._default_of = identity if attributes.get("for", "all") in {"edge", "all"} else None
         if self._default_of is None:
             return
-        if attributes.get("attr.name") == self._name:
+        if self._name is not None and attributes.get("attr.name") == self._name:
             self._named.append(identity)
         elif identity == self._name:
             self._identified.append(identity)

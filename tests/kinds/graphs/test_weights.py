@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -617,3 +619,26 @@ def test_json_of_networkx_is_read_with_names_of_its_own(tmp_path):
     assert data.edges() == [("ann", "bob"), ("bob", "cleo")]
     inferred = load('{"nodes": [{"id": 3}, {"id": 1}], "edges": []}', tmp_path, "a.json", domain=None)
     assert inferred.domain.values("vertex") == (1, 3)
+
+
+# ---- data sets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options", "vertices", "edges", "heaviest"),
+    [
+        ("eies/eies_acquaintance_time2.edges", {"directed": "yes"}, 34, 830, 4),
+        ("us-airports/us_airports_500.edges", {}, 500, 2_980, 2_253_992),
+        ("condmat-weighted/condmat_coauthors.edges.gz", {}, 16_264, 47_594, 22.333333),
+        ("netscience/netscience.edges", {}, 1_461, 2_742, 4.75),
+    ],
+)
+def test_public_weighted_networks_have_the_published_sizes(name, options, vertices, edges, heaviest):
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    columns = {"weight": "3"}
+    data = read(Path(folder) / name, kind="graphs", assert_public_domain=True, columns=columns, options=options)
+    assert (data.domain.size("vertex"), len(data)) == (vertices, edges)
+    assert data.weights.max() == heaviest

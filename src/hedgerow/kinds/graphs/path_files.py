@@ -46,13 +46,11 @@ class _Files(NamedTuple):
         return ~bad
 
 
-def read_paths(options: Mapping[str, str], domain: Domain, *, directed: bool) -> KeptPaths | None:
-    """Read the files that the options `paths` and `between` name; None without them.
+def read_paths(options: Mapping[str, str], domain: Domain, *, directed: bool) -> KeptPaths:
+    """Read the files that the options `paths` and `between` name.
 
     Pairs and vertices that are listed twice count once; without directions, in either order.
     """
-    if not {"paths", "between"} & options.keys():
-        return None
     files = _Files(options.get("on_bad") == "drop", read_whole_number(options, "most_bytes", "bytes"))
     listed = _read_pairs(Path(options["paths"]), domain, files) if "paths" in options else np.zeros((0, 2), np.int64)
     if not directed:
@@ -66,16 +64,14 @@ def _read_pairs(path: Path, domain: Domain, files: _Files) -> Integers:
     content = _read_columns(path, files)
     table = content.table if isinstance(content, EdgeTable) else content
     where = str(path)
-    if isinstance(content, EdgeTable) and content.further.any():
-        line = int(table.line[np.argmax(content.further)])
-        msg = f"{where}:{line}: the line has more than two fields, and a pair is two vertices; remove the others"
-        raise ReadError(msg)
     if table.others:
         msg = f"{where} has columns besides source and target; remove them"
         raise ReadError(msg)
     source, target = (codes_of(table.columns[end], domain.axis("vertex")) for end in _ENDS)
-    unknown = (source < 0) | (target < 0)
-    kept = files.refuse(where, table.line, unknown, _UNKNOWN)
+    further = content.further if isinstance(content, EdgeTable) else np.zeros(len(source), np.bool_)
+    what = "the line has more than two fields, and a pair is two vertices; remove the others"
+    kept = files.refuse(where, table.line, further, what)
+    kept &= files.refuse(where, table.line, kept & ((source < 0) | (target < 0)), _UNKNOWN)
     itself = kept & (source == target)
     kept &= files.refuse(where, table.line, itself, "a path joins a vertex to itself; remove it")
     return np.stack((source[kept], target[kept]), axis=1)
