@@ -21,9 +21,10 @@ standard errors. No constant was chosen on these data."""
 THESIS = """## Beside the thesis
 
 The thesis prints, for EIES at sigma .1, the shares within .15 of the original: lengths .8699, weights .8565; for sigma
-.15, about 74 % and 98 % of lengths within one and two sigma. It counts 48 researchers and 820 edges; the public copy has
-{vertices} vertices with edges and {edges} arcs. A weight is within one sigma with probability .683 and within two with
-.954, whatever the network is; with one draw per end and no `calibrated`, more often, since the mean of two is closer.
+.15, about 74 % and 98 % of lengths within one and two sigma. It counts 48 researchers and 820 edges; the public copy
+has {vertices} vertices with edges and {edges} arcs. A weight is within one sigma with probability .683 and within two
+with .954, whatever the network is; without directions and `calibrated`, more often, since the mean of two draws is
+closer.
 
 Paths of EIES change often because its weights are 1 to 4: most pairs have several shortest paths, of which one is
 left."""
