@@ -27,7 +27,8 @@ with .954, whatever the network is; without directions and `calibrated`, more of
 closer.
 
 Paths of EIES change often because its weights are 1 to 4: most pairs have several shortest paths, of which one is
-left."""
+left. There, equal weights on all edges (*hidden*) keep more paths: most vertices are adjacent, and few edges are the
+shortest way anyhow."""
 REPEATED = """## Repeated releases
 
 Netscience at sigma {sigma}, `calibrated`: the deviation of the mean of all releases from the weights, as a share. With
