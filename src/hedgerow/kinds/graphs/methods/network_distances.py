@@ -144,41 +144,49 @@ class AllDistances:
         passing = self._to(tail)[rows, None] + (weight + table[head, columns]) <= old + tolerance
         passing &= rows[:, None] != columns
         lengths = old.copy()
-        if len(rows) and len(columns):
-            slots = _ranges(self._into_starts[columns], self._into_starts[columns + 1])
-            step = max(1, _AT_ONCE // len(slots))
-            for begin in range(0, len(rows), step):
-                some = slice(begin, begin + step)
-                lengths[some] = self._go_round(edge, rows[some], columns, passing[some], slots)
+        sizes = self._into_starts[columns + 1] - self._into_starts[columns]
+        work = np.cumsum(passing @ sizes)
+        begin = 0
+        while begin < len(rows):
+            # rows do not depend on each other: as many at once as fit
+            done = work[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(work, done + _AT_ONCE, side="right")))
+            some = slice(begin, end)
+            lengths[some][passing[some]] = self._go_round(edge, rows[some], columns, passing[some])
+            begin = end
         self._detours = Detours(edge, rows, columns, passing, lengths)
         return self._detours
 
-    def _go_round(
-        self, edge: int, rows: Integers, columns: Integers, passing: NDArray[np.bool_], slots: Integers
-    ) -> Floats:
-        """Distances without an edge: the last vertex that is reached without it, and from there on step by step."""
-        arcs = self._into[slots]
+    def _go_round(self, edge: int, rows: Integers, columns: Integers, passing: NDArray[np.bool_]) -> Floats:
+        """Distances without an edge, of the pairs that pass it.
+
+        From the last vertex that is reached without it all the same, and from there on step by step.
+        """
+        at, to = np.nonzero(passing)
+        if not len(at):
+            return np.zeros(0)
+        begins, ends = self._into_starts[columns[to]], self._into_starts[columns[to] + 1]
+        arcs = self._into[_ranges(begins, ends)]
+        owner = np.repeat(np.arange(len(at)), ends - begins)
         tails = self._arcs.tail[arcs]
-        weights = np.where(self._arcs.edge[arcs] == edge, np.inf, self._arcs.weights[arcs])
-        sizes = self._into_starts[columns + 1] - self._into_starts[columns]
-        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
-        reached = self._table[rows]
-        old = reached[:, columns]
-        reached[:, columns] = np.where(passing, np.inf, old)
-        lengths = np.where(passing, np.minimum.reduceat(reached[:, tails] + weights, starts, axis=1), old)
-        position = np.full(self._arcs.vertices, -1)
-        position[columns] = np.arange(len(columns))
-        inner = np.flatnonzero(position[tails] >= 0)
-        if not len(inner):
-            return lengths
-        place, owner = position[tails[inner]], np.repeat(np.arange(len(columns)), sizes)[inner]
-        heads, firsts = np.unique(owner, return_index=True)
-        while True:
-            tried = np.minimum.reduceat(lengths[:, place] + weights[inner], firsts, axis=1)
-            better = passing[:, heads] & (tried < lengths[:, heads])
+        weights = self._arcs.weights[arcs]
+        weights[self._arcs.edge[arcs] == edge] = np.inf
+        number = np.full((len(rows), self._arcs.vertices), -1)
+        number[at, columns[to]] = np.arange(len(at))
+        other = number[at[owner], tails]
+        reached = self._table[rows[at][owner], tails]
+        reached[other >= 0] = np.inf
+        lengths = np.minimum.reduceat(reached + weights, np.searchsorted(owner, np.arange(len(at))))
+        inner = np.flatnonzero(other >= 0)
+        heads, firsts = np.unique(owner[inner], return_index=True)
+        other, weights = other[inner], weights[inner]
+        while len(inner):
+            tried = np.minimum.reduceat(lengths[other] + weights, firsts)
+            better = tried < lengths[heads]
             if not better.any():
-                return lengths
-            lengths[:, heads] = np.where(better, tried, lengths[:, heads])
+                break
+            lengths[heads[better]] = tried[better]
+        return lengths
 
 
 def _orient(ends: Integers, against: NDArray[np.bool_]) -> tuple[Integers, Integers]:
@@ -279,7 +287,7 @@ class Searches:
         if not others.any():
             return weight
         starts, ends = self._ends[others].T
-        tail, head = self._number[self._arcs.tail[place]], self._number[self._arcs.head[place]]
+        tail, head = int(self._number[self._arcs.tail[place]]), int(self._number[self._arcs.head[place]])
         limit = float(lengths.max()) + weight
         to_tail = _search(self._back if self._directed else self._small, tail, limit)
         from_head = _search(self._small, head, limit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,9 +132,11 @@ class StoredPaths:
             some = order[begin:end]
             last = np.empty(table.shape, np.int64)
             several = np.empty(table.shape, np.bool_)
+            useful = _drop_long_arcs(arcs, sources[rows], table, tie)
             for place, lengths in enumerate(table):
-                last[place] = _last_arcs(arcs, lengths, int(sources[rows[place]]), rounding)
-                several[place] = _have_several(arcs, lengths, tie)
+                tight = _are_tight(useful, lengths, tie)
+                several[place] = _have_several(arcs, tight)
+                last[place] = _last_arcs(arcs, tight, lengths, int(sources[rows[place]]), rounding)
             inside = row[some] - rows[0]
             for at, taken, unsure in _walk_back(arcs, pairs[some], inside, last, several):
                 by_pair.append(some[at])
@@ -201,7 +203,8 @@ class StoredPaths:
         for rows, table in self.arcs.distances_from(sources):
             begin, end = np.searchsorted(row[order], (rows[0], rows[-1] + 1))
             some = order[begin:end]
-            several = np.stack([_have_several(self.arcs, distances, self.tie) for distances in table])
+            useful = _drop_long_arcs(self.arcs, sources[rows], table, self.tie)
+            several = np.stack([_have_several(self.arcs, _are_tight(useful, to_all, self.tie)) for to_all in table])
             inside = row[some] - rows[0]
             longer[some] = lengths[some] > table[inside, self.pairs[some, 1]] + self.tie
             sizes = np.diff(self.starts)[some]
@@ -212,27 +215,44 @@ class StoredPaths:
         return longer, tied
 
 
-def _are_tight(arcs: Arcs, lengths: Floats, within: float) -> Integers:
+class _Ends(NamedTuple):
+    """Some arcs, with their ends and weights."""
+
+    arcs: Integers
+    tail: Integers
+    head: Integers
+    weights: Floats
+
+
+def _drop_long_arcs(arcs: Arcs, sources: Integers, table: Floats, within: float) -> _Ends:
+    """Leave out arcs that are longer than a way round, as far as distances from their tails are known."""
+    row = np.full(arcs.vertices, -1)
+    row[sources] = np.arange(len(sources))
+    row = row[arcs.tail]
+    useful = np.flatnonzero((row < 0) | (arcs.weights <= table[row, arcs.head] + within))
+    return _Ends(useful, arcs.tail[useful], arcs.head[useful], arcs.weights[useful])
+
+
+def _are_tight(some: _Ends, lengths: Floats, within: float) -> Integers:
     """Which arcs end a shortest path from the source of these distances."""
     with np.errstate(invalid="ignore"):
-        before, after = lengths[arcs.tail], lengths[arcs.head]
+        before, after = lengths[some.tail], lengths[some.head]
         # a path does not come back: arcs too light to change a sum would close circles
-        return np.flatnonzero((before + arcs.weights - after <= within) & (before < after))
+        return some.arcs[(before + some.weights - after <= within) & (before < after)]
 
 
-def _have_several(arcs: Arcs, lengths: Floats, within: float) -> NDArray[np.bool_]:
+def _have_several(arcs: Arcs, tight: Integers) -> NDArray[np.bool_]:
     """Whether shortest paths reach each vertex by several arcs."""
-    tight = _are_tight(arcs, lengths, within)
     return np.bincount(arcs.head[tight], minlength=arcs.vertices) > 1
 
 
-def _last_arcs(arcs: Arcs, lengths: Floats, source: int, rounding: float) -> Integers:
+def _last_arcs(arcs: Arcs, tight: Integers, lengths: Floats, source: int, rounding: float) -> Integers:
     """The arc by which the chosen path from the source reaches each vertex."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
     from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
 
     size = arcs.vertices
-    tight = _are_tight(arcs, lengths, rounding)
+    tight = tight[lengths[arcs.tail[tight]] + arcs.weights[tight] - lengths[arcs.head[tight]] <= rounding]
     counts = np.bincount(arcs.head[tight], minlength=size)
     last = np.full(size, -1)
     if np.any(counts > 1):
