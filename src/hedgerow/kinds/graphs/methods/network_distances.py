@@ -6,10 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths, components_of, search
+from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges
 
 #: how many lengths are compared at once
 _AT_ONCE = 4_000_000
@@ -23,7 +22,7 @@ class Detours(NamedTuple):
     edge: int
     before: Integers
     after: Integers
-    passing: NDArray[np.bool_]
+    passing: Flags
     lengths: Floats
 
 
@@ -157,7 +156,7 @@ class AllDistances:
         self._detours = Detours(edge, rows, columns, passing, lengths)
         return self._detours
 
-    def _go_round(self, edge: int, rows: Integers, columns: Integers, passing: NDArray[np.bool_]) -> Floats:
+    def _go_round(self, edge: int, rows: Integers, columns: Integers, passing: Flags) -> Floats:
         """Distances without an edge, of the pairs that pass it.
 
         From the last vertex that is reached without it all the same, and from there on step by step.
@@ -165,9 +164,10 @@ class AllDistances:
         at, to = np.nonzero(passing)
         if not len(at):
             return np.zeros(0)
-        begins, ends = self._into_starts[columns[to]], self._into_starts[columns[to] + 1]
-        arcs = self._into[_ranges(begins, ends)]
-        owner = np.repeat(np.arange(len(at)), ends - begins)
+        begins = self._into_starts[columns[to]]
+        sizes = self._into_starts[columns[to] + 1] - begins
+        arcs = self._into[index_ranges(begins, sizes)]
+        owner = np.repeat(np.arange(len(at)), sizes)
         tails = self._arcs.tail[arcs]
         weights = self._arcs.weights[arcs]
         weights[self._arcs.edge[arcs] == edge] = np.inf
@@ -176,7 +176,7 @@ class AllDistances:
         other = number[at[owner], tails]
         reached = self._table[rows[at][owner], tails]
         reached[other >= 0] = np.inf
-        lengths = np.minimum.reduceat(reached + weights, np.searchsorted(owner, np.arange(len(at))))
+        lengths = np.minimum.reduceat(reached + weights, np.cumsum(sizes) - sizes)
         inner = np.flatnonzero(other >= 0)
         heads, firsts = np.unique(owner[inner], return_index=True)
         other, weights = other[inner], weights[inner]
@@ -189,7 +189,7 @@ class AllDistances:
         return lengths
 
 
-def _orient(ends: Integers, against: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _orient(ends: Integers, against: Flags) -> tuple[Integers, Integers]:
     """The ends of paths that pass an edge: on the side of its first vertex, on the side of its second."""
     return np.where(against, ends[:, 1], ends[:, 0]), np.where(against, ends[:, 0], ends[:, 1])
 
@@ -198,12 +198,6 @@ def _smallest(values: Floats, below: float, most: int) -> Integers:
     """Which values are below a bound; at most so many of the smallest."""
     low = np.flatnonzero(values < below)
     return low if len(low) <= most else low[np.argpartition(values[low], most - 1)[:most]]
-
-
-def _ranges(starts: Integers, ends: Integers) -> Integers:
-    """All whole numbers of several ranges."""
-    sizes = ends - starts
-    return np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 class Searches:
@@ -251,8 +245,6 @@ class Searches:
 
     def rise(self, edge: int, lengths: Floats) -> float:
         """How much longer the next best way is for the pair that loses least without the edge."""
-        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
-
         pairs, against = self._paths.through(edge)
         if not len(pairs):
             return math.inf
@@ -269,7 +261,7 @@ class Searches:
             wanted = lengths[pairs[some]]
             # a way that is longer than this does not count
             limit = float(wanted.max()) + best
-            distances = dijkstra(matrix, indices=source, limit=limit)
+            distances = search(matrix, int(source), limit)
             best = min(best, float(np.min(distances[ends[some]] - wanted)))
             if best <= 0:
                 break
@@ -289,8 +281,8 @@ class Searches:
         starts, ends = self._ends[others].T
         tail, head = int(self._number[self._arcs.tail[place]]), int(self._number[self._arcs.head[place]])
         limit = float(lengths.max()) + weight
-        to_tail = _search(self._back if self._directed else self._small, tail, limit)
-        from_head = _search(self._small, head, limit)
+        to_tail = search(self._back if self._directed else self._small, tail, limit)
+        from_head = search(self._small, head, limit)
         through = to_tail[starts] + weight + from_head[ends]
         if not self._directed:
             through = np.minimum(through, to_tail[ends] + weight + from_head[starts])
@@ -302,17 +294,9 @@ class Searches:
         self._set(edge, float(self._arcs.weights[self._arcs.places[edge, 0]]))
 
 
-def _search(matrix: Any, source: int, limit: float) -> Floats:
-    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
-
-    return dijkstra(matrix, indices=source, limit=limit)
-
-
-def _can_matter(arcs: Arcs, ends: Integers) -> NDArray[np.bool_]:
+def _can_matter(arcs: Arcs, ends: Integers) -> Flags:
     """Which vertices can be on a path between pairs: not in other components, and not in dead ends."""
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - takes a while
-
-    labels = connected_components(arcs.matrix, directed=False)[1]
+    labels = components_of(arcs.matrix)
     kept = np.isin(labels, np.unique(labels[ends]))
     last = np.zeros(arcs.vertices, np.bool_)
     last[ends] = True
