@@ -54,7 +54,7 @@ class Arcs:
         starts = np.zeros(vertices + 1, np.int32)
         np.cumsum(np.bincount(tail, minlength=vertices), out=starts[1:])
         matrix: Any = csr_array((weights[edge], head[order].astype(np.int32), starts), shape=(vertices, vertices))
-        return cls(tail[order], head[order], edge, places.reshape(-1, edges).T.copy(), matrix)
+        return cls(tail[order], head[order], edge, places.reshape(1 if directed else 2, edges).T.copy(), matrix)
 
     @property
     def vertices(self) -> int:
