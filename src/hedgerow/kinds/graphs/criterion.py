@@ -41,8 +41,8 @@ _EXACT = (
     "have in the original."
 )
 _LENGTHS = (
-    "Lengths: whoever knows between which vertices shortest paths were kept knows that each of these paths was no longer "
-    "than any other way in the original, which bounds the original weights."
+    "Lengths: whoever knows between which vertices shortest paths were kept knows that each of these paths was no "
+    "longer than any other way in the original, which bounds the original weights."
 )
 _TOPOLOGY = "Which vertices there are, and which of them are joined: all of it is published as it is."
 _KNOWLEDGE = (
