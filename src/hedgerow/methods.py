@@ -23,6 +23,7 @@ METHODS: dict[str, str] = {
     "der": "graphs.der:DER",
     "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
+    "greedy-weights": "graphs.greedy_weights:GreedyWeights",
     "kcl": "trajectories.kcl:LocalSuppression",
     "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
     "kcl-reinsertion": "trajectories.kcl_reinsertion:SuppressionWithReinsertion",
