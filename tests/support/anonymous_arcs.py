@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from hedgerow import Domain, Graph
+
+_PRECISE = Context(prec=50)
 
 __all__ = ["anonymous_by_definition", "network", "random_network", "reweighted"]
 
@@ -34,7 +36,9 @@ def random_network(seed, *, directed, vertices=7, ties=True):
 @cache
 def _are_near(one, other, mu, relative):
     if relative:
-        return abs(math.log(one) - math.log(other)) <= mu
+        return abs(_PRECISE.ln(Decimal(str(one))) - _PRECISE.ln(Decimal(str(other)))) <= Decimal(
+            mu.numerator
+        ) / Decimal(mu.denominator)
     return abs(Fraction(str(one)) - Fraction(str(other))) <= mu
 
 
