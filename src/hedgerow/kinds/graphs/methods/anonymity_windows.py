@@ -67,7 +67,9 @@ class Distance(NamedTuple):
         counts = high - low
         for number in np.flatnonzero((first < low) | (high < last)).tolist():
             unsure = np.concatenate((weights[first[number] : low[number]], weights[high[number] : last[number]]))
-            counts[number] += sum(self.are_near(weight, float(at[number])) for weight in unsure.tolist())
+            distinct, repeats = np.unique(unsure, return_counts=True)  # weights on a grain are many and few
+            for weight, repeat in zip(distinct.tolist(), repeats.tolist(), strict=True):
+                counts[number] += repeat * self.are_near(weight, float(at[number]))
         return counts
 
     def are_near(self, one: float, other: float) -> bool:

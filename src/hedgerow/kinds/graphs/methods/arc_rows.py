@@ -86,7 +86,13 @@ class ArcRows:
         goal = self.goal
         others = self.weights[self.others(edge, side)]
         short = goal.small_degree and len(others) + 1 < goal.k
-        return find_windows(others, goal.k, goal.distance, self._elsewhere(edge, side) if short else None)
+        elsewhere = self._elsewhere(edge, side) if short else None
+        if elsewhere is not None and len(others):
+            # a weight that is near to all others is within two mu of what it is near to elsewhere; and some to spare
+            ends = goal.distance.scaled(others[[-1, 0]]) + 3 * goal.distance.reach * np.array([-1, 1])
+            first, last = np.searchsorted(elsewhere, goal.distance.unscaled(ends))
+            elsewhere = elsewhere[first : max(first, last)]
+        return find_windows(others, goal.k, goal.distance, elsewhere)
 
     def depending(self, edge: int, side: int) -> Floats:
         """The intervals of weights of an edge in which another edge of its row is anonymous; one per such edge."""
