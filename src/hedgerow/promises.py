@@ -85,6 +85,23 @@ PROMISES: dict[str, Promise] = {
         example={"l": "2"},
         kinds=("records",),
     ),
+    "MuWeightedKAnonymity": Promise(
+        "hedgerow.kinds.graphs.criterion:MuWeightedKAnonymity",
+        {
+            "mu": Option("how far apart weights may be to count as alike"),
+            "k": Option("how many arcs beside an arc, itself included, must have weights like its own"),
+            "share": Option("which share of all arcs is anonymous at least, such as 90%"),
+            "neighbourhood": Option(
+                "beside which arcs an arc is hidden: out (those that leave the same vertex), in or both", required=False
+            ),
+            "relative": Option("yes if mu is about the logarithms of weights", required=False),
+            "small_degree": Option(
+                "no if arcs of a vertex with fewer than k of them do not count as anonymous", required=False
+            ),
+        },
+        example={"mu": "1", "k": "2", "share": "1/2"},
+        kinds=("graphs",),
+    ),
     # no promise at all, and so no options: methods that only distort numbers publish under it
     "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices", "graphs")),
 }

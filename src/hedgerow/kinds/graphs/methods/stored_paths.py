@@ -1,0 +1,270 @@
+"""Shortest paths between many pairs of vertices, found and stored as arrays, and whether they are still shortest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hedgerow.errors import DomainError
+from hedgerow.numerics.arrays import Floats, Integers
+
+#: how many distances are worked on at once
+_AT_ONCE = 4_000_000
+#: lengths that differ by less than this part of the largest weight are one length when paths are found
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """The edges of a network, each in the directions in which it may be passed, as a matrix whose weights change.
+
+    Parameters
+    ----------
+    tail, head, edge
+        Where each arc starts and ends, and which edge it is; sorted by tail, then head.
+    places
+        Which arcs each edge is: two without directions, the first of which leads from `first` to `second`.
+    matrix
+        The sparse matrix of weights; its `data` is the weight of each arc.
+    """
+
+    tail: Integers
+    head: Integers
+    edge: Integers
+    places: Integers
+    matrix: Any
+
+    @classmethod
+    def of(cls, first: NDArray[Any], second: NDArray[Any], weights: Floats, vertices: int, *, directed: bool) -> Arcs:
+        """Make the arcs of a network."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
+
+        edges = len(first)
+        tail = np.asarray(first if directed else np.concatenate((first, second)), np.int64)
+        head = np.asarray(second if directed else np.concatenate((second, first)), np.int64)
+        order = np.argsort(tail * vertices + head, kind="stable")
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        edge = order % edges if edges else order
+        starts = np.zeros(vertices + 1, np.int32)
+        np.cumsum(np.bincount(tail, minlength=vertices), out=starts[1:])
+        matrix: Any = csr_array((weights[edge], head[order].astype(np.int32), starts), shape=(vertices, vertices))
+        return cls(tail[order], head[order], edge, places.reshape(-1, edges).T.copy(), matrix)
+
+    @property
+    def vertices(self) -> int:
+        """The number of vertices."""
+        return self.matrix.shape[0]
+
+    @property
+    def weights(self) -> Floats:
+        """The current weight of each arc."""
+        return self.matrix.data
+
+    def set_weights(self, weights: Floats) -> None:
+        """Give all edges new weights."""
+        self.matrix.data[:] = weights[self.edge]
+
+    def distances_from(self, sources: Integers) -> Iterator[tuple[Integers, Floats]]:
+        """Yield distances from vertices to all others, a block of them at a time, with the rows that they are."""
+        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
+
+        step = max(1, _AT_ONCE // max(1, self.vertices))
+        for begin in range(0, len(sources), step):
+            rows = np.arange(begin, min(begin + step, len(sources)))
+            yield rows, dijkstra(self.matrix, indices=sources[rows])
+
+    def unreachable(self, pairs: Integers, *, directed: bool) -> NDArray[np.bool_]:
+        """Whether there is no path from the first to the second vertex of each pair."""
+        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - takes a while
+
+        labels = connected_components(self.matrix, directed=directed, connection="strong")[1]
+        missing = labels[pairs[:, 0]] != labels[pairs[:, 1]]
+        if directed:
+            unsure = np.flatnonzero(missing)
+            sources, row = np.unique(pairs[unsure, 0], return_inverse=True)
+            for rows, table in self.distances_from(sources):
+                some = (row >= rows[0]) & (row <= rows[-1])
+                missing[unsure[some]] = np.isinf(table[row[some] - rows[0], pairs[unsure[some], 1]])
+        return missing
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPaths:
+    """One shortest path for each pair of vertices, as the arcs that it passes.
+
+    Of several shortest paths, the one with the fewest edges is stored; of several such paths, the one that is smallest
+    in lexicographic order when it is read from its end.
+
+    Parameters
+    ----------
+    pairs
+        One row per path: from which vertex to which one.
+    starts, passed
+        Path number `h` passes the arcs `passed[starts[h] : starts[h + 1]]`, in this order.
+    unique
+        Whether there was no other path of the same length, to within a quarter of the tolerance.
+    """
+
+    arcs: Arcs
+    pairs: Integers
+    starts: Integers
+    passed: Integers
+    unique: NDArray[np.bool_]
+    tie: float
+
+    @classmethod
+    def find(cls, arcs: Arcs, pairs: Integers, *, tie: float) -> StoredPaths:
+        """Find a shortest path for each pair; `tie` is the difference of lengths up to which a path is not unique."""
+        by_pair: list[Integers] = [np.zeros(0, np.int64)]
+        by_arc: list[Integers] = [np.zeros(0, np.int64)]
+        ambiguous: list[tuple[Integers, NDArray[np.bool_]]] = []
+        rounding = ROUNDING * float(arcs.weights.max(initial=0.0))
+        sources, row = np.unique(pairs[:, 0], return_inverse=True)
+        order = np.argsort(row, kind="stable")
+        for rows, table in arcs.distances_from(sources):
+            begin, end = np.searchsorted(row[order], (rows[0], rows[-1] + 1))
+            some = order[begin:end]
+            last = np.empty(table.shape, np.int64)
+            several = np.empty(table.shape, np.bool_)
+            for place, lengths in enumerate(table):
+                last[place] = _last_arcs(arcs, lengths, int(sources[rows[place]]), rounding)
+                several[place] = _have_several(arcs, lengths, tie)
+            inside = row[some] - rows[0]
+            for at, taken, unsure in _walk_back(arcs, pairs[some], inside, last, several):
+                by_pair.append(some[at])
+                by_arc.append(taken)
+                ambiguous.append((some[at], unsure))
+        return cls._collect(arcs, pairs, np.concatenate(by_pair), np.concatenate(by_arc), ambiguous, tie)
+
+    @classmethod
+    def _collect(
+        cls,
+        arcs: Arcs,
+        pairs: Integers,
+        owners: Integers,
+        taken: Integers,
+        ambiguous: list[tuple[Integers, NDArray[np.bool_]]],
+        tie: float,
+    ) -> StoredPaths:
+        """Sort the arcs that were found, from the ends of paths, by path."""
+        order = np.argsort(owners[::-1], kind="stable")
+        starts = np.zeros(len(pairs) + 1, np.int64)
+        np.cumsum(np.bincount(owners, minlength=len(pairs)), out=starts[1:])
+        unique = np.ones(len(pairs), np.bool_)
+        for at, unsure in ambiguous:
+            unique[at[unsure]] = False
+        return cls(arcs, pairs, starts, taken[::-1][order], unique, tie)
+
+    def lengths(self) -> Floats:
+        """The current length of each path."""
+        if not len(self.passed):
+            return np.zeros(len(self.pairs))
+        return np.add.reduceat(self.arcs.weights[self.passed], self.starts[:-1])
+
+    @cached_property
+    def visits(self) -> Integers:
+        """How many paths pass each edge."""
+        return np.bincount(self.arcs.edge[self.passed], minlength=len(self.arcs.places))
+
+    @cached_property
+    def _by_edge(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+        """Where each edge starts; the paths that pass it; and whether they pass it from `second` to `first`."""
+        edge = self.arcs.edge[self.passed]
+        order = np.argsort(edge, kind="stable")
+        owner = np.repeat(np.arange(len(self.pairs)), np.diff(self.starts))
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.visits)))
+        against = self.passed != self.arcs.places[edge, 0]
+        return starts, owner[order], against[order]
+
+    def through(self, edge: int) -> tuple[Integers, NDArray[np.bool_]]:
+        """The paths that pass an edge, and whether each passes it from `second` to `first`."""
+        starts, owner, against = self._by_edge
+        some = slice(starts[edge], starts[edge + 1])
+        return owner[some], against[some]
+
+    def changed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each path is no shortest path any more, and whether there is another one of its length.
+
+        All is computed again from the weights, by scipy's Dijkstra.
+        """
+        lengths = self.lengths()
+        longer = np.zeros(len(lengths), np.bool_)
+        tied = np.zeros(len(lengths), np.bool_)
+        sources, row = np.unique(self.pairs[:, 0], return_inverse=True)
+        order = np.argsort(row, kind="stable")
+        for rows, table in self.arcs.distances_from(sources):
+            begin, end = np.searchsorted(row[order], (rows[0], rows[-1] + 1))
+            some = order[begin:end]
+            several = np.stack([_have_several(self.arcs, distances, self.tie) for distances in table])
+            inside = row[some] - rows[0]
+            longer[some] = lengths[some] > table[inside, self.pairs[some, 1]] + self.tie
+            sizes = np.diff(self.starts)[some]
+            firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
+            entries = np.repeat(self.starts[some] - firsts, sizes) + np.arange(sizes.sum())
+            unsure = several[np.repeat(inside, sizes), self.arcs.head[self.passed[entries]]]
+            tied[some] = np.logical_or.reduceat(unsure, firsts)
+        return longer, tied
+
+
+def _are_tight(arcs: Arcs, lengths: Floats, within: float) -> Integers:
+    """Which arcs end a shortest path from the source of these distances."""
+    with np.errstate(invalid="ignore"):
+        before, after = lengths[arcs.tail], lengths[arcs.head]
+        # a path does not come back: arcs too light to change a sum would close circles
+        return np.flatnonzero((before + arcs.weights - after <= within) & (before < after))
+
+
+def _have_several(arcs: Arcs, lengths: Floats, within: float) -> NDArray[np.bool_]:
+    """Whether shortest paths reach each vertex by several arcs."""
+    tight = _are_tight(arcs, lengths, within)
+    return np.bincount(arcs.head[tight], minlength=arcs.vertices) > 1
+
+
+def _last_arcs(arcs: Arcs, lengths: Floats, source: int, rounding: float) -> Integers:
+    """The arc by which the chosen path from the source reaches each vertex."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
+    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
+
+    size = arcs.vertices
+    tight = _are_tight(arcs, lengths, rounding)
+    counts = np.bincount(arcs.head[tight], minlength=size)
+    last = np.full(size, -1)
+    if np.any(counts > 1):
+        ones = (np.ones(len(tight)), (arcs.tail[tight], arcs.head[tight]))
+        steps = dijkstra(csr_array(ones, shape=(size, size)), indices=source, unweighted=True)
+        tight = tight[steps[arcs.tail[tight]] + 1 == steps[arcs.head[tight]]]
+    # arcs are sorted by tail, and the one that is written last stays: the smallest
+    last[arcs.head[tight[::-1]]] = tight[::-1]
+    missing = np.isfinite(lengths) & (last < 0)
+    missing[source] = False
+    if np.any(missing):
+        # weights so far apart that the lightest are lost in sums: the tree that scipy finds has no circles
+        before = dijkstra(arcs.matrix, indices=source, return_predecessors=True)[1]
+        ends = np.flatnonzero(before >= 0)
+        keys = arcs.tail * size + arcs.head
+        last[ends] = np.searchsorted(keys, before[ends].astype(np.int64) * size + ends)
+    return last
+
+
+def _walk_back(
+    arcs: Arcs, pairs: Integers, rows: Integers, last: Integers, several: NDArray[np.bool_]
+) -> Iterator[tuple[Integers, Integers, NDArray[np.bool_]]]:
+    """Walk all paths back, one arc per round: which paths, by which arcs, and whether others reach the same vertex."""
+    walking = np.arange(len(pairs))
+    at = pairs[:, 1]
+    while len(walking):
+        inside = rows[walking]
+        taken = last[inside, at]
+        if np.any(taken < 0):
+            msg = "a pair of vertices has no path between them"
+            raise DomainError(msg)
+        yield walking, taken, several[inside, at]
+        at = arcs.tail[taken]
+        going = at != pairs[walking, 0]
+        walking, at = walking[going], at[going]
