@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity
 from hedgerow.kinds.graphs.cut_queries import (
     Cuts,
     community_cuts,
@@ -142,8 +143,7 @@ def measure(
     released = compared.released
     original = _as_released(compared.original, released)
     if original.weights is not None:
-        anonymous = getattr(compared.guarantee, "share_anonymous", None)
-        return measure_weights(original, released, controls, rng, anonymous=anonymous)
+        return measure_weights(original, released, controls, rng, promise=_promise_about_arcs(compared))
     graphs = {"": released, **controls}
     communities = find_communities(original)
     return [
@@ -288,6 +288,11 @@ def _density_scores(original: Graph, released: Graph) -> list[Score]:
     ]
 
 
+def _promise_about_arcs(compared: Comparison) -> MuWeightedKAnonymity | None:
+    promises = (part for part in compared.guarantee.parts() if isinstance(part, MuWeightedKAnonymity))
+    return next(promises, None)
+
+
 def _as_released(original: Graph, released: Graph) -> Graph:
     """Return the original with weights if the release has weights; refuse what cannot be compared."""
     if original.domain.values("vertex") != released.domain.values("vertex"):
@@ -298,11 +303,16 @@ def _as_released(original: Graph, released: Graph) -> Graph:
         msg = f"the {has} has directions and the {lacks} has none; read the data as for publish (--read)"
         raise ParameterError(msg)
     if released.weights is None:
+        if released.directed:
+            msg = "networks with directions are measured by their weights, and the release has none"
+            raise ParameterError(msg)
         return original if original.weights is None else original.without_weights()
     original.require_weights()
     same = np.array_equal(original.first, released.first) and np.array_equal(original.second, released.second)
     if not same:
-        msg = "the release has other edges than the data, so that weights cannot be compared; give the data of the release"
+        msg = (
+            "the release has other edges than the data; weights are compared edge by edge: give the data of the release"
+        )
         raise ParameterError(msg)
     return original
 

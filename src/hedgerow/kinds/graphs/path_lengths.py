@@ -6,7 +6,7 @@ All is computed by scipy's Dijkstra from batches of sources; nothing is done pai
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,13 +99,27 @@ def lengths_from(graph: Graph, sources: Integers) -> Floats:
     >>> lengths_from(graph, np.array([2])).tolist()
     [[2.0, 3.0, 0.0]]
     """
-    return _dijkstra(graph.to_matrix(), sources)
+    return search_paths(graph.to_matrix(), sources)[0]
 
 
-def _dijkstra(matrix: Any, sources: Integers) -> Floats:
-    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
+def search_paths(matrix: Any, sources: Integers, *, trees: bool = False) -> tuple[Floats, Integers]:
+    """Search from some vertices by Dijkstra: the lengths, and with trees the vertex before each one, negative if none.
 
-    return np.asarray(dijkstra(matrix, indices=sources), np.float64).reshape(len(sources), -1)
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> lengths, trees = search_paths(csr_array([[0, 2.0], [0, 0]]), np.array([0]), trees=True)
+    >>> lengths.tolist(), trees[0, 1]
+    ([[0.0, 2.0]], np.int64(0))
+    """
+    from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
+
+    found: Any = cast("Any", csgraph).dijkstra(matrix, indices=sources, return_predecessors=trees)
+    lengths, before = found if trees else (found, np.zeros((0, 0)))
+    shape = (len(sources), matrix.shape[0])
+    return np.asarray(lengths, np.float64).reshape(shape), np.asarray(before, np.int64).reshape(
+        shape if trees else (0, 0)
+    )
 
 
 class Compared(NamedTuple):
@@ -156,7 +170,7 @@ def compare_paths(original: Graph, released: Graph, pairs: Pairs) -> Compared:
     kept: list[Flags] = []
     vertices = original.domain.size("vertex")
     for sources in _batches(pairs.sources, vertices):
-        old, new, sums = (_dijkstra(matrix, sources) for matrix in matrices)
+        old, new, sums = (search_paths(matrix, sources)[0] for matrix in matrices)
         chosen = pairs.mask(sources, vertices, directed=original.directed) & np.isfinite(old) & np.isfinite(new)
         old, new, sums = old[chosen], new[chosen], sums[chosen]
         ratios.append(new / old)
@@ -182,7 +196,7 @@ def share_unique(graph: Graph, pairs: Pairs) -> float:
     first, second, weights = matrix.row, matrix.col, matrix.data
     vertices, total, single = graph.domain.size("vertex"), 0, 0
     for sources in _batches(pairs.sources, max(vertices, len(weights))):
-        lengths = _dijkstra(graph.to_matrix(), sources)
+        lengths = lengths_from(graph, sources)
         chosen = pairs.mask(sources, vertices, directed=graph.directed) & np.isfinite(lengths)
         total += int(chosen.sum())
         single += int((chosen & ~_reached_twice(lengths, first, second, weights)).sum())

@@ -15,7 +15,7 @@ import numpy as np
 
 from hedgerow import progress
 from hedgerow.kinds.graphs.data import Graph
-from hedgerow.kinds.graphs.path_lengths import TOLERANCE, lengths_from
+from hedgerow.kinds.graphs.path_lengths import TOLERANCE, lengths_from, search_paths
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 #: numbers in one array
@@ -115,8 +115,6 @@ def read_paths(released: Graph, pairs: Integers) -> ReadPaths:
     >>> read_paths(graph, np.array([[0, 2]])).edges.toarray().astype(int).tolist()
     [[1, 0, 1]]
     """
-    from scipy.sparse import csr_array, vstack  # noqa: PLC0415 - takes a while
-
     weights, edges = released.require_weights(), len(released)
     sources, row = np.unique(pairs[:, 0], return_inverse=True)
     targets, column = np.unique(pairs[:, 1], return_inverse=True)
@@ -136,8 +134,8 @@ def read_paths(released: Graph, pairs: Integers) -> ReadPaths:
         for tail, head in ways:
             on |= begins[row[some]][:, tail] + weights + ends[column[some]][:, head] <= shortest * (1 + TOLERANCE)
         single[begin : begin + step] = (on * weights).sum(1) <= shortest[:, 0] * (1 + len(weights) * TOLERANCE)
-        parts.append(csr_array(on.astype(np.float64)))
-    matrix = vstack(parts, format="csr") if parts else csr_array((0, edges))
+        parts.append(_sparse().csr_array(on.astype(np.float64)))
+    matrix = _stack(parts) if parts else _sparse().csr_array((0, edges))
     return ReadPaths(matrix, single, pairs[joined])
 
 
@@ -189,7 +187,7 @@ def bound_by_paths(released: Graph, paths: ReadPaths, box: Bounds, targets: Inte
     >>> edges, weights = [("ann", "bob"), ("bob", "cleo"), ("ann", "cleo")], [1, 1, 3]
     >>> graph = Graph.from_edges(edges, weights=weights, domain=domain)
     >>> box = Bounds(np.array([0, 2.0, 0]), np.array([np.inf, 3.0, np.inf]))
-    >>> bound_by_paths(graph, read_paths(graph, np.array([[0, 2]])), box, np.array([0])).high.tolist()
+    >>> bound_by_paths(graph, read_paths(graph, np.array([[0, 2]])), box, np.array([0])).high.round(4).tolist()
     [3.0, 3.0, inf]
     """
     program = _Program(released, paths, box)
@@ -201,31 +199,39 @@ def bound_by_paths(released: Graph, paths: ReadPaths, box: Bounds, targets: Inte
     return Bounds(low, high)
 
 
+def _sparse() -> Any:
+    from scipy import sparse  # noqa: PLC0415 - takes a while
+
+    return sparse
+
+
+def _stack(parts: list[Any]) -> Any:
+    return _sparse().vstack(parts, format="csr")
+
+
 class _Program:
     """Linear inequalities of kept paths, with those competing paths that were needed so far."""
 
     def __init__(self, released: Graph, paths: ReadPaths, box: Bounds) -> None:
-        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
-
         self.graph, self.pairs = released, paths.sources[paths.single]
         self.kept = paths.edges[np.flatnonzero(paths.single)]
         self.unit = float(np.median(released.require_weights()))
         self.far = _FAR * float(released.require_weights().max()) / self.unit
         high = np.minimum(box.high / self.unit, self.far)
         self.box = np.stack((np.minimum(box.low / self.unit, high), high), axis=1)
-        self.rows = csr_array((0, len(released)))
+        self.rows: Any = _sparse().csr_array((0, len(released)))
         self.arcs = _Arcs(released)
 
     def extreme(self, edge: int, sign: float) -> float:
         """The least weight of an edge, or with sign -1 the largest; what is not settled is a bound all the same."""
-        from scipy.optimize import linprog  # noqa: PLC0415 - takes a while
+        from scipy import optimize  # noqa: PLC0415 - takes a while
 
         goal = np.zeros(len(self.graph))
         goal[edge] = sign
         value = float(self.box[edge, 0 if sign > 0 else 1])
         for _ in range(_ROUNDS):
             limits = {"A_ub": self.rows, "b_ub": np.zeros(self.rows.shape[0])} if self.rows.shape[0] else {}
-            solved: Any = cast("Any", linprog)(goal, bounds=self.box, method="highs", **limits)
+            solved: Any = cast("Any", optimize).linprog(goal, bounds=self.box, method="highs", **limits)
             if solved.status != 0:  # rounding: keep what is known
                 break
             value = float(solved.x[edge])
@@ -235,8 +241,6 @@ class _Program:
 
     def _add_competitors(self, weights: Floats) -> bool:
         """Add paths that these weights make shorter than the kept ones, the worst first; whether there were any."""
-        from scipy.sparse import csr_array, vstack  # noqa: PLC0415 - takes a while
-
         if not len(self.pairs):
             return False
         lengths = self.kept @ weights
@@ -250,8 +254,8 @@ class _Program:
         for number, pair in enumerate(cast("list[int]", worst.tolist())):
             found += [(number, edge) for edge in self.arcs.walk(tree[row[pair]], *self.pairs[pair].tolist())]
         at = np.array(found, np.int64).reshape(-1, 2)
-        rivals = csr_array((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(len(worst), len(weights)))
-        self.rows = vstack([self.rows, self.kept[worst] - rivals], format="csr")
+        rivals = _sparse().csr_array((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(len(worst), len(weights)))
+        self.rows = _stack([self.rows, self.kept[worst] - rivals])
         return True
 
 
@@ -272,15 +276,11 @@ class _Arcs:
 
     def search(self, weights: Floats, sources: Integers) -> tuple[Floats, Integers, Integers]:
         """Lengths and trees of shortest paths from the distinct sources, and the row of each source."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
-        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415
-
         distinct, row = np.unique(sources, return_inverse=True)
         # an edge of no weight would be none
         data = np.maximum(weights[self.edges], 1e-12)
-        matrix = csr_array((data, (self.tails, self.heads)), shape=(self.size, self.size))
-        lengths, tree = dijkstra(matrix, indices=distinct, return_predecessors=True)
-        return np.asarray(lengths), np.asarray(tree, np.int64), row
+        matrix = _sparse().csr_array((data, (self.tails, self.heads)), shape=(self.size, self.size))
+        return *search_paths(matrix, distinct, trees=True), row
 
     def walk(self, tree: Integers, source: int, target: int) -> list[int]:
         """The edges of a path in a tree."""

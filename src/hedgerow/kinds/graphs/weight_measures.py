@@ -7,11 +7,12 @@ same figures of the simplest alternatives: weights left out, one constant added,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from hedgerow import progress
+from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity, count_anonymous
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.path_lengths import Compared, Pairs, compare_paths, kept_pairs, sample_pairs, share_unique
 from hedgerow.measures.scoring import compared_score
@@ -47,7 +48,12 @@ def weight_controls(original: Graph) -> dict[str, Graph]:
 
 
 def measure_weights(
-    original: Graph, released: Graph, controls: Graphs, rng: np.random.Generator, *, anonymous: Any = None
+    original: Graph,
+    released: Graph,
+    controls: Graphs,
+    rng: np.random.Generator,
+    *,
+    promise: MuWeightedKAnonymity | None = None,
 ) -> list[Score]:
     """Compare the weights of a released network with the original ones, and with the controls.
 
@@ -55,14 +61,15 @@ def measure_weights(
     ----------
     rng
         Draws the sources of paths, and exchanges the weights of a control.
-    anonymous
-        What tells the share of anonymous arcs of a network, if that is what was promised.
+    promise
+        What was promised about the arcs, if anything.
     """
     exchanged = original.weighted(original.require_weights()[rng.permutation(len(original))])
     graphs = {"": released, **controls, _EXCHANGED: exchanged}
     scores = [*_change_scores(original, graphs), *_order_scores(original, graphs)]
-    if anonymous is not None:
-        shares = {name: anonymous(graph) for name, graph in {**graphs, _ORIGINAL: original}.items()}
+    if promise is not None:
+        counts = {name: count_anonymous(graph, promise) for name, graph in {**graphs, _ORIGINAL: original}.items()}
+        shares = {name: anonymous / max(1, arcs) for name, (anonymous, arcs) in counts.items()}
         scores.append(compared_score("arcs that are anonymous", shares, better="higher"))
     return [*scores, *_path_scores(original, graphs, rng), *_level_scores(original, graphs), *draw(original, released)]
 
@@ -77,9 +84,7 @@ def _change_scores(original: Graph, graphs: Graphs) -> list[Score]:
     changes = {name: relative_changes(before, graph.require_weights()) for name, graph in graphs.items()}
     scores = [
         compared_score("weights changed", {name: _share(each > 0) for name, each in changes.items()}),
-        compared_score(
-            "mean relative change of weights", {name: float(each.mean()) for name, each in changes.items()}
-        ),
+        compared_score("mean relative change of weights", {name: float(each.mean()) for name, each in changes.items()}),
     ]
     for change in CHANGES:
         shares = {name: _share(each <= change * (1 + 1e-12)) for name, each in changes.items()}
@@ -205,7 +210,7 @@ def kendall_tau(before: Floats, after: Floats) -> float:
     0.0
     """
     size = len(before)
-    one, other = (np.unique(values, return_inverse=True)[1].astype(np.int64) for values in (before, after))
+    one, other = (_codes_of(values) for values in (before, after))
     order = np.lexsort((other, one))
     pairs = size * (size - 1) // 2
     ties = [_tied(np.bincount(codes)) for codes in (one, other)] if size else [0, 0]
@@ -215,6 +220,10 @@ def kendall_tau(before: Floats, after: Floats) -> float:
     if distinct <= 0:
         return 0.0
     return float((pairs - ties[0] - ties[1] + together - 2 * against) / np.sqrt(distinct))
+
+
+def _codes_of(values: Floats) -> Integers:
+    return np.asarray(np.unique(values, return_inverse=True)[1], np.int64)
 
 
 def _tied(counts: Integers) -> int:
