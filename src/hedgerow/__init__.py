@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.formats.domains import read_domain
     from hedgerow.kinds.graphs.data import Graph
+    from hedgerow.kinds.graphs.merged_weights import merge_weights
     from hedgerow.kinds.graphs.methods.degree_corrected_blocks import DegreeCorrectedBlocks
     from hedgerow.kinds.graphs.methods.der import DER
+    from hedgerow.kinds.graphs.methods.gaussian_weights import GaussianWeights
     from hedgerow.kinds.graphs.methods.laplace_graph import LaplaceGraph
     from hedgerow.kinds.graphs.methods.noisy_degrees import NoisyDegrees
     from hedgerow.kinds.graphs.methods.random_graph import RandomGraph
     from hedgerow.kinds.graphs.methods.tmf import TopMFilter
+    from hedgerow.kinds.graphs.path_bands import PathBands
     from hedgerow.kinds.matrices.data import Matrix
     from hedgerow.kinds.matrices.methods.additive_noise import AdditiveNoise
     from hedgerow.kinds.matrices.methods.private_retrieval import PrivateRetrieval
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from hedgerow.publisher import Publisher, param
     from hedgerow.reading import read
     from hedgerow.release import Release
+    from hedgerow.releases.key_file import open_key
     from hedgerow.releases.writer import read_release, write_release
     from hedgerow.score import Score
 
@@ -82,6 +86,7 @@ __all__ = [
     "Domain",
     "FlatLaplace",
     "Flip",
+    "GaussianWeights",
     "Graph",
     "GuaranteeError",
     "HedgerowError",
@@ -99,6 +104,7 @@ __all__ = [
     "NoisySingletons",
     "NumberAxis",
     "PairwiseMarginals",
+    "PathBands",
     "PrefixTree",
     "PrivateRetrieval",
     "PrivateWavelet",
@@ -123,6 +129,8 @@ __all__ = [
     "VariableOrderMarkov",
     "Wavelet",
     "find_method",
+    "merge_weights",
+    "open_key",
     "param",
     "read",
     "read_domain",
@@ -135,6 +143,9 @@ _HOMES = {
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.formats.domains": ("read_domain",),
     "hedgerow.reading": ("read",),
+    "hedgerow.releases.key_file": ("open_key",),
+    "hedgerow.kinds.graphs.merged_weights": ("merge_weights",),
+    "hedgerow.kinds.graphs.path_bands": ("PathBands",),
     "hedgerow.releases.writer": ("read_release", "write_release"),
     "hedgerow.privacy": (
         *("All", "Choose", "CorrelatedDP", "Criterion", "Flip", "Laplace", "Ledger", "PureDP", "Shares"),

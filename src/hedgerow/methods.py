@@ -22,6 +22,7 @@ METHODS: dict[str, str] = {
     "der": "graphs.der:DER",
     "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
+    "gaussian-weights": "graphs.gaussian_weights:GaussianWeights",
     "kcl": "trajectories.kcl:LocalSuppression",
     "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
     "kcl-reinsertion": "trajectories.kcl_reinsertion:SuppressionWithReinsertion",

@@ -14,8 +14,9 @@ from hedgerow.data import Dataset, Source
 from hedgerow.errors import EngineError, InternalError, NotSatisfied, ParameterError, UnsupportedGuarantee
 from hedgerow.frontiers import LOCAL
 from hedgerow.privacy import Answers, Guarantee, Ledger, NoisyAnswers
+from hedgerow.privacy.keyed_coins import OwnerKey, Term
 from hedgerow.privacy.parsing import require_plain
-from hedgerow.privacy.questions import FirstQuestionHook
+from hedgerow.privacy.questions import FirstQuestionHook, KeyedAnswers
 from hedgerow.release import Recipe, Release
 
 Kind = TypeVar("Kind", bound=Dataset)
@@ -71,6 +72,15 @@ class Publisher(ABC, Generic[Kind]):
         """What measures need to know about the parameters, such as how many items of a record are used (`longest`)."""
         return {}
 
+    def key_terms(self, data: Kind) -> Mapping[str, Term]:
+        """What a key of the owner is bound to if this method draws by one: everything that decides about its draws.
+
+        Empty if it does not. Two releases by one key under other terms might give the exact data, so the key refuses
+        them; the name of the method is one of them by itself.
+        """
+        del data
+        return {}
+
     @final
     def publish(
         self,
@@ -80,6 +90,7 @@ class Publisher(ABC, Generic[Kind]):
         seed: int | None = None,
         before_asking: Callable[[], None] | None = None,
         in_slices: bool = False,
+        key: OwnerKey | None = None,
     ) -> Release[Kind]:
         """Publish data under a guarantee.
 
@@ -96,6 +107,8 @@ class Publisher(ABC, Generic[Kind]):
             Called once, before the first question is asked of the data; if it fails, no question is asked.
         in_slices
             Whether data that can be made slice by slice, as of a stream, is made while it is read or written, once.
+        key
+            The owner's key of a data set that is published repeatedly, for methods that draw by one.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             msg = f"seed must be a whole number of at least 0; got {seed!r}"
@@ -103,6 +116,12 @@ class Publisher(ABC, Generic[Kind]):
         answers = NoisyAnswers(seed)
         if before_asking is not None:
             answers = FirstQuestionHook(answers, before_asking)
+        if key is not None:
+            if seed is not None:
+                msg = "give a seed or a key, not both: a key is for publication, and a seed is not"
+                raise ParameterError(msg)
+            require_key(self, data, key)
+            answers = KeyedAnswers(answers, key)
         return publish_with(self, data, guarantee, answers, in_slices=in_slices)
 
 
@@ -186,6 +205,23 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
             raise UnsupportedGuarantee(msg)
         data.require_all(unit)
     require_plain(guarantee.to_plain())  # otherwise a recipient could not read the release
+
+
+def require_key(method: Publisher[Any], data: Dataset, key: OwnerKey) -> None:
+    """Refuse a key that this method, or a run of it with these parameters on this data, may not draw by."""
+    key.require(terms_of_key(method, data))
+
+
+def terms_of_key(method: Publisher[Any], data: Dataset) -> Mapping[str, Term]:
+    """The terms of a key, with the method; refuse a method that draws nothing by a key."""
+    if data.kind not in method.kinds:
+        msg = f"{method.name} publishes {', '.join(method.kinds)}; got {data.kind}"
+        raise ParameterError(msg)
+    terms = method.key_terms(data)
+    if not terms:
+        msg = f"{method.name} draws nothing by a key; omit it"
+        raise ParameterError(msg)
+    return {"method": method.name, **terms}
 
 
 def _require_features(method: Publisher[Any], data: Dataset) -> None:

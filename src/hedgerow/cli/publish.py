@@ -37,6 +37,7 @@ _SAME = (
     "account",
     "sign",
     "owners",
+    "key",
     "engine",
 )
 
@@ -98,6 +99,12 @@ class _Publish(ReadingCommand):
     help="Write whose each published record is, if the promise counts persons; for verify, never published.",
 )
 @click.option(
+    "--key",
+    type=click.Path(),
+    help="For a network that grows: draw by this key file, so that unchanged weights keep their published values; "
+    "made if there is none, never published.",
+)
+@click.option(
     "--account", type=click.Path(), help="Charge epsilon to this account, which limits the total over all releases."
 )
 @json_option
@@ -121,6 +128,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
         emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
         return
+    new_key = job.key is not None and not Path(job.key).exists()
     pipe = Pipe(_standard_output(), _announce) if job.out == PIPE else None
     if pipe is not None and as_json:
         msg = "--json prints one document, and --out - prints rows; give one of them"
@@ -139,6 +147,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
         use,
         "" if release.publishable else "Not for publication: the run is repeatable.",
         f"For the owner only: {counted}." if counted else "",
+        f"Made the key {job.key}: keep it, and a copy of it, where nobody else can read it." if new_key else "",
         f"Read {folder / 'STATEMENT.md'}.",
     ]
     facts = {"published": True, "for_publication": release.publishable, "out": str(folder), "promise": promise}

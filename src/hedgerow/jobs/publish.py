@@ -20,6 +20,7 @@ from hedgerow.publisher import Publisher, require_support
 from hedgerow.release import Release
 from hedgerow.releases.account import Account, Charge
 from hedgerow.releases.atomic_folder import Placement
+from hedgerow.releases.key_file import check_key_file, open_key, require_terms
 from hedgerow.releases.owner_files import check_owners_file, write_owners
 from hedgerow.releases.signing import read_private_key
 from hedgerow.releases.writer import Layout, check_free, write_folder
@@ -33,7 +34,7 @@ class Plan(NamedTuple):
     method: Publisher[Any]
     guarantee: Guarantee
     layout: Layout
-    key: Any = None
+    signing_key: Any = None
 
 
 def plan_job(job: Job, recipe: Path | None = None) -> Plan:
@@ -47,7 +48,8 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     else:
         check_free(Path(job.out), overwrite=job.overwrite)
     _check_owners_files(job, recipe)
-    key = read_private_key(Path(job.sign)) if job.sign else None
+    signing_key = read_private_key(Path(job.sign)) if job.sign else None
+    _check_key(job)
     if job.account:
         Account.read(Path(job.account)).require_room(Path(job.account), guarantee)
     bare = guarantee.needs_public_domain
@@ -59,10 +61,12 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     guarantee = guarantee.about(data)
     _check_owners(job, guarantee, data)
     require_support(method, data, guarantee)
+    if job.key:
+        require_terms(Path(job.key), method, data)
     form = codec_of(job.kind).formats[layout.format]
     for _, axis in (data.without_attributes() if bare else data).domain.axes:
         form.check(axis.values)
-    return Plan(data, method, guarantee, layout, key)
+    return Plan(data, method, guarantee, layout, signing_key)
 
 
 def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> tuple[Release[Any], Path]:
@@ -80,9 +84,15 @@ def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> t
     with charge or nullcontext():
         progress.tell("publishing")
         release = plan.method.publish(
-            plan.data, plan.guarantee, seed=job.seed, before_asking=charge and charge.book, in_slices=True
+            plan.data,
+            plan.guarantee,
+            seed=job.seed,
+            before_asking=charge and charge.book,
+            in_slices=True,
+            # made before anything is drawn: a release whose key was not kept could not be followed by another
+            key=open_key(Path(job.key), plan.method, plan.data) if job.key else None,
         )
-        layout, key = plan.layout, plan.key
+        layout, signing_key = plan.layout, plan.signing_key
         del plan  # the data is not needed any more, and writing takes memory of its own
         if isinstance(placement, PipePlacement) and pipe is not None:
             write_to_pipe(release, layout, placement, pipe)
@@ -106,7 +116,7 @@ def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> t
             overwrite=job.overwrite,
             placement=placement,
             before_renaming=before_renaming,
-            key=key,
+            key=signing_key,
         )
     return release, folder
 
@@ -116,7 +126,7 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
     if job.out == PIPE:
         return
     out = Path(job.out).resolve()
-    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign) if name]
+    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign, job.key) if name]
     outputs = [Path(name) for name in (job.owners,) if name]
     for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):
@@ -124,6 +134,16 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
             raise GuaranteeError(msg)
     if recipe is not None:
         check_owners_file(recipe, inputs, lambda path: bool(load_job(path)))
+
+
+def _check_key(job: Job) -> None:
+    """Refuse a key with a seed, a file that is not a key, or a place where none can be made, before data is read."""
+    if not job.key:
+        return
+    if job.seed is not None:
+        msg = "give --seed or --key, not both: a key is for publication, and a seed is not"
+        raise ParameterError(msg)
+    check_key_file(Path(job.key))
 
 
 def _check_owners(job: Job, guarantee: Guarantee, data: Dataset) -> None:

@@ -12,7 +12,7 @@ from hedgerow.errors import InputError
 from hedgerow.formats.files import write_file
 from hedgerow.formats.toml import read_toml, toml_key, toml_value
 
-_PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners")
+_PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners", "key")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +40,7 @@ class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     account: str | None = None
     sign: str | None = None
     owners: str | None = None
+    key: str | None = None
     overwrite: bool = False
     even_if_useless: bool = False
     engine: str = "local"

@@ -12,6 +12,7 @@ whatever the answers are.
   counts, and it is that share (parallel composition).
 - `paths` reserves a share for a forest of cells (`hedgerow.privacy.path_budget` has the argument).
 - `coins` are independent of exact answers and cost nothing.
+- `keyed_coins` are not, and a ledger with a budget refuses them (`hedgerow.privacy.keyed_coins` has the argument).
 
 All shares are per *record*. If the unit is a person with at most $m$ records, the ledger is opened with
 $\varepsilon / m$: removing the records one by one costs at most $\varepsilon / m$ each, so a person costs at most
@@ -32,9 +33,17 @@ from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import samplers
 from hedgerow.privacy.arrangement import Arrange, CellRegions
 from hedgerow.privacy.evidence import Evidence, EvidenceLog, mass_of_cells, mass_of_survivors
+from hedgerow.privacy.keyed_coins import KeyedCoins
 from hedgerow.privacy.mechanisms import Laplace, Mechanism, require_known
 from hedgerow.privacy.path_budget import PathBudget
-from hedgerow.privacy.questions import Answers, ArrangementQuestion, CellQuestion, CoinQuestion, ThresholdQuestion
+from hedgerow.privacy.questions import (
+    Answers,
+    ArrangementQuestion,
+    CellQuestion,
+    CoinQuestion,
+    KeyQuestion,
+    ThresholdQuestion,
+)
 from hedgerow.privacy.shares import Shares, to_fraction
 from hedgerow.privacy.survivors import CandidateSets
 
@@ -249,6 +258,18 @@ class Ledger:
     def coins(self) -> np.random.Generator:
         """Return randomness for walks, shuffles and ties, independent of any exact answer."""
         return samplers.coins(self._answers.answer(CoinQuestion()))
+
+    def keyed_coins(self) -> KeyedCoins | None:
+        """Return randomness that stays as it is from release to release, while the private values do.
+
+        None if the owner gave no key. Only for a promise without a budget: such randomness tells which values are as
+        they were.
+        """
+        if self._budget != 0:
+            msg = "a key tells which values are as they were: a ledger with a budget draws afresh in every release"
+            raise BudgetExceeded(msg)
+        secret = self._answers.answer(KeyQuestion())
+        return None if secret is None else KeyedCoins(secret)
 
     def note(self, label: LiteralString, value: int) -> None:
         """Add a number computed from noisy answers to the evidence, for readers of the statement."""

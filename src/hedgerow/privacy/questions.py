@@ -16,6 +16,7 @@ from hedgerow.errors import InternalError
 from hedgerow.numerics.arrays import Integers
 from hedgerow.privacy.arrangement import Arrange, CellRegions, PlacedOnes
 from hedgerow.privacy.interval_refinement import Bits
+from hedgerow.privacy.keyed_coins import OwnerKey
 from hedgerow.privacy.mechanisms import Laplace, Mechanism
 from hedgerow.privacy.samplers import bits
 from hedgerow.privacy.shares import Shares
@@ -186,6 +187,34 @@ class CoinQuestion:
         return False
 
 
+@dataclass(frozen=True)
+class KeyQuestion:
+    """A request for the coins of the owner's key: `hedgerow.privacy.keyed_coins` says when it may be asked."""
+
+    label: str = "key"
+
+    def public(self) -> tuple[object, ...]:
+        """The label: nothing is asked of the data."""
+        return (self.label,)
+
+    def draw(self, source: Bits) -> None:
+        """None: no noise takes the place of a key that was not given."""
+        del source
+
+    def answer_exactly(self) -> None:
+        """None, as without a key."""
+
+    def loss(self, other: Question, answer: object) -> Fraction:
+        """No loss."""
+        del other, answer
+        return Fraction(0)
+
+    def moved(self, other: Question) -> bool:
+        """Never: there is no exact answer."""
+        del other
+        return False
+
+
 class Answers(Protocol):
     """An object that answers questions."""
 
@@ -225,10 +254,26 @@ class FirstQuestionHook:
 
     def answer(self, question: Question) -> Any:
         """Call before the first question, and pass it on."""
-        if not self._called and not isinstance(question, CoinQuestion):
+        if not self._called and not isinstance(question, (CoinQuestion, KeyQuestion)):
             self._before_asking()
             self._called = True
         return self._answers.answer(question)
+
+
+class KeyedAnswers:
+    """Answers a request for coins of a key with this key, and passes all questions on.
+
+    Whether a release is publishable does not change: nobody else can repeat the run.
+    """
+
+    def __init__(self, answers: Answers, key: OwnerKey) -> None:
+        self.publishable = answers.publishable
+        self._answers = answers
+        self._key = key
+
+    def answer(self, question: Question) -> Any:
+        """Answer with the secret that is derived for the terms of the key."""
+        return self._key.derived() if isinstance(question, KeyQuestion) else self._answers.answer(question)
 
 
 class ExactAnswers:
