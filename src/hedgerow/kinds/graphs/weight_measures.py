@@ -183,16 +183,17 @@ def draw(original: Graph, released: Graph) -> list[Score]:
     inside = np.flatnonzero(shown[original.first] & shown[original.second])
     chosen: list[int] = np.sort(inside[np.argsort(-before[inside], kind="stable")[:_EDGES]]).tolist()
     values = original.domain.values("vertex")
-    arrow = "to" if original.directed else "and"
+    first: list[int] = original.first[chosen].tolist()
+    second: list[int] = original.second[chosen].tolist()
     return [
         compared_score(
-            f"weight between {values[original.first[edge]]} {arrow} {values[original.second[edge]]}",
+            f"weight {values[one]} {'to' if original.directed else 'and'} {values[other]}",
             {"": float(after[edge]), _ORIGINAL: float(before[edge])},
             chart=DRAWING,
-            at=str(values[original.first[edge]]),
-            across=str(values[original.second[edge]]),
+            at=str(values[one]),
+            across=str(values[other]),
         )
-        for edge in chosen
+        for edge, one, other in zip(chosen, first, second, strict=True)
     ]
 
 
