@@ -121,6 +121,7 @@ def read_paths(released: Graph, pairs: Integers) -> ReadPaths:
     begins, ends = lengths_from(released, sources), _lengths_to(released, targets)
     lengths = begins[row, pairs[:, 1]]
     joined = np.flatnonzero(np.isfinite(lengths))
+    slack = TOLERANCE * max(float(weights.max(initial=0)), float(lengths[joined].max(initial=0)))
     ways = [(released.first, released.second)]
     if not released.directed:
         ways.append((released.second, released.first))
@@ -132,8 +133,9 @@ def read_paths(released: Graph, pairs: Integers) -> ReadPaths:
         shortest = lengths[some][:, None]
         on = np.zeros((len(some), edges), np.bool_)
         for tail, head in ways:
-            on |= begins[row[some]][:, tail] + weights + ends[column[some]][:, head] <= shortest * (1 + TOLERANCE)
-        single[begin : begin + step] = (on * weights).sum(1) <= shortest[:, 0] * (1 + len(weights) * TOLERANCE)
+            on |= begins[row[some]][:, tail] + weights + ends[column[some]][:, head] <= shortest + slack
+        # of several paths, all edges together are longer than one of them
+        single[begin : begin + step] = (on * weights).sum(1) <= shortest[:, 0] + slack
         parts.append(_sparse().csr_array(on.astype(np.float64)))
     matrix = _stack(parts) if parts else _sparse().csr_array((0, edges))
     return ReadPaths(matrix, single, pairs[joined])
@@ -157,16 +159,20 @@ def bound_by_category(released: Graph, paths: ReadPaths, parameters: Mapping[str
     """What the method does to edges on none of the paths, and on all of them, bounds their weights.
 
     The first are raised by less than `rise` of their weight, unless they may be lowered too; the others are lowered by
-    less than `fall` of it. Of all other edges nothing is known.
+    less than `fall` of it. Of all other edges nothing is known, nor of any by methods without these parameters.
     """
     weights = released.require_weights()
     low, high = np.zeros(len(weights)), np.full(len(weights), np.inf)
+    if "rise" not in parameters:
+        return Bounds(low, high)
     never, always = paths.never(), paths.always()
-    low[never] = weights[never] / (1 + float(parameters.get("rise", 1.0)))
+    rise, fall = float(parameters["rise"]), float(parameters.get("fall", 0.5))
+    least = float(parameters.get("least", 0.0))  # of what a weight may move, the part that it moves at least
+    low[never] = weights[never] / (1 + rise)
     if not parameters.get("two_sided", False):
-        high[never] = weights[never]
-    low[always] = weights[always]
-    high[always] = weights[always] / (1 - float(parameters.get("fall", 0.5)))
+        high[never] = weights[never] / (1 + least * rise)
+    low[always] = weights[always] / (1 - least * fall)
+    high[always] = weights[always] / (1 - fall)
     return Bounds(low, high)
 
 
