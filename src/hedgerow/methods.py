@@ -14,6 +14,7 @@ from hedgerow.settings import parameters_of
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
     "additive-noise": "matrices.additive_noise:AdditiveNoise",
+    "affinity-weights": "graphs.affinity_weights:AffinityWeights",
     "binary-mechanism": "streams.binary_mechanism:BinaryMechanism",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing:ClusTreePacking",

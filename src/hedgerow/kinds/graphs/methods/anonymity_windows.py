@@ -60,15 +60,14 @@ class Distance(NamedTuple):
         """Count the weights, which are sorted, that are alike to each of some others, exactly."""
         numbers, points = self.scaled(weights), self.scaled(at)
         slack, mu = self.slack(points), self.reach
-        sides = (
-            (points - mu - slack, points - mu + slack, "left"),
-            (points + mu - slack, points + mu + slack, "right"),
-        )
-        (possible, low), (high, possibly) = ([np.searchsorted(numbers, cut) for cut in side[:2]] for side in sides)
-        counts = np.maximum(high - low, 0)
-        for number in np.flatnonzero((possible < low) | (high < possibly)).tolist():
-            near = weights[possible[number] : possibly[number]].tolist()
-            counts[number] = sum(self.are_near(weight, float(at[number])) for weight in near)
+        # outermost positions that may be near, and innermost ones that certainly are
+        first, low = (np.searchsorted(numbers, points - mu + margin, side="left") for margin in (-slack, slack))
+        high, last = (np.searchsorted(numbers, points + mu + margin, side="right") for margin in (-slack, slack))
+        low, high = np.minimum(low, last), np.maximum(np.minimum(high, last), np.minimum(low, last))
+        counts = high - low
+        for number in np.flatnonzero((first < low) | (high < last)).tolist():
+            unsure = np.concatenate((weights[first[number] : low[number]], weights[high[number] : last[number]]))
+            counts[number] += sum(self.are_near(weight, float(at[number])) for weight in unsure.tolist())
         return counts
 
     def are_near(self, one: float, other: float) -> bool:
@@ -164,7 +163,7 @@ class Steps(NamedTuple):
         within = ends[(ends > bounds.low) & (ends < bounds.high)]
         return cls(np.unique(np.concatenate(([bounds.low], within, [bounds.high]))))
 
-    def count(self, closed: Floats) -> Integers:
+    def cover(self, closed: Floats) -> Integers:
         """How many of these closed intervals contain each piece."""
         low, high = np.sort(closed[:, 0]), np.sort(closed[:, 1])
         begun = np.searchsorted(low, self.points, side="right")
@@ -208,14 +207,12 @@ def take_closest(part: Interval, weight: float, grain: Fraction) -> float:
     return closest
 
 
-def nudges(weight: float, part: Interval) -> list[float]:
-    """A weight, and the next numbers to both sides that lie in the interval or beside it."""
-    tried = [weight]
-    for towards in (part.high, part.low) if weight <= part.low else (part.low, part.high):
-        near = weight
-        for _ in range(_NUDGES):
-            near = math.nextafter(near, towards if towards != weight else math.copysign(math.inf, towards - part.low))
-            tried.append(near)
+def list_nearby(weight: float) -> list[float]:
+    """A weight, and the next numbers to both sides of it: an end of an interval may miss it by rounding."""
+    tried, above, below = [weight], weight, weight
+    for _ in range(_NUDGES):
+        above, below = math.nextafter(above, math.inf), math.nextafter(below, 0.0)
+        tried += [above, below]
     return tried
 
 
