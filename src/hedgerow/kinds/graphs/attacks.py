@@ -25,6 +25,7 @@ from hedgerow.kinds.graphs.weight_bounds import (
     bound_by_paths,
     read_paths,
 )
+from hedgerow.kinds.graphs.weight_measures import rows_of
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.privacy import Guarantee
 from hedgerow.score import ATTACK, Score, exact_score
@@ -87,7 +88,7 @@ def attack(
             guesses["mean of two releases"] = released, average_releases([released, second])
     if PATHS in undone_by and _is_small(released):
         scores += _attack_paths(original, released, second, parameters, rng)
-    scores += _score_exact(truth, released, second, guarantee, rng)
+    scores += _score_exact(truth, released, guess_exact(released, second, guarantee, parameters), rng)
     if _are_whole(truth):
         for name, (release, guess) in {"": (released, released.require_weights()), **guesses}.items():
             guesses[f"{name}, rounded" if name else "rounding to whole numbers"] = (
@@ -280,34 +281,60 @@ def stand_out(weights: Floats) -> Flags:
     return np.abs(scaled - np.rint(scaled)) <= _NEAR_WHOLE
 
 
-def _score_exact(
-    truth: Floats, released: Graph, second: Graph | None, guarantee: Guarantee | None, rng: np.random.Generator
-) -> list[Score]:
-    """Guess which weights stand as they were: by their digits, by a second release, as not anonymous."""
+def stand_at_distance(graph: Graph, distance: float) -> Flags:
+    """Which edges differ in weight by this distance from another edge that leaves a vertex of theirs.
+
+    A method that moves weights no farther than it must leaves them there.
+
+    Examples
+    --------
+    >>> from hedgerow import Domain
+    >>> edges, weights = [(0, 1), (0, 2), (0, 3)], [10, 13, 15]
+    >>> graph = Graph.from_edges(edges, weights=weights, domain=Domain.declare(vertex=range(4)), directed=True)
+    >>> stand_at_distance(graph, 3.0).tolist()
+    [True, True, False]
+    """
+    weights = graph.require_weights()
+    rows, edges = rows_of(graph)
+    # one number per arc that sorts by vertex, then by weight: vertices are farther apart than weights
+    apart = 2 * (float(weights.max(initial=0)) + distance)
+    keys = rows * apart + weights[edges]
+    ordered, slack = np.sort(keys), _NEAR_WHOLE * distance
+    near = np.zeros(len(keys), np.bool_)
+    for sign in (-1, 1):
+        wanted = keys + sign * distance
+        near |= np.searchsorted(ordered, wanted - slack) < np.searchsorted(ordered, wanted + slack, side="right")
+    flags = np.zeros(len(weights), np.bool_)
+    flags[edges[near]] = True
+    return flags
+
+
+def guess_exact(
+    released: Graph, second: Graph | None, guarantee: Guarantee | None, parameters: Mapping[str, Any]
+) -> dict[str, Flags]:
+    """Guess which weights stand as they were: by their digits, by a second release, by what was promised."""
     weights = released.require_weights()
-    stand = np.abs(weights - truth) <= _EXACTLY * truth
     guesses: dict[str, Flags] = {"few digits": stand_out(weights)}
     if second is not None:
         guesses["equal in two releases"] = second.require_weights() == weights
-    promise = (
-        next((part for part in guarantee.parts() if isinstance(part, MuWeightedKAnonymity)), None)
-        if guarantee
-        else None
-    )
-    if promise is not None:
-        guesses["not anonymous"] = ~find_anonymous(released, promise)[: len(weights)]
+    parts = () if guarantee is None else guarantee.parts()
+    for promise in parts:
+        if isinstance(promise, MuWeightedKAnonymity):
+            guesses["not anonymous"] = ~find_anonymous(released, promise)[: len(weights)]
+            if parameters.get("choice") == "closest":
+                guesses["not at the end of a window"] = ~stand_at_distance(released, float(promise.mu))
+    return guesses
+
+
+def _score_exact(truth: Floats, released: Graph, guesses: Mapping[str, Flags], rng: np.random.Generator) -> list[Score]:
+    stand = np.abs(released.require_weights() - truth) <= _EXACTLY * truth
     others = stand[rng.permutation(len(stand))]
     scores: list[Score] = []
     for name, flags in guesses.items():
         title = f"{ATTACK}{EXACT}, {name}"
-        scores.append(
-            exact_score(
-                f"{title}: weights recovered exactly",
-                float((stand & flags).mean()),
-                {"weights that stand": float(stand.mean())},
-                better="lower",
-            )
-        )
+        share = {"weights that stand": float(stand.mean())}
+        recovered = float((stand & flags).mean())
+        scores.append(exact_score(f"{title}: weights recovered exactly", recovered, share, better="lower"))
         if flags.any():
             right = float(stand[flags].mean())
             controls = {"any edge": float(stand.mean()), _OTHERS: float(others[flags].mean())}
