@@ -24,6 +24,7 @@ METHODS: dict[str, str] = {
     "diffpart": "sets.diffpart.publisher:DiffPart",
     "flat-laplace": "sets.flat_laplace:FlatLaplace",
     "gaussian-weights": "graphs.gaussian_weights:GaussianWeights",
+    "greedy-weights": "graphs.greedy_weights:GreedyWeights",
     "kcl": "trajectories.kcl:LocalSuppression",
     "kcl-generalisation": "trajectories.kcl_generalisation.publisher:TrajectoryGeneralisation",
     "kcl-reinsertion": "trajectories.kcl_reinsertion:SuppressionWithReinsertion",

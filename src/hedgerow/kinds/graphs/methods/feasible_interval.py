@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hedgerow.kinds.graphs.methods.network_distances import AllDistances, Searches
 from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 
 #: weights and lengths that differ by less than this part of the largest weight are not told apart
 TOLERANCE = 1e-9
@@ -85,7 +85,7 @@ class FeasibleIntervals:
     @staticmethod
     def unreachable(
         first: NDArray[Any], second: NDArray[Any], vertices: int, pairs: NDArray[Any], *, directed: bool
-    ) -> NDArray[np.bool_]:
+    ) -> Flags:
         """Whether no path leads from the first to the second vertex of each pair.
 
         Examples

@@ -6,10 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths, components_of, search
+from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges
 
 #: how many lengths are compared at once
 _AT_ONCE = 4_000_000
@@ -23,7 +22,7 @@ class Detours(NamedTuple):
     edge: int
     before: Integers
     after: Integers
-    passing: NDArray[np.bool_]
+    passing: Flags
     lengths: Floats
 
 
@@ -144,44 +143,53 @@ class AllDistances:
         passing = self._to(tail)[rows, None] + (weight + table[head, columns]) <= old + tolerance
         passing &= rows[:, None] != columns
         lengths = old.copy()
-        if len(rows) and len(columns):
-            slots = _ranges(self._into_starts[columns], self._into_starts[columns + 1])
-            step = max(1, _AT_ONCE // len(slots))
-            for begin in range(0, len(rows), step):
-                some = slice(begin, begin + step)
-                lengths[some] = self._go_round(edge, rows[some], columns, passing[some], slots)
+        sizes = self._into_starts[columns + 1] - self._into_starts[columns]
+        work = np.cumsum(passing @ sizes)
+        begin = 0
+        while begin < len(rows):
+            # rows do not depend on each other: as many at once as fit
+            done = work[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(work, done + _AT_ONCE, side="right")))
+            some = slice(begin, end)
+            lengths[some][passing[some]] = self._go_round(edge, rows[some], columns, passing[some])
+            begin = end
         self._detours = Detours(edge, rows, columns, passing, lengths)
         return self._detours
 
-    def _go_round(
-        self, edge: int, rows: Integers, columns: Integers, passing: NDArray[np.bool_], slots: Integers
-    ) -> Floats:
-        """Distances without an edge: the last vertex that is reached without it, and from there on step by step."""
-        arcs = self._into[slots]
+    def _go_round(self, edge: int, rows: Integers, columns: Integers, passing: Flags) -> Floats:
+        """Distances without an edge, of the pairs that pass it.
+
+        From the last vertex that is reached without it all the same, and from there on step by step.
+        """
+        at, to = np.nonzero(passing)
+        if not len(at):
+            return np.zeros(0)
+        begins = self._into_starts[columns[to]]
+        sizes = self._into_starts[columns[to] + 1] - begins
+        arcs = self._into[index_ranges(begins, sizes)]
+        owner = np.repeat(np.arange(len(at)), sizes)
         tails = self._arcs.tail[arcs]
-        weights = np.where(self._arcs.edge[arcs] == edge, np.inf, self._arcs.weights[arcs])
-        sizes = self._into_starts[columns + 1] - self._into_starts[columns]
-        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
-        reached = self._table[rows]
-        old = reached[:, columns]
-        reached[:, columns] = np.where(passing, np.inf, old)
-        lengths = np.where(passing, np.minimum.reduceat(reached[:, tails] + weights, starts, axis=1), old)
-        position = np.full(self._arcs.vertices, -1)
-        position[columns] = np.arange(len(columns))
-        inner = np.flatnonzero(position[tails] >= 0)
-        if not len(inner):
-            return lengths
-        place, owner = position[tails[inner]], np.repeat(np.arange(len(columns)), sizes)[inner]
-        heads, firsts = np.unique(owner, return_index=True)
-        while True:
-            tried = np.minimum.reduceat(lengths[:, place] + weights[inner], firsts, axis=1)
-            better = passing[:, heads] & (tried < lengths[:, heads])
+        weights = self._arcs.weights[arcs]
+        weights[self._arcs.edge[arcs] == edge] = np.inf
+        number = np.full((len(rows), self._arcs.vertices), -1)
+        number[at, columns[to]] = np.arange(len(at))
+        other = number[at[owner], tails]
+        reached = self._table[rows[at][owner], tails]
+        reached[other >= 0] = np.inf
+        lengths = np.minimum.reduceat(reached + weights, np.cumsum(sizes) - sizes)
+        inner = np.flatnonzero(other >= 0)
+        heads, firsts = np.unique(owner[inner], return_index=True)
+        other, weights = other[inner], weights[inner]
+        while len(inner):
+            tried = np.minimum.reduceat(lengths[other] + weights, firsts)
+            better = tried < lengths[heads]
             if not better.any():
-                return lengths
-            lengths[:, heads] = np.where(better, tried, lengths[:, heads])
+                break
+            lengths[heads[better]] = tried[better]
+        return lengths
 
 
-def _orient(ends: Integers, against: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _orient(ends: Integers, against: Flags) -> tuple[Integers, Integers]:
     """The ends of paths that pass an edge: on the side of its first vertex, on the side of its second."""
     return np.where(against, ends[:, 1], ends[:, 0]), np.where(against, ends[:, 0], ends[:, 1])
 
@@ -190,12 +198,6 @@ def _smallest(values: Floats, below: float, most: int) -> Integers:
     """Which values are below a bound; at most so many of the smallest."""
     low = np.flatnonzero(values < below)
     return low if len(low) <= most else low[np.argpartition(values[low], most - 1)[:most]]
-
-
-def _ranges(starts: Integers, ends: Integers) -> Integers:
-    """All whole numbers of several ranges."""
-    sizes = ends - starts
-    return np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 class Searches:
@@ -243,8 +245,6 @@ class Searches:
 
     def rise(self, edge: int, lengths: Floats) -> float:
         """How much longer the next best way is for the pair that loses least without the edge."""
-        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
-
         pairs, against = self._paths.through(edge)
         if not len(pairs):
             return math.inf
@@ -261,7 +261,7 @@ class Searches:
             wanted = lengths[pairs[some]]
             # a way that is longer than this does not count
             limit = float(wanted.max()) + best
-            distances = dijkstra(matrix, indices=source, limit=limit)
+            distances = search(matrix, int(source), limit)
             best = min(best, float(np.min(distances[ends[some]] - wanted)))
             if best <= 0:
                 break
@@ -279,10 +279,10 @@ class Searches:
         if not others.any():
             return weight
         starts, ends = self._ends[others].T
-        tail, head = self._number[self._arcs.tail[place]], self._number[self._arcs.head[place]]
+        tail, head = int(self._number[self._arcs.tail[place]]), int(self._number[self._arcs.head[place]])
         limit = float(lengths.max()) + weight
-        to_tail = _search(self._back if self._directed else self._small, tail, limit)
-        from_head = _search(self._small, head, limit)
+        to_tail = search(self._back if self._directed else self._small, tail, limit)
+        from_head = search(self._small, head, limit)
         through = to_tail[starts] + weight + from_head[ends]
         if not self._directed:
             through = np.minimum(through, to_tail[ends] + weight + from_head[starts])
@@ -294,17 +294,9 @@ class Searches:
         self._set(edge, float(self._arcs.weights[self._arcs.places[edge, 0]]))
 
 
-def _search(matrix: Any, source: int, limit: float) -> Floats:
-    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
-
-    return dijkstra(matrix, indices=source, limit=limit)
-
-
-def _can_matter(arcs: Arcs, ends: Integers) -> NDArray[np.bool_]:
+def _can_matter(arcs: Arcs, ends: Integers) -> Flags:
     """Which vertices can be on a path between pairs: not in other components, and not in dead ends."""
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - takes a while
-
-    labels = connected_components(arcs.matrix, directed=False)[1]
+    labels = components_of(arcs.matrix)
     kept = np.isin(labels, np.unique(labels[ends]))
     last = np.zeros(arcs.vertices, np.bool_)
     last[ends] = True

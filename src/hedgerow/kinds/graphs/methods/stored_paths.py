@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import DomainError
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges
 
 #: how many distances are worked on at once
 _AT_ONCE = 4_000_000
@@ -54,7 +54,7 @@ class Arcs:
         starts = np.zeros(vertices + 1, np.int32)
         np.cumsum(np.bincount(tail, minlength=vertices), out=starts[1:])
         matrix: Any = csr_array((weights[edge], head[order].astype(np.int32), starts), shape=(vertices, vertices))
-        return cls(tail[order], head[order], edge, places.reshape(-1, edges).T.copy(), matrix)
+        return cls(tail[order], head[order], edge, places.reshape(1 if directed else 2, edges).T.copy(), matrix)
 
     @property
     def vertices(self) -> int:
@@ -72,19 +72,15 @@ class Arcs:
 
     def distances_from(self, sources: Integers) -> Iterator[tuple[Integers, Floats]]:
         """Yield distances from vertices to all others, a block of them at a time, with the rows that they are."""
-        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
-
         step = max(1, _AT_ONCE // max(1, self.vertices))
         for begin in range(0, len(sources), step):
             rows = np.arange(begin, min(begin + step, len(sources)))
-            yield rows, dijkstra(self.matrix, indices=sources[rows])
+            yield rows, search(self.matrix, sources[rows])
 
-    def unreachable(self, pairs: Integers, *, directed: bool) -> NDArray[np.bool_]:
+    def unreachable(self, pairs: Integers, *, directed: bool) -> Flags:
         """Whether there is no path from the first to the second vertex of each pair."""
-        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - takes a while
-
-        labels = connected_components(self.matrix, directed=directed, connection="strong")[1]
-        missing = labels[pairs[:, 0]] != labels[pairs[:, 1]]
+        labels = components_of(self.matrix, strong=directed)
+        missing: Flags = labels[pairs[:, 0]] != labels[pairs[:, 1]]
         if directed:
             unsure = np.flatnonzero(missing)
             sources, row = np.unique(pairs[unsure, 0], return_inverse=True)
@@ -115,7 +111,7 @@ class StoredPaths:
     pairs: Integers
     starts: Integers
     passed: Integers
-    unique: NDArray[np.bool_]
+    unique: Flags
     tie: float
 
     @classmethod
@@ -123,7 +119,7 @@ class StoredPaths:
         """Find a shortest path for each pair; `tie` is the difference of lengths up to which a path is not unique."""
         by_pair: list[Integers] = [np.zeros(0, np.int64)]
         by_arc: list[Integers] = [np.zeros(0, np.int64)]
-        ambiguous: list[tuple[Integers, NDArray[np.bool_]]] = []
+        ambiguous: list[tuple[Integers, Flags]] = []
         rounding = ROUNDING * float(arcs.weights.max(initial=0.0))
         sources, row = np.unique(pairs[:, 0], return_inverse=True)
         order = np.argsort(row, kind="stable")
@@ -132,9 +128,11 @@ class StoredPaths:
             some = order[begin:end]
             last = np.empty(table.shape, np.int64)
             several = np.empty(table.shape, np.bool_)
+            useful = _drop_long_arcs(arcs, sources[rows], table, tie)
             for place, lengths in enumerate(table):
-                last[place] = _last_arcs(arcs, lengths, int(sources[rows[place]]), rounding)
-                several[place] = _have_several(arcs, lengths, tie)
+                tight = _are_tight(useful, lengths, tie)
+                several[place] = _have_several(arcs, tight)
+                last[place] = _last_arcs(arcs, tight, lengths, int(sources[rows[place]]), rounding)
             inside = row[some] - rows[0]
             for at, taken, unsure in _walk_back(arcs, pairs[some], inside, last, several):
                 by_pair.append(some[at])
@@ -149,7 +147,7 @@ class StoredPaths:
         pairs: Integers,
         owners: Integers,
         taken: Integers,
-        ambiguous: list[tuple[Integers, NDArray[np.bool_]]],
+        ambiguous: list[tuple[Integers, Flags]],
         tie: float,
     ) -> StoredPaths:
         """Sort the arcs that were found, from the ends of paths, by path."""
@@ -173,7 +171,7 @@ class StoredPaths:
         return np.bincount(self.arcs.edge[self.passed], minlength=len(self.arcs.places))
 
     @cached_property
-    def _by_edge(self) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    def _by_edge(self) -> tuple[Integers, Integers, Flags]:
         """Where each edge starts; the paths that pass it; and whether they pass it from `second` to `first`."""
         edge = self.arcs.edge[self.passed]
         order = np.argsort(edge, kind="stable")
@@ -182,13 +180,13 @@ class StoredPaths:
         against = self.passed != self.arcs.places[edge, 0]
         return starts, owner[order], against[order]
 
-    def through(self, edge: int) -> tuple[Integers, NDArray[np.bool_]]:
+    def through(self, edge: int) -> tuple[Integers, Flags]:
         """The paths that pass an edge, and whether each passes it from `second` to `first`."""
         starts, owner, against = self._by_edge
         some = slice(starts[edge], starts[edge + 1])
         return owner[some], against[some]
 
-    def changed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def changed(self) -> tuple[Flags, Flags]:
         """Whether each path is no shortest path any more, and whether there is another one of its length.
 
         All is computed again from the weights, by scipy's Dijkstra.
@@ -201,43 +199,80 @@ class StoredPaths:
         for rows, table in self.arcs.distances_from(sources):
             begin, end = np.searchsorted(row[order], (rows[0], rows[-1] + 1))
             some = order[begin:end]
-            several = np.stack([_have_several(self.arcs, distances, self.tie) for distances in table])
+            useful = _drop_long_arcs(self.arcs, sources[rows], table, self.tie)
+            several = np.stack([_have_several(self.arcs, _are_tight(useful, to_all, self.tie)) for to_all in table])
             inside = row[some] - rows[0]
             longer[some] = lengths[some] > table[inside, self.pairs[some, 1]] + self.tie
             sizes = np.diff(self.starts)[some]
-            firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
-            entries = np.repeat(self.starts[some] - firsts, sizes) + np.arange(sizes.sum())
+            entries = index_ranges(self.starts[some], sizes)
             unsure = several[np.repeat(inside, sizes), self.arcs.head[self.passed[entries]]]
-            tied[some] = np.logical_or.reduceat(unsure, firsts)
+            tied[some] = np.logical_or.reduceat(unsure, np.cumsum(sizes) - sizes)
         return longer, tied
 
 
-def _are_tight(arcs: Arcs, lengths: Floats, within: float) -> Integers:
+def search(matrix: Any, sources: Integers | int, limit: float = np.inf) -> Floats:
+    """Distances from vertices to all others, or infinity beyond a limit: one row per source, or one for a number."""
+    from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
+
+    return cast("Any", csgraph).dijkstra(matrix, indices=sources, limit=limit)
+
+
+def search_tree(matrix: Any, source: int) -> Integers:
+    """The vertex before each one on a shortest path from the source; negative if there is none."""
+    from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
+
+    return cast("Any", csgraph).dijkstra(matrix, indices=source, return_predecessors=True)[1].astype(np.int64)
+
+
+def components_of(matrix: Any, *, strong: bool = False) -> Integers:
+    """The number of the component of each vertex."""
+    from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
+
+    return cast("Any", csgraph).connected_components(matrix, directed=strong, connection="strong")[1]
+
+
+class _Ends(NamedTuple):
+    """Some arcs, with their ends and weights."""
+
+    arcs: Integers
+    tail: Integers
+    head: Integers
+    weights: Floats
+
+
+def _drop_long_arcs(arcs: Arcs, sources: Integers, table: Floats, within: float) -> _Ends:
+    """Leave out arcs that are longer than a way round, as far as distances from their tails are known."""
+    row = np.full(arcs.vertices, -1)
+    row[sources] = np.arange(len(sources))
+    row = row[arcs.tail]
+    useful = np.flatnonzero((row < 0) | (arcs.weights <= table[row, arcs.head] + within))
+    return _Ends(useful, arcs.tail[useful], arcs.head[useful], arcs.weights[useful])
+
+
+def _are_tight(some: _Ends, lengths: Floats, within: float) -> Integers:
     """Which arcs end a shortest path from the source of these distances."""
     with np.errstate(invalid="ignore"):
-        before, after = lengths[arcs.tail], lengths[arcs.head]
+        before, after = lengths[some.tail], lengths[some.head]
         # a path does not come back: arcs too light to change a sum would close circles
-        return np.flatnonzero((before + arcs.weights - after <= within) & (before < after))
+        return some.arcs[(before + some.weights - after <= within) & (before < after)]
 
 
-def _have_several(arcs: Arcs, lengths: Floats, within: float) -> NDArray[np.bool_]:
+def _have_several(arcs: Arcs, tight: Integers) -> Flags:
     """Whether shortest paths reach each vertex by several arcs."""
-    tight = _are_tight(arcs, lengths, within)
     return np.bincount(arcs.head[tight], minlength=arcs.vertices) > 1
 
 
-def _last_arcs(arcs: Arcs, lengths: Floats, source: int, rounding: float) -> Integers:
+def _last_arcs(arcs: Arcs, tight: Integers, lengths: Floats, source: int, rounding: float) -> Integers:
     """The arc by which the chosen path from the source reaches each vertex."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while
-    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - takes a while
 
     size = arcs.vertices
-    tight = _are_tight(arcs, lengths, rounding)
+    tight = tight[lengths[arcs.tail[tight]] + arcs.weights[tight] - lengths[arcs.head[tight]] <= rounding]
     counts = np.bincount(arcs.head[tight], minlength=size)
     last = np.full(size, -1)
     if np.any(counts > 1):
         ones = (np.ones(len(tight)), (arcs.tail[tight], arcs.head[tight]))
-        steps = dijkstra(csr_array(ones, shape=(size, size)), indices=source, unweighted=True)
+        steps = search(csr_array(ones, shape=(size, size)), source)
         tight = tight[steps[arcs.tail[tight]] + 1 == steps[arcs.head[tight]]]
     # arcs are sorted by tail, and the one that is written last stays: the smallest
     last[arcs.head[tight[::-1]]] = tight[::-1]
@@ -245,16 +280,16 @@ def _last_arcs(arcs: Arcs, lengths: Floats, source: int, rounding: float) -> Int
     missing[source] = False
     if np.any(missing):
         # weights so far apart that the lightest are lost in sums: the tree that scipy finds has no circles
-        before = dijkstra(arcs.matrix, indices=source, return_predecessors=True)[1]
+        before = search_tree(arcs.matrix, source)
         ends = np.flatnonzero(before >= 0)
         keys = arcs.tail * size + arcs.head
-        last[ends] = np.searchsorted(keys, before[ends].astype(np.int64) * size + ends)
+        last[ends] = np.searchsorted(keys, before[ends] * size + ends)
     return last
 
 
 def _walk_back(
-    arcs: Arcs, pairs: Integers, rows: Integers, last: Integers, several: NDArray[np.bool_]
-) -> Iterator[tuple[Integers, Integers, NDArray[np.bool_]]]:
+    arcs: Arcs, pairs: Integers, rows: Integers, last: Integers, several: Flags
+) -> Iterator[tuple[Integers, Integers, Flags]]:
     """Walk all paths back, one arc per round: which paths, by which arcs, and whether others reach the same vertex."""
     walking = np.arange(len(pairs))
     at = pairs[:, 1]
