@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class ArcRows:
         rows, edges = self.sides.T.ravel(), np.tile(np.arange(len(first)), len(sides))
         order = np.lexsort((weights[edges], rows))
         ends = np.cumsum(np.bincount(rows, minlength=int(rows.max(initial=0)) + 1))
-        self.edges = cast("list[Integers]", np.split(edges[order], ends[:-1]))
+        self.edges: list[Integers] = [np.asarray(part, np.int64) for part in np.split(edges[order], ends[:-1])]
         self._all = np.sort(np.tile(weights, 2 if self.twinned else 1))
         self._flags = np.zeros(self.sides.shape, np.bool_)
         if self.together:
@@ -64,11 +63,11 @@ class ArcRows:
             flags[edges, self._side(row, edges)] = self._find_anonymous(row)
         if self.together:
             return self.arcs_per_edge * np.all(flags, axis=1).astype(np.int64)
-        return flags.astype(np.int64).sum(axis=1)
+        return np.array(flags.astype(np.int64).sum(axis=1))
 
     def others(self, edge: int, side: int) -> Integers:
         """The other edges of a row of an edge, by weight."""
-        edges = self.edges[self.sides[edge, side]]
+        edges = self.edges[int(self.sides[edge, side])]
         return edges[edges != edge]
 
     def worth(self, edge: int, weight: float) -> int:
@@ -80,7 +79,7 @@ class ArcRows:
         """The same, where it is known in which of its rows an arc is anonymous."""
         if self.together:
             return self.arcs_per_edge * np.logical_and.reduce(windows).astype(np.int64)
-        return np.sum(windows, axis=0, dtype=np.int64)
+        return np.array(np.sum(windows, axis=0), np.int64)
 
     def windows(self, edge: int, side: int) -> Floats:
         """The intervals of weights with which an edge is anonymous in a row."""
@@ -112,7 +111,7 @@ class ArcRows:
 
     def moved(self, edge: int, before: float) -> None:
         """Bring rows into order after the weight of an edge was changed."""
-        for row in set(self.sides[edge].tolist()):
+        for row in set(map(int, self.sides[edge])):
             edges = self.edges[row]
             self.edges[row] = edges[np.argsort(self.weights[edges], kind="stable")]
         for _ in range(self.arcs_per_edge):
@@ -150,7 +149,7 @@ class ArcRows:
 
     def _elsewhere(self, edge: int, side: int) -> Floats:
         """The weights of all arcs outside a row of an edge, but for the edge itself backwards."""
-        row = self.weights[self.edges[self.sides[edge, side]]]
+        row = self.weights[self.edges[int(self.sides[edge, side])]]
         own = np.repeat(self.weights[edge], self.twinned)
         gone = np.sort(np.concatenate((row, own)))
         # equal weights follow each other: take away as many as there are
