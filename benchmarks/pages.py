@@ -22,6 +22,7 @@ from pages_stream_count import stream_count_page
 from pages_stream_mean import stream_mean_page
 from pages_trip import trip_page
 from pages_variable_order import variable_order_page
+from pages_weights import weight_pages
 from score_names import with_current_names
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -51,6 +52,7 @@ def pages() -> dict[str, str]:
         "stream-mean.md": stream_mean_page(results["stream-mean"]),
         "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
+        **weight_pages(results["weights-leakage"]),
     }
 
 

@@ -213,7 +213,7 @@ def test_arcs_are_counted_as_anonymous_where_that_is_promised():
 def test_the_drawn_part_is_where_weights_are_largest():
     graph = network(8, 60, largest=1000, share=0.3)
     scores = draw(graph, changed(graph, 9))
-    assert len(scores) == 120
+    assert len(scores) == 80
     assert len({name for score in scores for name in (score.at, score.across)}) <= 40
     weights = dict(zip(graph.edges(), graph.weights.tolist(), strict=True))
     for score in scores:

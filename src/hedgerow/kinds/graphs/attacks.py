@@ -40,9 +40,10 @@ _READ, _GUESS, _OTHERS = "release as it is", "guess of the median", "weights of 
 _REACH = 2.0
 #: a number of at most so many digits was typed or counted; one that was drawn has more
 _DIGITS, _NEAR_WHOLE = 8, 1e-6
-#: edges whose weights are bounded, and the largest network and number of pairs for which they are
-_TARGETS, _MOST_EDGES, _MOST_PAIRS = 40, 20_000, 20_000
-#: a second release is made of networks of at most so many edges by methods that keep paths
+#: edges whose weights are bounded; the largest network and number of pairs for which they are, and that is published
+#: a second time by methods that keep paths
+_TARGETS, _MOST_EDGES, _MOST_PAIRS = 25, 20_000, 20_000
+#: relative error up to which a number is exact
 _EXACTLY = 1e-9
 
 #: publishes the same data by the same recipe again
@@ -224,7 +225,8 @@ def bound_by_releases(
 ) -> tuple[Bounds, ReadPaths]:
     """What releases of the same data bound each weight to, edge by edge, and the paths that all of them kept.
 
-    An edge that stands with one weight in several releases was not changed in any of them.
+    An edge that stands with one weight in several releases was not changed in any of them; nor was one with a whole
+    number, where weights are whole numbers.
 
     Parameters
     ----------
@@ -235,10 +237,13 @@ def bound_by_releases(
     box = bound_by_category(releases[0], paths, parameters)
     for each in releases[1:]:
         box = box.both(bound_by_category(each, read_paths(each, pairs), parameters))
-    if len(releases) > 1:
-        weights = releases[0].require_weights()
-        equal = np.all([each.require_weights() == weights for each in releases[1:]], axis=0)
-        box = Bounds(np.where(equal, weights, box.low), np.where(equal, weights, box.high))
+    weights = releases[0].require_weights()
+    stands = np.full(len(weights), len(releases) > 1)
+    for each in releases[1:]:
+        stands &= each.require_weights() == weights
+    if whole:
+        stands |= weights == np.rint(weights)
+    box = Bounds(np.where(stands, weights, box.low), np.where(stands, weights, box.high))
     return (box.whole() if whole else box), paths
 
 

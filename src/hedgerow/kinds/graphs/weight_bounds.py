@@ -23,7 +23,7 @@ _CELLS = 4_000_000
 #: weights are unbounded from this multiple of the largest released one on
 _FAR = 1_000.0
 #: rounds in which competing paths are added for one bound, and paths in each of them
-_ROUNDS, _ADDED = 40, 60
+_ROUNDS, _ADDED = 20, 100
 
 
 class Bounds(NamedTuple):

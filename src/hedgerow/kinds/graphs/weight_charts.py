@@ -18,7 +18,7 @@ _ORIGINAL = "original"
 #: bars of the histogram of weights, and names beside vertices if there are no more than so many
 _BARS, _NAMED = 24, 40
 #: pixels of the thinnest and the widest line, and how far two arcs of opposite directions are apart
-_THIN, _WIDE, _APART = 0.4, 7.0, 0.012
+_THIN, _WIDE, _APART = 0.3, 6.0, 0.012
 _WEIGHT, _EDGES = "weight", "edges of that weight"
 
 
@@ -84,11 +84,11 @@ def _network_chart(title: str, vertices: list[dict[str, Any]], edges: list[dict[
     place: dict[str, Any] = {
         name: {"field": name, "type": "quantitative", "scale": scale, "axis": None} for name in ("x", "y")
     }
-    width = {"type": "sqrt", "domain": [0, most], "range": [_THIN, _WIDE]}
+    width = {"type": "linear", "domain": [0, most], "range": [_THIN, _WIDE]}
     layers: list[dict[str, Any]] = [
         {
             "data": {"values": edges},
-            "mark": {"type": "rule", "color": GREEN, "opacity": 0.75},
+            "mark": {"type": "rule", "color": GREEN, "opacity": 0.6},
             "encoding": {
                 **place,
                 "x2": {"field": "x2"},

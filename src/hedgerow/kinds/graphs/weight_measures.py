@@ -31,7 +31,7 @@ CHANGES = (0.05, 0.1, 0.15, 0.2, 0.4)
 _BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 2.0, np.inf)
 #: weights in equal groups, and vertices and edges of the drawing
 _GROUPS = 12
-_VERTICES, _EDGES = 40, 120
+_VERTICES, _EDGES = 40, 80
 _EXCHANGED = "weights exchanged"
 _ORIGINAL = "original"
 
@@ -71,7 +71,8 @@ def measure_weights(
         counts = {name: count_anonymous(graph, promise) for name, graph in {**graphs, _ORIGINAL: original}.items()}
         shares = {name: anonymous / max(1, arcs) for name, (anonymous, arcs) in counts.items()}
         scores.append(compared_score("arcs that are anonymous", shares, better="higher"))
-    return [*scores, *_path_scores(original, graphs, rng), *_level_scores(original, graphs), *draw(original, released)]
+    drawn = draw(original, released)
+    return [*drawn, *scores, *_path_scores(original, graphs, rng), *_level_scores(original, graphs)]
 
 
 def relative_changes(before: Floats, after: Floats) -> Floats:
