@@ -80,7 +80,13 @@ def _edges(results: Results) -> str:
 
 
 def _factors(results: Results) -> str:
-    head = ["network, sigma", "tau", "intervals that have the weight, %", "their half width, %", "error of the release, %"]
+    head = [
+        "network, sigma",
+        "tau",
+        "intervals that have the weight, %",
+        "their half width, %",
+        "error of the release, %",
+    ]
     counts = ("1", "2", "4", "16")
     head += [f"{count} release{'s' if count != '1' else ''}: within 5 / 10 % / exact" for count in counts]
     head += ["others: within 5 / 10 % / exact"]

@@ -1,57 +1,42 @@
-"""Public weighted networks, as the experiments on weights read them."""
+"""Weighted networks for benchmarks: public files, and the synthetic network of the thesis."""
 
 from __future__ import annotations
 
-import gzip
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from floor import data_folder
+from numpy.typing import NDArray
 
-from hedgerow import Domain, Graph
-from hedgerow.kinds.graphs.structure import label_components
+from hedgerow import Domain
+from hedgerow.kinds.graphs.data import Graph
 
-_FILES = {
-    "eies": ("eies/eies_acquaintance_time2.edges", True),
+#: public networks, and whether they have directions
+FILES = {
+    "EIES": ("eies/eies_acquaintance_time2.edges", True),
     "us-airports": ("us-airports/us_airports_500.edges", False),
     "netscience": ("netscience/netscience.edges", False),
     "condmat-weighted": ("condmat-weighted/condmat_coauthors.edges.gz", False),
 }
 
 
-def read_network(name: str) -> Graph:
-    """Read a public network with its weights; of netscience, its largest component."""
-    file, directed = _FILES[name]
-    path: Path = data_folder() / file
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    table = np.array([line.split()[:3] for line in content.decode().splitlines() if line[:1].isdigit()], np.float64)
-    low = int(table[:, :2].min())
-    ends = table[:, :2].astype(np.int64) - low
-    graph = Graph.from_columns(
-        source=ends[:, 0],
-        target=ends[:, 1],
-        domain=Domain.declare(vertex=range(low, low + int(ends.max()) + 1)),
-        weights=table[:, 2].copy(),
-        directed=directed,
+def load_network(name: str, folder: Path) -> Graph:
+    """Load a network of three columns: two vertices and a weight."""
+    file, directed = FILES[name]
+    rows = np.loadtxt(folder / file)
+    rows = rows[rows[:, 0] != rows[:, 1]]
+    names, codes = np.unique(rows[:, :2].astype(np.int64), return_inverse=True)
+    ends = codes.reshape(-1, 2)
+    domain = Domain.declare(vertex=names.tolist())
+    return Graph.from_columns(
+        source=ends[:, 0], target=ends[:, 1], weights=rows[:, 2], directed=directed, domain=domain
     )
-    return largest_part(graph) if name == "netscience" else graph
 
 
-def largest_part(graph: Graph) -> Graph:
-    """The largest connected component, whose vertices are named as before."""
-    labels = label_components(graph)
-    inside = labels == np.bincount(labels).argmax()
-    edges = inside[graph.first]
-    place = np.cumsum(inside) - 1
-    values = graph.domain.values("vertex")
-    domain = Domain.declare(vertex=[values[code] for code in np.flatnonzero(inside).tolist()])
-    weights = graph.require_weights()[edges]
-    part = Graph.from_columns(
-        source=place[graph.first[edges]],
-        target=place[graph.second[edges]],
-        domain=domain,
-        weights=weights,
-        directed=graph.directed,
-    )
-    return replace(part, paths=None)
+def synthetic_network(vertices: int = 1_600, part: float = 0.7, *, seed: int = 1) -> Graph:
+    """Make the synthetic network of the thesis: a part of all pairs are edges, with weights uniform in 10 to 100."""
+    draw = np.random.default_rng(seed)
+    first, second = np.triu_indices(vertices, 1)
+    edges = draw.random(len(first)) < part
+    weights: NDArray[np.float64] = draw.uniform(10, 100, int(edges.sum()))
+    domain = Domain.declare(vertex=range(vertices))
+    return Graph.from_columns(source=first[edges], target=second[edges], weights=weights, domain=domain)

@@ -11,11 +11,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from floor import data_folder
 from numpy.typing import NDArray
 from plans import run_plans
-from weighted_networks import read_network
+from weighted_networks import load_network
 
-from hedgerow import Distortion, Graph, find_method
+from hedgerow import Distortion, Domain, Graph, find_method
 from hedgerow.kinds.graphs.attacks import (
     average_releases,
     bound_by_releases,
@@ -26,6 +27,7 @@ from hedgerow.kinds.graphs.attacks import (
 )
 from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity, find_anonymous
 from hedgerow.kinds.graphs.path_lengths import lengths_from
+from hedgerow.kinds.graphs.structure import label_components
 from hedgerow.kinds.graphs.weight_bounds import Bounds, all_kept_pairs, bound_by_paths
 from hedgerow.kinds.graphs.weight_measures import kendall_tau
 
@@ -42,6 +44,27 @@ TARGETS = 40
 #: mu and share of the promise, by network: weights of EIES are 1 to 4, those of airports go to two million
 PROMISES = {"us-airports": (1000, 3, "10%"), "netscience": ("0.01", 3, "10%")}
 WITHIN = (0.05, 0.1, 0.25)
+
+
+def read_network(name: str) -> Graph:
+    """Read a public network with its weights; of netscience, its largest component."""
+    graph = load_network("EIES" if name == "eies" else name, data_folder())
+    return largest_part(graph) if name == "netscience" else graph
+
+
+def largest_part(graph: Graph) -> Graph:
+    """The largest connected component, whose vertices are named as before."""
+    labels = label_components(graph)
+    inside = labels == np.bincount(labels).argmax()
+    edges, place = inside[graph.first], np.cumsum(inside) - 1
+    values = graph.domain.values("vertex")
+    return Graph.from_columns(
+        source=place[graph.first[edges]],
+        target=place[graph.second[edges]],
+        domain=Domain.declare(vertex=[values[code] for code in np.flatnonzero(inside).tolist()]),
+        weights=graph.require_weights()[edges],
+        directed=graph.directed,
+    )
 
 
 def mean_of(runs: list[dict[str, float]]) -> dict[str, float]:
