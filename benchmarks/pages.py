@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from pages_clustree import clustree_pages
+from pages_gaussian_weights import gaussian_weights_page
 from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
 from pages_kcl import kcl_pages
@@ -53,6 +54,7 @@ def pages() -> dict[str, str]:
         "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
         **weight_pages(results["weights-leakage"]),
+        "weights-gaussian.md": gaussian_weights_page(results["weights-gaussian"]),
     }
 
 

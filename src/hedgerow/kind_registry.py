@@ -15,7 +15,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from hedgerow.errors import ParameterError
 
 Part: TypeAlias = Literal[
-    "data", "files", "measures", "charts", "cases", "attacks", "answers", "schema_draft", "known_attacks"
+    "data",
+    "files",
+    "measures",
+    "charts",
+    "cases",
+    "attacks",
+    "answers",
+    "schema_draft",
+    "known_attacks",
+    "merged_weights",
 ]
 
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "evaluate": "Measure what a release kept and lost; for the owner only.",
     "attack": "Recover the original from a release, as an attacker would; for the owner only.",
     "answer": "Estimate inner products from releases of private-retrieval.",
+    "merge-weights": "Merge what several owners of one network published into one file.",
     "report": "Make one self-contained page about one or more releases.",
     "verify": "Check the promise of a release or file; exit code 0 if satisfied, 3 if not.",
     "account": "List the epsilon spent on a data set, or create an account; for the owner only.",
@@ -54,7 +55,7 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"hedgerow.cli.{cmd_name}").command
+        return import_module(f"hedgerow.cli.{cmd_name.replace('-', '_')}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx

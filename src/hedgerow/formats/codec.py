@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
@@ -105,7 +105,13 @@ class Codec(Generic[Request, Content, Published, Laid]):
     Parameters
     ----------
     columns
-        A short description of the column of each role; `written` are the roles that are written.
+        A short description of the column of each role; `written` are the roles that are written, and
+        `sometimes_written` those that only some data has.
+    written_columns
+        The name of the column of each role that data has, in a format, given names for some; by default, of each of
+        `written`.
+    named_files
+        The reading options whose value is the name of a file of the caller's.
     options
         A short description of each reading option, beyond those of all kinds.
     formats
@@ -121,7 +127,7 @@ class Codec(Generic[Request, Content, Published, Laid]):
     explain
         Describes for a receiver how a file is read, for the statement.
     order
-        Describes for a receiver what the order of published data means.
+        Describes for a receiver what the order of published data means, if need be by file.
     reread_options
         The reading options with which published data is read again from a format.
     accepts_reread
@@ -142,7 +148,12 @@ class Codec(Generic[Request, Content, Published, Laid]):
     make: Callable[[Content, Domain | None, Source, Mapping[str, str]], Dataset]
     lay_out: Callable[[Published], Laid]
     explain: Callable[[File], str]
-    order: str = "Records have new numbers and are in an order that says nothing about the original."
+    order: str | Callable[[File], str] = (
+        "Records have new numbers and are in an order that says nothing about the original."
+    )
+    sometimes_written: tuple[str, ...] = ()
+    written_columns: Callable[[Published, str, Mapping[str, str]], dict[str, str]] | None = None
+    named_files: tuple[str, ...] = ()
     reread_options: Callable[[Published, str], dict[str, str]] = _no_options
     accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
     keeps_order: Callable[[Mapping[str, str]], bool] = _never
@@ -162,6 +173,20 @@ class Codec(Generic[Request, Content, Published, Laid]):
             msg = f"{self.kind} have no format {name!r}; choose one of: {', '.join(self.formats)}"
             raise ParameterError(msg)
         return name
+
+    def name_columns(self, data: Published, form: str, names: Mapping[str, str]) -> dict[str, str]:
+        """Return the name of the column of each role that data has, in a format, given names for some."""
+        if self.written_columns is not None:
+            return self.written_columns(data, form, names)
+        return {role: names.get(role, role) for role in self.written}
+
+    def can_write(self, roles: Collection[str]) -> bool:
+        """Whether a file can have these roles."""
+        return set(self.written) <= set(roles) <= {*self.written, *self.sometimes_written}
+
+    def explain_order(self, file: File) -> str:
+        """Describe for a receiver what the order of a file means."""
+        return self.order if isinstance(self.order, str) else self.order(file)
 
     def write(self, data: Published, form: str, columns: Mapping[str, str]) -> bytes:
         """Write data in a format."""
@@ -189,6 +214,6 @@ def explain(files: Sequence[File], *, in_folder: bool = True) -> str:
     """Describe how the files of a release are read, for its statement; a pipe has no `release.json` beside them."""
     codecs = [codec_of(file.kind) for file in files]
     lines = (f"- `{file.file}`: {codec.explain(file)}" for file, codec in zip(files, codecs, strict=True))
-    order = " ".join(dict.fromkeys(codec.order for codec in codecs))
+    order = " ".join(dict.fromkeys(codec.explain_order(file) for file, codec in zip(files, codecs, strict=True)))
     values = "The values that may occur, whether or not they do, are listed in `release.json` if they are public."
     return "\n".join(lines) + f"\n\n{order}" + (f" {values}" if in_folder else "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     """Read a long table; all cells are text."""
     del most
     table = read_cells(where, content, request, {*request.columns.values(), *request.extra_columns})
-    return to_long_table(where, table.frame, request, table.line)
+    return replace(to_long_table(where, table.frame, request, table.line), others=table.others)
 
 
 def read_numbers(where: str, content: bytes, request: MatrixRequest, most: int) -> NumberTable:
@@ -42,10 +43,11 @@ def read_numbers(where: str, content: bytes, request: MatrixRequest, most: int) 
 
 
 class CellTable(NamedTuple):
-    """A table of texts, and the line of each row."""
+    """A table of texts, the line of each row, and how many columns of the file are not in it."""
 
     frame: pl.DataFrame
     line: Integers
+    others: int = 0
 
 
 def read_cells(
@@ -85,7 +87,7 @@ def read_cells(
     if not before:  # not once more for every part of a file
         progress.count("columns that are not read", len(names) - len(columns))
     frame = _frame(lines.select(body), names, columns, quoted=bool((cells.quoted & body).any()))
-    return CellTable(frame, lines.numbers[body])
+    return CellTable(frame, lines.numbers[body], len(names) - len(columns))
 
 
 def check(values: Sequence[Value]) -> None:

@@ -38,10 +38,11 @@ def unreadable_as(message: str) -> Generator[None]:
 
 
 class SourceTable(NamedTuple):
-    """A table from memory, and which of its cells cannot be read, by column."""
+    """A table from memory, which of its cells cannot be read, by column, and how many columns are not read."""
 
     frame: pl.DataFrame
     unreadable: Mapping[str, Flags]
+    others: int
 
 
 def to_table(source: Any, request: ReadRequest) -> SourceTable | None:
@@ -61,14 +62,19 @@ def to_table(source: Any, request: ReadRequest) -> SourceTable | None:
         if is_from("pandas", source):
             return _from_pandas(source, request) if hasattr(source, "columns") else None
         if isinstance(source, pl.LazyFrame):
-            source = source.select([name for name in source.collect_schema() if name in names]).collect()
-        if isinstance(source, pl.DataFrame):
-            return SourceTable(source, {})
-        if not hasattr(source, "__arrow_c_stream__"):
+            listed = source.collect_schema().names()
+            source = source.select([name for name in listed if name in names]).collect()
+        elif isinstance(source, pl.DataFrame):
+            listed = source.columns
+        elif not hasattr(source, "__arrow_c_stream__"):
             return None
-        if hasattr(source, "column_names") and hasattr(source, "select"):
-            source = source.select([name for name in source.column_names if name in names])
-        return SourceTable(pl.DataFrame(source), {})
+        elif hasattr(source, "column_names") and hasattr(source, "select"):
+            listed = list(source.column_names)
+            source = pl.DataFrame(source.select([name for name in listed if name in names]))
+        else:
+            source = pl.DataFrame(source)
+            listed = source.columns
+        return SourceTable(source, {}, sum(name not in names for name in listed))
 
 
 def is_from(library: str, source: object) -> bool:
@@ -168,7 +174,7 @@ def _column(where: str, column: pl.Series, *, fractions: bool = False) -> tuple[
     How a cell is read depends on that cell and on the type that the table declares for the column, on nothing else.
     """
     dtype, bad = column.dtype, None
-    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Null)):
+    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Null)) or (fractions and dtype.is_decimal()):
         column = column.cast(pl.String)
     elif isinstance(dtype, (pl.Date, pl.Datetime)):
         column, bad = _dates(column)
@@ -205,7 +211,8 @@ def _from_pandas(table: Any, request: ReadRequest) -> SourceTable:
     """Take the requested columns one by one, cell by cell, so that no Arrow library is needed."""
     taken: dict[str, pl.Series] = {}
     unreadable: dict[str, Flags] = {}
-    for name in dict.fromkeys((*request.columns.values(), *request.extra_columns)):
+    names = dict.fromkeys((*request.columns.values(), *request.extra_columns))
+    for name in names:
         named = [column for column in table.columns if str(column) == name]
         if len(named) > 1:
             msg = f"the table has two columns {name!r}"
@@ -217,12 +224,15 @@ def _from_pandas(table: Any, request: ReadRequest) -> SourceTable:
         if lists and request.columns["unit"] not in map(str, table.columns):
             taken[name] = to_list_series(column.tolist())
             continue
+        fractions = any(request.columns.get(role) == name for role in request.fractional)
+        if fractions and column.dtype in (np.float16, np.float32):  # their shortest decimals are shorter
+            taken[name] = pl.Series(column.to_numpy(), nan_to_null=True)
+            continue
         gaps: list[bool] = column.isna().tolist()
         cells: list[Any] = column.tolist()
         values = [None if gap else cell for gap, cell in zip(gaps, cells, strict=True)]
-        fractions = any(request.columns.get(role) == name for role in request.fractional)
         taken[name], unreadable[name] = to_series(values, fractions=fractions)
-    return SourceTable(pl.DataFrame(taken), unreadable)
+    return SourceTable(pl.DataFrame(taken), unreadable, sum(str(name) not in names for name in table.columns))
 
 
 # Cells that are Python values: each is read alone, as a text or as a whole number.
@@ -240,7 +250,7 @@ def to_series(values: Sequence[Any], *, fractions: bool = False) -> tuple[pl.Ser
 
 def to_list_series(records: Sequence[Any]) -> pl.Series:
     """Turn records, each a collection of cells, into a column of lists; a record that cannot be read is null."""
-    lists = [_cells(record) for record in records]
+    lists = [list_cells(record) for record in records]
     if _are_integers([value for cells in lists if cells is not None for value in cells]):
         return pl.Series(lists, dtype=pl.List(pl.Int64))
     texts = [cells if cells is None else [text_of(value) for value in cells] for cells in lists]
@@ -248,7 +258,7 @@ def to_list_series(records: Sequence[Any]) -> pl.Series:
     return pl.Series(readable, dtype=pl.List(pl.String))
 
 
-def _cells(record: Any) -> list[Any] | None:
+def list_cells(record: Any) -> list[Any] | None:
     """List the cells of a collection; None if it is not one, and a text is not one."""
     if isinstance(record, (str, bytes, bytearray, memoryview, dict)):
         return None

@@ -78,7 +78,7 @@ class LongTable:
 
     `line` is the line of the file that each value was read from, counted from 1; `empty` has the lines of records
     without values. `unit` is a column like any other: formats with one record per line number their lines. Empty cells
-    are null, and so are the cells that `unreadable` marks, by role.
+    are null, and so are the cells that `unreadable` marks, by role. `others` counts the columns that are not read.
     """
 
     where: str
@@ -87,6 +87,7 @@ class LongTable:
     line: Integers
     empty: Integers
     unreadable: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+    others: int = 0
 
     @classmethod
     def from_records(

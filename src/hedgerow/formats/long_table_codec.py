@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Never, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
+from hedgerow import progress
 from hedgerow.errors import ParameterError
 from hedgerow.formats import csv_table, parquet
 from hedgerow.formats.codec import Format
@@ -105,7 +107,10 @@ def table_from_memory(source: Any, request: ReadRequest) -> LongTable | None:
     table = to_table(source, request)
     if table is None:
         return None
-    return to_long_table("the table", table.frame, request, np.arange(1, len(table.frame) + 1), table.unreadable)
+    line = np.arange(1, len(table.frame) + 1)
+    long = to_long_table("the table", table.frame, request, line, table.unreadable)
+    progress.count("columns that are not read", table.others)
+    return replace(long, others=table.others)
 
 
 def explain_columns(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,10 @@ def read(where: str, content: bytes, request: ReadRequest, most: int) -> LongTab
     frame = _read_columns(where, content, columns, most // _TEXT)
     if frame is None:
         raise too_large(where, most)
-    progress.count("columns that are not read", len(names) - len(columns))
-    return to_long_table(where, frame, request, np.arange(1, len(frame) + 1, dtype=np.int64))
+    others = len(names) - len(columns)
+    progress.count("columns that are not read", others)
+    table = to_long_table(where, frame, request, np.arange(1, len(frame) + 1, dtype=np.int64))
+    return replace(table, others=others)
 
 
 def read_numbers(where: str, content: bytes, request: MatrixRequest, most: int) -> NumberTable:

@@ -18,5 +18,16 @@ def find_part(part: Part) -> Any:
     >>> find_part("schema_draft").__name__
     'hedgerow.kinds.records.schema_draft'
     """
-    (kind,) = (kind for kind in KINDS.values() if kind.has(part))
-    return kind.module(part)
+    return KINDS[kind_with(part)].module(part)
+
+
+def kind_with(part: Part) -> str:
+    """Return the name of the only kind that has this module.
+
+    Examples
+    --------
+    >>> kind_with("schema_draft")
+    'records'
+    """
+    (kind,) = (kind.name for kind in KINDS.values() if kind.has(part))
+    return kind

@@ -126,7 +126,8 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
     if job.out == PIPE:
         return
     out = Path(job.out).resolve()
-    inputs = [Path(name) for name in (job.data, job.domain, job.schema, job.account, job.sign, job.key) if name]
+    named = (job.data, job.domain, job.schema, job.account, job.sign, job.key, *job.named_files().values())
+    inputs = [Path(name) for name in named if name]
     outputs = [Path(name) for name in (job.owners,) if name]
     for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):

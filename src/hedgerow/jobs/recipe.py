@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from hedgerow.errors import InputError
+from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import write_file
 from hedgerow.formats.toml import read_toml, toml_key, toml_value
 
@@ -27,6 +29,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     domain: str | None = None
     assert_public_domain: bool = False
     records_per_person: int | None = None
+
+    def named_files(self) -> dict[str, str]:
+        """The files that reading options name, by option."""
+        return _named_files(self.kind, self.read)
+
+
+def _named_files(kind: str, options: Mapping[str, str]) -> dict[str, str]:
+    names = codec_of(kind).named_files if options and kind else ()
+    return {name: options[name] for name in names if name in options}
 
 
 class Job(Reading, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -52,6 +63,9 @@ def save_job(job: Job, path: Path) -> None:
     for name in _PATHS:
         if fields.get(name) and not Path(fields[name]).is_absolute():
             fields[name] = os.path.relpath(fields[name], path.parent)
+    for name, file in job.named_files().items():
+        if not Path(file).is_absolute():
+            fields["read"][name] = os.path.relpath(file, path.parent)
     tables: dict[str, dict[str, Any]] = {
         name: fields.pop(name) for name in list(fields) if isinstance(fields[name], dict)
     }
@@ -67,6 +81,9 @@ def load_job(path: Path, **changes: Any) -> Job:
     for name in _PATHS:
         if isinstance(fields.get(name), str):
             fields[name] = str(path.parent / fields[name])
+    if isinstance(fields.get("read"), dict):
+        named = _named_files(str(changes.get("kind", fields.get("kind", ""))), fields["read"])
+        fields["read"] |= {name: str(path.parent / str(file)) for name, file in named.items()}
     for name, value in changes.items():
         # tables are merged, entry by entry
         tables = isinstance(value, dict) and isinstance(fields.get(name), dict)

@@ -219,7 +219,7 @@ def _is_ours(file: File) -> bool:
         and bool(_NAME.fullmatch(file.data))
         and file.format in codec.formats
         and ending.form in codec.formats[file.format].endings
-        and set(file.columns) == set(codec.written)
+        and codec.can_write(file.columns)
         and codec.accepts_reread(file.options)
         and bool(_HASH.fullmatch(file.sha256))
     )

@@ -171,7 +171,7 @@ def _write(release: Release[Any], folder: Path, layout: Layout, key: Any) -> tup
     digests: list[bytes] = []
     for name, data in release.outputs.items():
         codec, own = codec_of(data.kind), layout if data.kind == release.kind else Layout.plain(data.kind)
-        columns = {role: own.columns.get(role, role) for role in codec.written}
+        columns = codec.name_columns(data, own.format, own.columns)
         compression, file_name = own.ending.compression, own.file_name(name)
         packed = pack(data, own.format, columns, compression)
         _write_file(folder / file_name, packed.parts)

@@ -44,7 +44,7 @@ def load(content, folder, **more):
         document(before='<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<!-- made by hand -->'),
         "\ufeff" + document(),
         document('<node id="a"><data key="k">text</data></node>' + EDGE),
-        document('<edge id="e" source="a" target="b" sourceport="x" directed="false"><data key="w">3</data></edge>'),
+        document('<edge id="e" source="a" target="b" sourceport="x" directed="false"><desc>3</desc></edge>'),
         document('<y:edge xmlns:y="urn:y" source="a" target="c"/>' + EDGE),
         document('<data key="k"><edge source="a" target="c"/></data>' + EDGE),
         document(EDGE, head=HEAD + '<key id="w" for="edge"/><data key="z"/>'),
@@ -58,7 +58,10 @@ def test_edges_of_the_graph_are_read_and_nothing_else(tmp_path, content):
 def test_files_of_networkx_are_read(tmp_path):
     graph = nx.les_miserables_graph()
     nx.write_graphml(graph, tmp_path / "les.graphml")
-    data = read(tmp_path / "les.graphml", kind="graphs", assert_public_domain=True)
+    with pytest.raises(ReadError, match=r"les\.graphml:82: the edge has data besides its two ends; name that of the"):
+        read(tmp_path / "les.graphml", kind="graphs", assert_public_domain=True)
+    options = {"weights": "ignore"}
+    data = read(tmp_path / "les.graphml", kind="graphs", assert_public_domain=True, options=options)
     assert (len(data), data.domain.size("vertex")) == (254, 77)
     assert set(map(frozenset, data.edges())) == set(map(frozenset, graph.edges()))
 
@@ -107,7 +110,10 @@ REFUSED = {
     ),
     "no default": (f"{HEAD}<graph/></graphml>", "edgedefault of the element graph must be directed or undirected"),
     "node without id": (document("<node/>"), ":2: a node needs an id; add it"),
-    "directed": (document(default="directed"), "the edges are declared to be directed; read it without directions"),
+    "directed": (
+        document(default="directed"),
+        "directed; read them as they are with the reading option directed=yes, or",
+    ),
 }
 
 

@@ -89,7 +89,11 @@ def test_graphs_on_any_vertices_come_back_or_are_refused(names, data):
     try:
         CODEC.formats[form].check(names)
     except DomainError as error:
-        refused = {"edges": "cannot be written to an edge list", "csv": "line breaks", "graphml": "control characters"}
+        refused = {
+            "edges": "cannot be written to an edge list",
+            "csv": "line breaks",
+            "graphml": "control characters",
+        }  # all others take any text
         assert refused[form] in str(error)  # noqa: PT017 - only these may refuse
         return
     assert again(graph, form).to_bytes() == graph.to_bytes()
@@ -171,7 +175,7 @@ def test_objects_and_tables_are_read_as_well():
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_matrix, sparse.csr_array, sparse.lil_matrix])
 def test_a_row_of_an_adjacency_matrix_is_a_vertex_of_the_domain(make):
-    full = np.array([[0, 1, 1, 0], [1, 0, 2, 0], [1, 3, 0, 0], [0, 0, 0, 0]])
+    full = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
     assert read(make(full), kind="graphs", domain=DOMAIN).edges() == EDGES
     plain = read(make(full), kind="graphs", assert_public_domain=True)
     assert (plain.domain.values("vertex"), plain.edges()) == ((0, 1, 2, 3), [(0, 1), (0, 2), (1, 2)])
@@ -252,7 +256,7 @@ def test_a_graph_needs_two_vertices():
         (b"ann bob\nann SECRET\n", "a.edges:2: a vertex is not in the domain; declare it", {"on_unknown": "drop"}),
         (b"ann bob\ncleo\n", "a.edges:2: the line has one field, and an edge needs two", {"on_bad": "drop"}),
         (b"ann bob\n\xff ann\n", "a.edges:2: not UTF-8 text; convert the file", {"on_bad": "drop"}),
-        (b"ann bob 0.5\n", "a.edges:1: the line has more than two fields; remove the others", {"weights": "ignore"}),
+        (b"ann bob 0.5\n", "a.edges:1: the line has more than two fields; name that of the", {"weights": "ignore"}),
     ],
 )
 def test_what_is_not_an_edge_is_refused_unless_a_rule_is_declared(tmp_path, content, message, rule):
@@ -285,7 +289,7 @@ def test_directed_data_is_refused_unless_symmetrised(tmp_path):
         (tmp_path / "a.graphml", r"a\.graphml: the edges are declared to be directed"),
         (one_way, "the matrix:1: an edge is directed"),
     ):
-        with pytest.raises(ReadError, match=f"{message}; read it without directions with the reading option symm"):
+        with pytest.raises(ReadError, match=rf"{message}; read .*directed=yes, .*without directions .*symmetrise=yes"):
             read(source, kind="graphs", domain=DOMAIN)
         data = read(source, kind="graphs", domain=DOMAIN, options={"symmetrise": "yes"})
         assert data.edges()[:3] == [*EDGES[:2], EDGES[2] if source is not one_way else ("ann", "dan")]
@@ -295,7 +299,8 @@ def test_directed_data_is_refused_unless_symmetrised(tmp_path):
     ("source", "message"),
     [
         ([("ann", "bob"), ("ann",)], "the list:2: an edge must be a pair of vertices, which are texts or whole"),
-        ([("ann", "bob"), ("ann", "bob", 2)], "the list:2: an edge must be a pair of vertices"),
+        ([("ann", "bob"), ("ann", "bob", 2)], "the list:2: the edge has more than two ends; give the number of its"),
+        ([("ann", "bob"), {"ann", "bob", "cleo"}], "the list:2: an edge must be a pair of vertices"),
         ([("ann", "bob"), None], "the list:2: an edge must be a pair of vertices"),
         ([("ann", "bob"), ("ann", 1.5)], "the list:2: an edge must be a pair of vertices"),
         (nx.Graph([("ann", "bob"), ("ann", ("cleo", 1))]), "the graph:2: nodes must be texts or whole numbers"),
@@ -313,7 +318,8 @@ def test_objects_that_are_no_edges_are_refused_with_their_number(source, message
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        (np.zeros((3, 3)), ReadError, r"an array of edges needs two columns, one per end; its shape is \(3, 3\)"),
+        (np.zeros((3, 1)), ReadError, r"an array of edges needs two columns, one per end; its shape is \(3, 1\)"),
+        (np.zeros((3, 3)), ReadError, "the array:1: the edge has more than two ends; give the number of its weight"),
         (7, ReadError, "read takes a path, a table or a list of records; got int"),
         (
             nx.path_graph(5),

@@ -8,16 +8,17 @@ ATTACKS = (
         "drew. Orders of magnitude, and the order of weights that differ much, survive."
     ),
     (
-        "gaussian-weights: the factors have mean 1, so repeated releases of one network average out: 16 of them leave a "
-        "quarter of the deviation. A network is to be published once, or with a key."
+        "gaussian-weights: the factors have mean 1, so repeated releases of one network average out: 16 of them leave "
+        "a quarter of the deviation. A network is to be published once, or with a key."
     ),
     (
         "gaussian-weights: an end of an edge that drew for itself knows its own draw, and then the weight within the "
         "draw of the other end alone. One honest end is needed for secrecy."
     ),
     (
-        "gaussian-weights, owner = one: this is the part of one owner, to be merged with those of the others. Two files "
-        "of one owner must never both be published: they average out. Whoever has the files of both ends has the mean."
+        "gaussian-weights, owner = one: this is the part of one owner, to be merged with those of the others. Two "
+        "files of one owner must never both be published: they average out. Whoever has the files of both ends has "
+        "the mean."
     ),
     ("With a key: that a weight equals the one of an earlier release, or that it does not, is seen by everybody."),
     (
