@@ -157,10 +157,10 @@ def measurements() -> Matrix:
     return Matrix.from_rows(rows, domain=Domain.declare(**axes)).rounded()
 
 
-def largest(kind: str) -> Dataset:
+def largest(kind: str, features: tuple[str, ...] = ()) -> Dataset:
     """Of the awkward data of a kind, the set with the most units."""
     row = find_kind(kind)
-    return max(build_edge_cases(row.name).values(), key=lambda data: data.count_units(row.type.units[0]))
+    return max(build_edge_cases(row.name, features).values(), key=lambda data: data.count_units(row.type.units[0]))
 
 
 DATA = {
@@ -174,6 +174,7 @@ DATA = {
     "company": company,
     "measurements": measurements,
     **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
+    "awkward graphs with weights": partial(largest, "graphs", ("weights",)),
 }
 KCL_PROMISES = {
     "plain": {"k": 5, "l": 2},
@@ -279,7 +280,7 @@ def _default(name: str) -> Case:
     method = find_method(name)
     kind = method.kinds[0]
     ending = next(iter(codec_of(kind).formats.values())).endings[0]
-    data, kept = f"awkward {kind}", method.keeps[0]
+    data, kept = " with ".join((f"awkward {kind}", *method.needs)), method.keeps[0]
     if method.units:
         return Case(data, name, unit=method.units[0], formats=(ending,))
     return Case(data, name, promise=dict(PROMISES[kept.name].example), promised=kept.name, formats=(ending,))

@@ -168,11 +168,11 @@ def _sum_walks(tail: Integers, head: Integers, steps: Floats, size: int, target:
         highest = np.maximum.reduceat(values, starts)
         base = np.where(np.isfinite(highest), highest, 0.0)
         counts = np.add.reduceat(np.exp(values - np.repeat(base, np.diff(starts, append=len(tail)))), starts)
+        new = sums.copy()
         with np.errstate(divide="ignore"):
-            new = sums.copy()
             new[tail[starts]] = base + np.log(counts)
-        both = np.isfinite(new) & np.isfinite(sums)
-        still = np.array_equal(np.isfinite(new), np.isfinite(sums)) and np.all(np.abs(new - sums)[both] <= _STILL)
+        leads = np.isfinite(new)
+        still = np.array_equal(leads, np.isfinite(sums)) and np.all(np.abs(new[leads] - sums[leads]) <= _STILL)
         sums = new
         if still:
             break

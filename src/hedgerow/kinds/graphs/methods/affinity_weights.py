@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.errors import InternalError, NotSatisfied, ParameterError
+from hedgerow.errors import InternalError, NotSatisfied
 from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.anonymity_windows import (
@@ -25,9 +25,13 @@ from hedgerow.kinds.graphs.methods.anonymity_windows import (
 )
 from hedgerow.kinds.graphs.methods.arc_rows import ArcRows, Goal
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
+from hedgerow.kinds.graphs.methods.kept_pairs import choose_pairs
 from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param
+
+#: after how many edges progress is told
+_EDGES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,14 +106,17 @@ class AffinityWeights(Publisher[Graph]):
         goal = goal_of(promise, directed=data.directed)
         first, second = data.first.astype(np.int64), data.second.astype(np.int64)
         vertices = data.domain.size("vertex")
-        pairs = choose_pairs(data, self.pairs, coins)
-        feasible = FeasibleIntervals.of(first, second, exact, vertices, pairs, directed=data.directed)
+        chosen = choose_pairs(data, self.pairs, coins)
+        progress.count("shortest paths kept", len(chosen.pairs))
+        progress.count("pairs without a path, left out", chosen.unreachable)
+        feasible = FeasibleIntervals.of(first, second, exact, vertices, chosen.pairs, directed=data.directed)
         rows = ArcRows(first, second, feasible.weights, vertices, goal)
         sweep = EdgeSweep(self, feasible, rows, coins)
         order = sweep.order_edges()
         for number in range(self.sweeps):
             for done, edge in enumerate(order.tolist()):
-                progress.tell("moving weights", number * len(order) + done, self.sweeps * len(order))
+                if done % _EDGES == 0:
+                    progress.tell("moving weights" if number == 0 else "moving weights again", done, len(order))
                 sweep.visit(edge)
             order = order[rows.count_by_edge()[order] < rows.arcs_per_edge]
         weights = feasible.weights.copy()
@@ -154,35 +161,6 @@ def require_share(anonymous: int, arcs: int, promise: MuWeightedKAnonymity) -> N
             "fewer paths to keep or a larger tau helps"
         )
         raise NotSatisfied(msg)
-
-
-# ---- between which vertices paths are kept
-
-
-def choose_pairs(data: Graph, share: float, coins: np.random.Generator) -> Integers:
-    """The pairs that are listed, all pairs of the vertices that are named, and a random share of all pairs.
-
-    Without directions a pair is the same in both orders. Pairs without a path are left out, but for listed ones.
-    """
-    first, second = data.first.astype(np.int64), data.second.astype(np.int64)
-    vertices = data.domain.size("vertex")
-    listed = np.zeros((0, 2), np.int64) if data.paths is None else data.paths.listed
-    hubs = np.zeros(0, np.int64) if data.paths is None else np.unique(data.paths.between)
-    apart = FeasibleIntervals.unreachable(first, second, vertices, listed, directed=data.directed)
-    if np.any(apart):
-        msg = f"between {np.count_nonzero(apart)} of the listed pairs of vertices there is no path; leave them out"
-        raise ParameterError(msg)
-    places = np.arange(len(hubs) ** 2)
-    named = np.column_stack((hubs[places // max(1, len(hubs))], hubs[places % max(1, len(hubs))]))
-    everything = vertices * (vertices - 1)
-    ranks = np.sort(coins.choice(everything, round(share * everything), replace=False)) if share else places[:0]
-    source, rest = np.divmod(ranks.astype(np.int64), max(1, vertices - 1))
-    drawn = np.column_stack((source, rest + (rest >= source)))
-    pairs = np.concatenate((named[named[:, 0] != named[:, 1]], drawn))
-    apart = FeasibleIntervals.unreachable(first, second, vertices, pairs, directed=data.directed)
-    progress.count("pairs of vertices without a path", int(np.count_nonzero(apart)))
-    pairs = np.concatenate((listed, pairs[~apart]))
-    return np.unique(pairs if data.directed else np.sort(pairs, axis=1), axis=0)
 
 
 # ---- one edge
