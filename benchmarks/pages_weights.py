@@ -13,36 +13,37 @@ NETWORKS = ("eies", "us-airports", "netscience")
 
 _HEAD = """# Results: what outsiders read in published weights
 
-Made by `benchmarks/pages.py` from `weights-leakage.json`; do not edit. `gaussian-weights` and `greedy-weights` promise \
-nothing, and `affinity-weights` says which arc is special no more, not what a weight is. This page shows how much of the \
-weights comes back. Which edges there are is public in all of them.
+Made by `benchmarks/pages.py` from `weights-leakage.json`; do not edit. `gaussian-weights` and `greedy-weights` \
+promise nothing, and `affinity-weights` says which arc is special no more, not what a weight is. This page shows \
+how much of the weights comes back. Which edges there are is public in all of them.
 
-Data: `eies` (who knows whom among researchers, directed, whole weights from 1 to 4), `us-airports` (seats between the \
-500 busiest airports in 2002, whole weights from 9 to two million) and the largest component of `netscience` \
+Data: `eies` (who knows whom among researchers, directed, whole weights from 1 to 4), `us-airports` (seats between \
+the 500 busiest airports in 2002, whole weights from 9 to two million) and the largest component of `netscience` \
 (co-authors, weights with up to three decimals). Errors are relative to the weight."""
 
 _FACTORS = """## gaussian-weights
 
 The attacker knows sigma and the law of the factors. *Intervals*: from w* / (1 + 2 s) to w* / (1 - 2 s), where s is \
-sigma with directions, and sigma over the root of 2 without, since both ends draw. *Within*: share of weights that the \
-mean of so many releases of the same data has within 5 % and 10 %, and exactly; means of whole numbers are rounded. \
-*Others*: the same guess for other edges (control). Means of five seeds, releases without a key."""
+sigma with directions, and sigma over the root of 2 without, since both ends draw. *Within*: share of weights that \
+the mean of so many releases of the same data has within 5 % and 10 %, and exactly; means of whole numbers are \
+rounded. *Others*: the same guess for other edges (control). Means of five seeds, releases without a key."""
 
 _PATHS = """## greedy-weights
 
-The attacker knows between which vertices paths were kept. Weights on no such path were only raised, those on all of \
-them only lowered, and each kept path was no longer than any other way: linear programming bounds single weights, here \
-those of 40 edges drawn at random. Weights of `eies` and `us-airports` are known to be whole numbers, so that bounds are \
-rounded inwards, and a whole number stands as it was. *Bounded*: share of edges whose bounds are within 5 %, 10 % and \
-25 % of their middle. *Edge by edge*: without the inequalities of paths. *Others*: share of the same bounds that hold \
-for the weights of other edges (control). The second release is of the same data and pairs, by other coins: what stands \
-with one weight in both was moved in neither."""
+The attacker knows between which vertices paths were kept. Weights on no such path were only raised, those on all \
+of them only lowered, and each kept path was no longer than any other way: linear programming bounds single \
+weights, here those of 100 edges drawn at random. Weights of `eies` and `us-airports` are known to be whole numbers, \
+so that bounds are rounded inwards, and a whole number stands as it was. *Bounded*: share of edges whose bounds are \
+within 5 %, 10 % and 25 % of their middle. *Edge by edge*: without the inequalities of paths. *Others*: share of \
+the same bounds that hold for the weights of other edges (control). The second release is of the same data and \
+pairs, by other coins: what stands with one weight in both was moved in neither."""
 
 _WINDOWS = """## affinity-weights
 
-Arcs that were anonymous before, and arcs that could not be moved, stand with their exact weight. *Told by*: share of \
-all weights that an outsider recovers exactly, and how many of these guesses are right; by few digits (drawn numbers \
-have many; the parameter `grain` is against it), as not anonymous in the release, as equal in two releases."""
+Arcs that were anonymous before, and arcs that could not be moved, stand with their exact weight. *Told by*: share \
+of all weights that an outsider recovers exactly, and how many of these guesses are right; by few digits (drawn \
+numbers have many; the parameter `grain` is against it), as not anonymous in the release, as equal in two \
+releases."""
 
 
 def weight_pages(results: Results) -> dict[str, str]:
@@ -54,12 +55,14 @@ def weight_pages(results: Results) -> dict[str, str]:
 
 _END = """## What an owner needs to know
 
-- **Whole numbers come back by rounding.** Noise that leaves a small count nearly as large as it was leaves it readable.
+- **Whole numbers come back by rounding.** Noise that leaves a small count nearly as large as it was leaves it \
+readable.
 - **A second release of the same data is an attack**: noise averages out, and what was not moved stands out.
-- **The lightest edge is a distance**: a method that keeps the lengths of all paths cannot change it (Prop. 4.2.1), and \
-most edges of a network with ties are distances, too.
+- **The lightest edge is a distance**: a method that keeps the lengths of all paths cannot change it (Prop. 4.2.1), \
+and most edges of a network with ties are distances, too.
 - **Orders of magnitude, and the order of weights, survive** (Kendall's tau of released and original weights).
-- **Bounds hold, always.** Where they are wide, the attacker has the release itself, which is near enough for many uses.
+- **Bounds hold, always.** Where they are wide, the attacker has the release itself, which is near enough for many \
+uses.
 - An attack that fails shows nothing: whoever knows some weights, or what they are made of, knows more."""
 
 

@@ -40,7 +40,7 @@ SEEDS = 5
 #: share of all pairs whose paths stay: a quarter as in the thesis, or about a thousand pairs
 SHARES = {"eies": 0.25, "us-airports": 0.008, "netscience": 0.014}
 #: edges whose weights are bounded by linear programming
-TARGETS = 40
+TARGETS = 100
 #: mu and share of the promise, by network: weights of EIES are 1 to 4, those of airports go to two million
 PROMISES = {"us-airports": (1000, 3, "10%"), "netscience": ("0.01", 3, "10%")}
 WITHIN = (0.05, 0.1, 0.25)

@@ -42,7 +42,7 @@ _REACH = 2.0
 _DIGITS, _NEAR_WHOLE = 8, 1e-6
 #: edges whose weights are bounded; the largest network and number of pairs for which they are, and that is published
 #: a second time by methods that keep paths
-_TARGETS, _MOST_EDGES, _MOST_PAIRS = 25, 20_000, 20_000
+_TARGETS, _MOST_EDGES, _MOST_PAIRS = 40, 20_000, 20_000
 #: relative error up to which a number is exact
 _EXACTLY = 1e-9
 

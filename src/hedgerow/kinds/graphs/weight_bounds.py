@@ -23,7 +23,9 @@ _CELLS = 4_000_000
 #: weights are unbounded from this multiple of the largest released one on
 _FAR = 1_000.0
 #: rounds in which competing paths are added for one bound, and paths in each of them
-_ROUNDS, _ADDED = 20, 100
+_ROUNDS, _ADDED = 40, 100
+#: how near a solution is to a bound that it reaches, in middle weights
+_SETTLED = 1e-9
 
 
 class Bounds(NamedTuple):
@@ -227,6 +229,8 @@ class _Program:
         self.box = np.stack((np.minimum(box.low / self.unit, high), high), axis=1)
         self.rows: Any = _sparse().csr_array((0, len(released)))
         self.arcs = _Arcs(released)
+        # the least and the largest weight of each edge among solutions that keep all paths: what they reach is settled
+        self.reached = np.stack((np.full(len(released), np.inf), np.zeros(len(released))), axis=1)
 
     def extreme(self, edge: int, sign: float) -> float:
         """The least weight of an edge, or with sign -1 the largest; what is not settled is a bound all the same."""
@@ -234,14 +238,18 @@ class _Program:
 
         goal = np.zeros(len(self.graph))
         goal[edge] = sign
-        value = float(self.box[edge, 0 if sign > 0 else 1])
-        for _ in range(_ROUNDS):
+        end = 0 if sign > 0 else 1
+        value = float(self.box[edge, end])
+        settled = sign * self.reached[edge, end] <= sign * value + _SETTLED
+        for _ in range(0 if settled else _ROUNDS):
             limits = {"A_ub": self.rows, "b_ub": np.zeros(self.rows.shape[0])} if self.rows.shape[0] else {}
             solved: Any = cast("Any", optimize).linprog(goal, bounds=self.box, method="highs", **limits)
             if solved.status != 0:  # rounding: keep what is known
                 break
             value = float(solved.x[edge])
             if not self._add_competitors(np.asarray(solved.x, np.float64)):
+                self.reached[:, 0] = np.minimum(self.reached[:, 0], solved.x)
+                self.reached[:, 1] = np.maximum(self.reached[:, 1], solved.x)
                 break
         return np.inf if value >= self.far * (1 - 1e-6) else value * self.unit
 
