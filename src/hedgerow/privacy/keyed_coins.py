@@ -22,7 +22,6 @@ Privacy
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -33,6 +32,7 @@ import numpy as np
 
 from hedgerow.errors import ParameterError
 from hedgerow.numerics.arrays import Floats
+from hedgerow.privacy.samplers import bits
 
 #: what a term may be
 Term: TypeAlias = str | float | bool
@@ -79,7 +79,7 @@ class OwnerKey:
     @classmethod
     def make(cls, terms: Mapping[str, Term]) -> OwnerKey:
         """Make a key from the operating system's entropy."""
-        return cls(os.urandom(SECRET_BYTES), dict(terms))
+        return cls(bits().words(SECRET_BYTES // _WORD).tobytes(), dict(terms))
 
     def require(self, terms: Mapping[str, Term]) -> None:
         """Refuse every use but the one that the key was made for."""

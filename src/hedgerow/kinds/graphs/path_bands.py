@@ -113,10 +113,7 @@ class PathBands:
         if start == end:
             msg = "a path joins two different vertices; got one"
             raise ParameterError(msg)
-        found: tuple[Floats, Integers] = cast("Any", csgraph).yen(
-            self._matrix, start, end, most, return_predecessors=True
-        )
-        before = found[1]
+        before: Integers = cast("Any", csgraph).yen(self._matrix, start, end, most, return_predecessors=True)[1]
         if not len(before):
             msg = f"no path leads from {source!r} to {target!r}"
             raise ParameterError(msg)
