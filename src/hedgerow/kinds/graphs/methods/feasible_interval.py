@@ -125,7 +125,8 @@ class FeasibleIntervals:
         self.weights[edge] = weight
         self.paths.arcs.weights[self.paths.arcs.places[edge]] = weight
         self.lengths[self.pairs_of(edge)] += weight - before
-        self._distances.moved(edge, before)
+        if "_distances" in self.__dict__:  # else they are computed when asked for, from the weights as they are then
+            self._distances.moved(edge, before)
 
     def move_all(self, weights: Floats) -> None:
         """Set all weights at once; the caller knows that no path is lost."""

@@ -250,6 +250,19 @@ def test_anonymous_arcs_are_skipped_before_any_path_is_searched(monkeypatch):
     assert 9 <= release.data.weights[0] <= 10
 
 
+def test_a_move_before_any_search_is_not_counted_twice():
+    """Distances were computed with the new weight, and then changed by the move once more."""
+    arcs = [(1, 3), (2, 0), (2, 1), (2, 4), (3, 4), (4, 3)]
+    data = network(arcs, [3.5, 0.5, 4, 2, 2.5, 5.5])
+    pairs = np.array([[2, 0], [2, 3], [2, 1], [1, 3], [1, 4]])
+    for in_table in (True, False):
+        feasible = FeasibleIntervals.of(
+            data.first, data.second, data.weights, 5, pairs, directed=True, in_table=in_table
+        )
+        feasible.move(3, 3.0)
+        assert feasible.fall(5) == 1.0
+
+
 def test_what_is_anonymous_as_it_is_comes_back_unchanged():
     data = network([(0, 1), (0, 2), (1, 0), (1, 2)], [1, 1.25, 2, 2.5], directed=True)
     promise = MuWeightedKAnonymity(mu=0.5, k=2, share=1)
