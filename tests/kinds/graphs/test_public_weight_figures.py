@@ -44,11 +44,11 @@ def test_statements_quote_orders_and_distances():
 
 def test_statements_quote_rounding_and_averages():
     runs = [factors("eies", sigma) for sigma in (0.1, 0.2)]
-    right, others = ([percent(each["exact"]) for each in (run["releases"]["1"], run["others"])] for run in runs)
-    assert f"{right[0]} are exactly right from one release with gaussian-weights at sigma .1" in said("Whole numbers")
-    assert f"sigma .1 and {others[0]} at .2" in said("Whole numbers")
+    weak, strong = ([percent(each["exact"]) for each in (run["releases"]["1"], run["others"])] for run in runs)
+    assert f"{weak[0]} are exactly right from one release with gaussian-weights at sigma .1" in said("Whole numbers")
+    assert f"sigma .1 and {strong[0]} at .2" in said("Whole numbers")
     commonest = percent(RESULTS["edges, eies"]["commonest weight"])
-    assert f"edges give {right[1]} and {others[1]}, and always saying the commonest one {commonest}." in said("Whole")
+    assert f"edges give {weak[1]} and {strong[1]}, and always saying the commonest one {commonest}." in said("Whole")
     releases = factors("us-airports", 0.2)["releases"]
     one, two = (percent(releases[count]["within 10 %"]) for count in ("1", "2"))
     many = percent(releases["16"]["within 10 %"], 1)

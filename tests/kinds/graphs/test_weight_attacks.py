@@ -35,6 +35,7 @@ from hedgerow.kinds.graphs.weight_bounds import (
     bound_by_paths,
     read_paths,
 )
+from hedgerow.publisher import recipe_of
 from hedgerow.score import ATTACK
 
 #: how far the made releases move weights
@@ -168,6 +169,25 @@ def test_parameters_of_the_method_decide_about_the_bounds():
         box = bound_by_category(graph, paths, parameters)
         assert box.low[never] == pytest.approx(low * graph.weights[never])
         assert box.high[never] == pytest.approx(high * graph.weights[never])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"rise": 0.8, "fall": 0.3}, {"share": 0.2}, {"two_sided": True}, {"ties": "allow"}]
+)
+@pytest.mark.parametrize("directed", [False, True])
+def test_bounds_hold_for_releases_by_the_method(directed, parameters):
+    for seed in range(2):
+        graph = network(seed, 9, directed=directed, whole=bool(seed % 2))
+        graph = graph.keeping(
+            [pair for pair in pairs_of(seed, 9, 6).tolist() if nx.has_path(graph.to_networkx(), *pair)]
+        )
+        method = find_method("greedy-weights")(**parameters)
+        releases = [method.publish(graph, Distortion(), seed=number).data for number in (1, 2)]
+        said = dict(recipe_of(method).parameters)
+        for count in (1, 2):
+            box, paths = bound_by_releases(releases[:count], all_kept_pairs(graph), said, whole=bool(seed % 2))
+            bounds = bound_by_paths(releases[0], paths, box, rng(seed).permutation(len(graph))[:6])
+            assert bounds.hold(graph.weights).all()
 
 
 def test_pairs_with_several_shortest_paths_tell_nothing_wrong():
