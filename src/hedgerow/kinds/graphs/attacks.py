@@ -181,10 +181,10 @@ def average_releases(releases: Sequence[Graph]) -> Floats:
 
 
 def _score_interval(bounds: Bounds, truth: Floats, rng: np.random.Generator) -> list[Score]:
-    held = {"": bounds.hold(truth).mean(), _OTHERS: bounds.hold(truth[rng.permutation(len(truth))]).mean()}
+    covered = {"": bounds.hold(truth).mean(), _OTHERS: bounds.hold(truth[rng.permutation(len(truth))]).mean()}
     return [
         exact_score(
-            f"{ATTACK}{FACTORS}: intervals that have the weight", float(held[""]), {_OTHERS: float(held[_OTHERS])}
+            f"{ATTACK}{FACTORS}: intervals that have the weight", float(covered[""]), {_OTHERS: float(covered[_OTHERS])}
         ),
         exact_score(
             f"{ATTACK}{FACTORS}: half width of the interval, relative to its middle",

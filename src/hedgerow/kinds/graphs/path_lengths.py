@@ -63,16 +63,7 @@ def sample_pairs(graph: Graph, rng: np.random.Generator, *, most: int = _SOURCES
 
 
 def kept_pairs(graph: Graph, rng: np.random.Generator, *, most: int = _SOURCES) -> Pairs | None:
-    """The pairs whose paths must stay, or those from some of their sources; None if there are none.
-
-    Examples
-    --------
-    >>> from hedgerow import Domain
-    >>> domain = Domain.declare(vertex=["ann", "bob", "cleo"])
-    >>> graph = Graph.from_edges([("bob", "ann"), ("cleo", "ann")], weights=[1, 2], domain=domain)
-    >>> kept_pairs(graph.keeping([("cleo", "bob")]), np.random.default_rng()).listed.tolist()
-    [[1, 2]]
-    """
+    """The pairs whose paths must stay, or those from some of their sources; None if there are none."""
     if graph.paths is None:
         return None
     listed = graph.paths.listed if graph.directed else np.sort(graph.paths.listed, axis=1)
@@ -114,8 +105,8 @@ def search_paths(matrix: Any, sources: Integers, *, trees: bool = False) -> tupl
     """
     from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
 
-    found: Any = cast("Any", csgraph).dijkstra(matrix, indices=sources, return_predecessors=trees)
-    lengths, before = found if trees else (found, np.zeros((0, 0)))
+    result: Any = cast("Any", csgraph).dijkstra(matrix, indices=sources, return_predecessors=trees)
+    lengths, before = result if trees else (result, np.zeros((0, 0)))
     shape = (len(sources), matrix.shape[0])
     return np.asarray(lengths, np.float64).reshape(shape), np.asarray(before, np.int64).reshape(
         shape if trees else (0, 0)

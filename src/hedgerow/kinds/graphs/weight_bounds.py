@@ -265,10 +265,10 @@ class _Program:
         worst = worst[excess[worst] > 1e-7 * np.maximum(1.0, lengths[worst])]
         if not len(worst):
             return False
-        found: list[tuple[int, int]] = []
+        steps: list[tuple[int, int]] = []
         for number, pair in enumerate(cast("list[int]", worst.tolist())):
-            found += [(number, edge) for edge in self.arcs.walk(tree[row[pair]], *self.pairs[pair].tolist())]
-        at = np.array(found, np.int64).reshape(-1, 2)
+            steps += [(number, edge) for edge in self.arcs.walk(tree[row[pair]], *self.pairs[pair].tolist())]
+        at = np.array(steps, np.int64).reshape(-1, 2)
         rivals = _sparse().csr_array((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(len(worst), len(weights)))
         self.rows = _stack([self.rows, self.kept[worst] - rivals])
         return True
