@@ -23,6 +23,7 @@ from pages_stream_count import stream_count_page
 from pages_stream_mean import stream_mean_page
 from pages_trip import trip_page
 from pages_variable_order import variable_order_page
+from pages_weights import weight_pages
 from pages_weights_greedy import weights_greedy_page
 from score_names import with_current_names
 
@@ -53,11 +54,9 @@ def pages() -> dict[str, str]:
         "stream-mean.md": stream_mean_page(results["stream-mean"]),
         "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
-<<<<<<< HEAD
+        **weight_pages(results["weights-leakage"]),
         "weights-gaussian.md": gaussian_weights_page(results["weights-gaussian"]),
-=======
         **weights_greedy_page(results["weights-greedy"]),
->>>>>>> 8a1ce2a1542080858d2c0b332cc3d40a4d127e6f
     }
 
 

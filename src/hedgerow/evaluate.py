@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from hedgerow.publisher import Publisher, recipe_of
 from hedgerow.release import Recipe, Release
 from hedgerow.score import Score
 from hedgerow.settings import configure
+
+#: is added to the seed of an attack, so that what it publishes is not the release again
+_ANOTHER = 1_000_003
 
 
 def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = None) -> list[Score]:
@@ -95,7 +99,15 @@ def attack(
         parameters=dict(recipe.parameters),
         rng=np.random.default_rng(seed),
         known=known,
+        guarantee=release.guarantee,
+        again=partial(_publish_again, release, original, seed),
     )
+
+
+def _publish_again(release: Release[Any], original: Dataset, seed: int | None) -> Dataset:
+    """Publish the original by the recipe of a release once more, by other coins: for attacks on two releases."""
+    method = configure(find_method(release.recipe.method), dict(release.recipe.parameters))
+    return method.publish(original, release.guarantee, seed=None if seed is None else seed + _ANOTHER).data
 
 
 def _require_kind(release: Release[Any], original: Dataset) -> None:

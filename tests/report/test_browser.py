@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from terminal import run
 
-from hedgerow import FlatLaplace, PureDP, RandomGraph
-from hedgerow.evaluate import evaluate
-from hedgerow.kinds.graphs.cases import graph_of
+from hedgerow import Distortion, FlatLaplace, GaussianWeights, PureDP, RandomGraph
+from hedgerow.evaluate import attack, evaluate
+from hedgerow.kinds.graphs.cases import equip, graph_of
 from hedgerow.reading import read
 from hedgerow.report import report
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 NASTY = "</script><img src=x onerror=window.harmed=1>"
 #: the charts of each page
-DRAWN = {"owner": 5, "public": 3, "nasty": 5, "graphs": 11}
+DRAWN = {"owner": 5, "public": 3, "nasty": 5, "graphs": 11, "weights": 9}
 QUIET = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
@@ -49,11 +49,16 @@ def pages(tmp_path_factory):
     network = graph_of([(i, (i + step) % 90) for step in (1, 2, 5) for i in range(90)], 90)
     published = RandomGraph().publish(network, PureDP(epsilon=1, unit="edge"))
     (folder / "graphs.html").write_text(report([("R", published)], [evaluate(published, network)]))
+    roads = equip(network, ("weights", "directions"))
+    multiplied = GaussianWeights().publish(roads, Distortion())
+    scores = [*evaluate(multiplied, roads), *attack(multiplied, roads)]
+    (folder / "weights.html").write_text(report([("W", multiplied)], [scores]))
     return {
         "owner": folder / "D" / "report.html",
         "public": folder / "D" / "public.html",
         "nasty": folder / "nasty.html",
         "graphs": folder / "graphs.html",
+        "weights": folder / "weights.html",
     }
 
 

@@ -9,7 +9,8 @@ from hedgerow import Domain, Graph, PureDP
 from hedgerow.charts import score_charts
 from hedgerow.evaluate import evaluate
 from hedgerow.kinds.graphs.cases import EDGE_CASES, graph_of
-from hedgerow.kinds.graphs.charts import charts, lay_out
+from hedgerow.kinds.graphs.charts import charts
+from hedgerow.kinds.graphs.layout import lay_out
 from hedgerow.methods import find_method
 from hedgerow.report import report
 

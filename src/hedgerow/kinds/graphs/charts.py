@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hedgerow.charts import GREEN, OURS, Chart, base_chart, heat_map, line_chart
 from hedgerow.kinds.graphs.data import Graph
+from hedgerow.kinds.graphs.layout import lay_out
 from hedgerow.kinds.graphs.measures import (
     BLOCKS,
     DEGREES,
@@ -20,7 +21,7 @@ from hedgerow.kinds.graphs.measures import (
     degree_bins,
     degree_counts,
 )
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.kinds.graphs.weight_charts import WEIGHT_CHARTS, draw_weights
 from hedgerow.score import Score
 
 _ORIGINAL = "original"
@@ -33,9 +34,14 @@ _DEGREE, _VERTICES = "degree", "vertices of that degree"
 
 
 def charts(data: Graph, *, compared: bool) -> list[Chart]:
-    """Draw a part of the network; degrees and densities too, unless a comparison shows them."""
+    """Draw a part of the network; degrees and densities too, unless a comparison shows them.
+
+    Of a network with weights, the weights are drawn; a comparison shows more than the release alone.
+    """
     if not len(data):
         return []
+    if data.weights is not None:
+        return [] if compared else draw_weights(data)
     if compared:
         return [_draw_part(data)]
     return [_draw_degrees(data), _draw_density(data), _draw_part(data)]
@@ -170,65 +176,4 @@ def _density_map(title: str, rows: list[dict[str, Any]], top: float) -> Chart:
 
 
 #: charts of scores that are drawn here
-SCORE_CHARTS = {DEGREES: _compare_degrees, DENSITIES: _compare_densities}
-
-
-# Where the vertices of the drawing go.
-
-
-Points: TypeAlias = Floats
-_ROUNDS = 300
-#: pull to the centre, which keeps parts that are not connected in the picture
-_GRAVITY = 1.0
-_ATTRACTION = 3.0
-
-
-def lay_out(vertices: int, first: Integers, second: Integers) -> Points:
-    """Place vertices by force-directed placement [1]_, from a spiral: joined ones attract, all repel each other.
-
-    The same graph is always drawn the same way. Returns one point per vertex, within a square from -1 to 1. For a few
-    hundred vertices at most: all pairs are compared.
-
-    References
-    ----------
-    .. [1] T. M. J. Fruchterman, E. M. Reingold. "Graph drawing by force-directed placement". Software: Practice and
-       Experience 21(11), 1991.
-
-    Examples
-    --------
-    >>> points = lay_out(3, np.array([0]), np.array([1]))
-    >>> near, far = np.linalg.norm(points[0] - points[1]), np.linalg.norm(points[0] - points[2])
-    >>> bool(near < far), float(np.abs(points).max())
-    (True, 1.0)
-    """
-    angle = 2 * np.pi * np.arange(vertices) / max(1, vertices)
-    # a spiral, not a circle: from a symmetric start some graphs would never unfold
-    radius = np.linspace(0.7, 1, vertices)
-    points = np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=1)
-    ideal = 2 / np.sqrt(max(1, vertices))
-    degrees = np.bincount(first, minlength=vertices) + np.bincount(second, minlength=vertices)
-    # weaker between vertices of many edges: they would end up in one spot
-    strength = _ATTRACTION / (ideal * np.sqrt(degrees[first] * degrees[second]))
-    for heat in np.linspace(0.2, 0.002, _ROUNDS):
-        forces = _repulsion(points, ideal) - _GRAVITY * points
-        pull = points[second] - points[first]
-        pull *= (strength * np.linalg.norm(pull, axis=1))[:, None]
-        np.add.at(forces, first, pull)
-        np.subtract.at(forces, second, pull)
-        length = np.linalg.norm(forces, axis=1)[:, None]
-        points = points + forces * np.minimum(1, heat / np.maximum(length, 1e-9))
-    return _fit(points)
-
-
-def _repulsion(points: Points, ideal: float) -> Points:
-    apart = points[:, None] - points[None]
-    squared = np.maximum((apart**2).sum(2), 1e-6)
-    return (apart * (ideal**2 / squared)[:, :, None]).sum(1)
-
-
-def _fit(points: Points) -> Points:
-    """Centre the points, and stretch each direction to the whole square."""
-    if not len(points):
-        return points
-    low, high = points.min(0), points.max(0)
-    return (2 * points - low - high) / np.maximum(high - low, 1e-9)
+SCORE_CHARTS = {DEGREES: _compare_degrees, DENSITIES: _compare_densities, **WEIGHT_CHARTS}

@@ -1,7 +1,47 @@
 """What is known of weights that were distorted, for the statement."""
 
+#: what outsiders read, with figures of public networks, as docs/results/weights-leakage.json has it; what they read in
+#: the data at hand is for its owner only
 ATTACKS = (
-    "Any weight: it may be recovered from what is published. There is no model of an attacker and no bound.",
+    (
+        "Any weight: it may be recovered from what is published. There is no model of an attacker and no bound. The "
+        "figures below are of public networks: who knows whom (EIES), seats between airports, co-authors."
+    ),
+    "Which vertices there are, and which of them are joined: all of it is published as it is.",
+    (
+        "Orders of magnitude: they survive, and so does most of the order. Kendall's tau of original and released "
+        "weights is 0.94 for airports with gaussian-weights at sigma .2, and 0.89 with greedy-weights and 998 kept "
+        "paths."
+    ),
+    (
+        "The lightest edge: it is the shortest path between its own ends, so that its weight is a distance. A method "
+        "that keeps all lengths publishes it, and every other weight that is a distance: 90 % of those of EIES, 22 % "
+        "of those of airports and 84 % of those of co-authors."
+    ),
+    (
+        "Whole numbers: they come back by rounding. Of the weights of EIES, which go from 1 to 4, 96 % are exactly "
+        "right from one release with gaussian-weights at sigma .1 and 75 % at .2, where the weights of other edges "
+        "give 42 % and 37 %, and always saying the commonest one 59 %."
+    ),
+    (
+        "Several releases: with fresh factors they average out. At sigma .2, 52 % of the weights of airports are known "
+        "to 10 % from one release, 68 % from two and 99.5 % from 16."
+    ),
+    (
+        "Kept paths: whoever knows between which vertices paths were kept knows that the original weights of each of "
+        "them sum to no more than those of any other way. These inequalities are exact; every bound on a weight that "
+        "follows from them held."
+    ),
+    (
+        "greedy-weights: an edge on no kept path was only raised, by less than `rise`, and one on all of them only "
+        "lowered, so that most weights are bounded on both sides: 67 % in EIES with a quarter of all pairs kept, 82 % "
+        "in airports. The middle of these bounds has 64 % of the weights of airports within 25 %, the release itself "
+        "27 %."
+    ),
+    (
+        "greedy-weights: weights that cannot move without losing a path stand exactly, 10 % of those of EIES. Few "
+        "digits tell them, and so does a second release of the same data: all of these guesses were right."
+    ),
     (
         "gaussian-weights: sigma and the law of the factors are public. From w* / (1 + 2 sigma) to w* / (1 - 2 sigma) "
         "is a 95 % interval for the weight w behind a published w*, and a narrower one where both ends of an edge "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hedgerow.data import Dataset
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity
 from hedgerow.kinds.graphs.cut_queries import (
     Cuts,
     community_cuts,
@@ -37,6 +38,7 @@ from hedgerow.kinds.graphs.structure import (
     sample_vertices,
     transitivity,
 )
+from hedgerow.kinds.graphs.weight_measures import measure_weights, weight_controls
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.measures.describe import spread
 from hedgerow.measures.scoring import compared_score, mean_score
@@ -64,28 +66,65 @@ def describe(data: Graph) -> dict[str, Any]:
     >>> describe(graph)["triangles"], describe(graph)["edges per vertex"]
     (1, {'least': 0, 'most': 2, 'mean': 1.5, 'median': 2})
     """
-    degrees, triangles = data.degrees(), count_triangles(data)
+    degrees, simple = data.degrees(), _without_directions(data)
+    triangles = count_triangles(simple)
     return {
         "vertices": len(degrees),
         "edges": len(data),
+        **({"directions": "yes; clustering is that of the network without them"} if data.directed else {}),
         "density": float(f"{len(data) / max(1, data.pairs):.4g}"),
         "domain": data.domain.source.value,
-        "edges per vertex": spread(degrees),
+        **_describe_edges(data, degrees),
         "vertices without edges": int((degrees == 0).sum()),
         "connected components": len(np.unique(label_components(data))),
         "vertices of the largest component": largest_component(data),
         "triangles": int(triangles.sum()) // 3,
-        "transitivity": round(transitivity(data, triangles), 4),
-        "average clustering": round(average_clustering(data, triangles), 4),
+        "transitivity": round(transitivity(simple, triangles), 4),
+        "average clustering": round(average_clustering(simple, triangles), 4),
     }
 
 
+def _describe_edges(data: Graph, degrees: Integers) -> dict[str, Any]:
+    """How many edges vertices have, in each direction if there are directions; how large weights are; what must stay.
+
+    Whole numbers alone are spread as such: a weight is any number.
+    """
+    facts: dict[str, Any] = {"edges per vertex": spread(degrees)}
+    if data.directed:
+        size = len(degrees)
+        ways = {"edges that leave a vertex": data.first, "edges that enter a vertex": data.second}
+        facts |= {name: spread(np.bincount(ends, minlength=size)) for name, ends in ways.items()}
+    if data.weights is not None and len(data):
+        weights = data.weights
+        figures = {"least": weights.min(), "most": weights.max(), "mean": weights.mean(), "median": np.median(weights)}
+        facts["weights"] = {name: float(f"{value:.6g}") for name, value in figures.items()}
+        facts["different weights"] = len(np.unique(weights))
+    if data.paths is not None:
+        facts["pairs whose paths must stay"] = len(data.paths.listed)
+        facts["vertices between all of which paths must stay"] = len(data.paths.between)
+    return facts
+
+
+def _without_directions(data: Graph) -> Graph:
+    """Return the same network without directions and weights; two edges of opposite directions become one."""
+    if not data.directed:
+        return data
+    return Graph.from_columns(source=data.first, target=data.second, domain=data.domain)
+
+
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
-    """The controls: no edges at all, and with the same guarantee a random graph and one drawn by noisy degrees."""
+    """The controls: no edges at all, and with the same guarantee a random graph and one drawn by noisy degrees.
+
+    Of a release with weights they are the same network with trivial weights.
+    """
+    original = _as_released(compared.original, compared.released)
+    if original.weights is not None:
+        return {**weight_controls(original)}
+    empty = Graph.from_ranks(np.zeros(0, np.int64), original.domain)
     return {
-        "random graph": Control("random-graph"),
-        "noisy degrees": Control("noisy-degrees"),
-        "empty release": Graph.from_ranks(np.zeros(0, np.int64), compared.original.domain),
+        "random graph": Control("random-graph", data=original),
+        "noisy degrees": Control("noisy-degrees", data=original),
+        "empty release": empty,
     }
 
 
@@ -101,8 +140,10 @@ def measure(
     queries
         How many queries each workload of cuts has.
     """
-    original, released = compared.original, compared.released
-    _require_same_vertices(original, released)
+    released = compared.released
+    original = _as_released(compared.original, released)
+    if original.weights is not None:
+        return measure_weights(original, released, controls, rng, promise=_promise_about_arcs(compared))
     graphs = {"": released, **controls}
     communities = find_communities(original)
     return [
@@ -247,10 +288,33 @@ def _density_scores(original: Graph, released: Graph) -> list[Score]:
     ]
 
 
-def _require_same_vertices(original: Graph, released: Graph) -> None:
+def _promise_about_arcs(compared: Comparison) -> MuWeightedKAnonymity | None:
+    promises = (part for part in compared.guarantee.parts() if isinstance(part, MuWeightedKAnonymity))
+    return next(promises, None)
+
+
+def _as_released(original: Graph, released: Graph) -> Graph:
+    """Return the original with weights if the release has weights; refuse what cannot be compared."""
     if original.domain.values("vertex") != released.domain.values("vertex"):
         msg = "the release and the original have different vertices; read the original with the domain of the release"
         raise ParameterError(msg)
+    if original.directed != released.directed:
+        has, lacks = ("data", "release") if original.directed else ("release", "data")
+        msg = f"the {has} has directions and the {lacks} has none; read the data as for publish (--read)"
+        raise ParameterError(msg)
+    if released.weights is None:
+        if released.directed:
+            msg = "networks with directions are measured by their weights, and the release has none"
+            raise ParameterError(msg)
+        return original if original.weights is None else original.without_weights()
+    original.require_weights()
+    same = np.array_equal(original.first, released.first) and np.array_equal(original.second, released.second)
+    if not same:
+        msg = (
+            "the release has other edges than the data; weights are compared edge by edge: give the data of the release"
+        )
+        raise ParameterError(msg)
+    return original
 
 
 # Edges that two graphs share, and the density of blocks of an adjacency matrix.

@@ -27,6 +27,7 @@ from hedgerow.kinds.matrices.attackers.wavelet_inversion import block_means
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.kinds.matrices.row_measures import match_rows
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.privacy import Guarantee
 from hedgerow.score import ATTACK, Better, Score, exact_score
 
 #: charts: shares of cells, and figures that are listed only
@@ -60,6 +61,8 @@ def attack(
     parameters: Mapping[str, Any],
     rng: np.random.Generator,
     known: int | None = None,
+    guarantee: Guarantee | None = None,
+    again: Callable[[], Matrix] | None = None,
 ) -> list[Score]:
     """Attack a release of a matrix in all ways that are known for it.
 
@@ -71,7 +74,10 @@ def attack(
         The parameters of the method, as the release says.
     known
         How many original rows the attacker knows; twice the number of columns if None, but at most a quarter.
+    guarantee, again
+        Not used: no attack depends on the promise, or needs a second release.
     """
+    del guarantee, again
     turned = parameters.get("rotation", "none") != "none"
     same_columns = original.columns == released.columns and not turned
     if not same_columns and not turned:

@@ -73,6 +73,7 @@ class AffinityWeights(Publisher[Graph]):
     units: ClassVar = ()
     uses: ClassVar = ("weights", "directions", "paths")
     needs: ClassVar = ("weights",)
+    undone_by: ClassVar = ("exact weights",)
     reads_all_records: ClassVar[bool] = True
     recommended: ClassVar[str] = "weights among which none may stand out, where shortest paths must stay"
 

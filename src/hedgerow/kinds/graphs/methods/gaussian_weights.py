@@ -72,6 +72,7 @@ class GaussianWeights(Publisher[Graph]):
     units: ClassVar = ()
     uses: ClassVar = ("weights", "directions")
     needs: ClassVar = ("weights",)
+    undone_by: ClassVar = ("factor interval",)
     reads_all_records: ClassVar[bool] = True
 
     sigma: float = param(0.1, "deviation of each draw, relative to the weight; 0.1 to 0.2 is usual", gt=0)

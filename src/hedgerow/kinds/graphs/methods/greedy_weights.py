@@ -69,6 +69,7 @@ class GreedyWeights(Publisher[Graph]):
     reads_all_records: ClassVar[bool] = True
     uses: ClassVar = ("weights", "directions", "paths")
     needs: ClassVar = ("weights",)
+    undone_by: ClassVar = ("path inequalities",)
 
     share: float = param(0.0, "share of all pairs of vertices that keep their paths, beside those named", ge=0, le=1)
     rise: float = param(1.0, "weights on no path rise by up to this part of themselves", gt=0)
