@@ -318,9 +318,11 @@ def make_source(combination: Combination, chance: random.Random, place: Path) ->
 
 @cache
 def cases_of(kind: str, unit: str) -> list[Case]:
-    """The cases of the reading law that are files, and whose domain a private method can use."""
+    """The cases of the reading law that are files, and whose domain and content a private method can use."""
     names = [name for name in (OWNED_CASES if unit == "person" else CASES) if not name.startswith(NOT_FILES)]
-    return [replace(CASES[name], domain=usable(name)) for name in names if CASES[name].kind == kind]
+    cases = [replace(CASES[name], domain=usable(name)) for name in names if CASES[name].kind == kind]
+    # of networks, no method with a promise of differential privacy takes weights or directions
+    return [case for case in cases if not ("weight" in case.columns or "directed" in case.options)]
 
 
 def usable(name: str) -> Domain:

@@ -45,10 +45,10 @@ def entries(
 
     def make(chance: random.Random, number: int) -> list[tuple[Any, Any, Any]]:
         pool = tame if chance.random() < 0.6 else wild
-        weight = chance.choice(pool)
+        weight, own = chance.choice(pool), pairs[number % len(pairs)]
         lines: list[tuple[Any, Any, Any]] = []
         for _ in range(chance.randint(1, 3)):
-            ends = pairs[number] if chance.random() < 0.6 else pairs[number][::-1]
+            ends = own if chance.random() < 0.6 else own[::-1]
             lines.append((*ends, weight if chance.random() < 0.7 else chance.choice(pool)))
         return lines
 
@@ -163,7 +163,7 @@ def cell_unit(chance: random.Random, number: int) -> list[tuple[int, int, float]
 def loose_unit(chance: random.Random, number: int) -> list[Any]:
     """Lists of three, or what may be in their place."""
     edges: list[Any] = list(entries(SPACED, TAME, CELLS)(chance, number))
-    ends = SPACED[number]
+    ends = SPACED[number % len(SPACED)]
     odd = [None, 7, ends[:1], {*ends}, {*ends, 2.5}, ends, (*ends, 2.5, "x"), [*ends, [2.5]], [ends[0], [ends[1]], 2.5]]
     return [chance.choice(odd)] if chance.random() < 0.1 else edges
 
@@ -204,7 +204,8 @@ def cases(options: dict[str, str], *, directed: bool) -> dict[str, Case]:
 _unweighted = partial(_case, columns={}, listed=methodcaller("edges"))
 WEIGHT_CASES: dict[str, Case] = {
     "JSON": _unweighted(link_unit, json_file("")),
-    "JSON, loosely": _unweighted(link_unit, json_file('"directed": true,'), {**DIRECTED, "weights": "ignore"}),
+    "JSON, loosely": _unweighted(link_unit, json_file(""), {**LOOSE, "weights": "ignore"}),
+    "JSON, directed": _unweighted(link_unit, json_file('"directed": true,'), {**DIRECTED, "weights": "ignore"}),
     "edge list, directed": _unweighted(field_unit, text_file("a.edges"), DIRECTED),
     "sparse matrix, directed": _unweighted(cell_unit, matrix, DIRECTED),
     **{f"{name}, weighted": case for name, case in cases(LOOSE, directed=False).items()},
