@@ -97,7 +97,35 @@ def all_numbers_or_texts(where, name, column):
         return np.zeros(len(column)), np.ones(len(column), np.bool_)
 
 
+def two_weights_spoil_all(checker, kept, keys, weights):
+    """Drop all edges if one is listed with two weights."""
+    edge = pl.DataFrame({"key": keys, "weight": weights}).filter(pl.Series(kept)).unique()
+    if edge["key"].is_duplicated().any():
+        checker.refuse(np.ones(len(keys), np.bool_), "two weights")
+
+
+def more_than_others(edges, checker, options):
+    """Take further fields for a weight that is not declared, where all lines have them."""
+    del options
+    checker.refuse(edges.further & ~edges.further.all(), "another number of fields")
+
+
 PLANTED = {
+    "one cell decides what weights are": (
+        "polars texts, weighted",
+        "hedgerow.kinds.graphs.files.number_cells",
+        all_numbers_or_texts,
+    ),
+    "two weights of one edge spoil all": (
+        "CSV, weighted",
+        "hedgerow.kinds.graphs.files._refuse_disagreement",
+        two_weights_spoil_all,
+    ),
+    "fields are counted over lines": (
+        "edge list, directed",
+        "hedgerow.kinds.graphs.files._refuse_further",
+        more_than_others,
+    ),
     "one cell makes a column a text": (
         "CSV of numbers",
         "hedgerow.kinds.matrices.files.number_cells",

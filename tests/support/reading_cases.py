@@ -29,6 +29,7 @@ from reading_units import (
     row_unit,
     text_file,
 )
+from reading_weights import WEIGHT_CASES
 
 from hedgerow import Domain
 
@@ -206,6 +207,7 @@ CASES: dict[str, Case] = {
         person=Pool(["p", 1, 1.0], ["p", True, None]),
     ),
     **GRAPH_CASES,
+    **WEIGHT_CASES,
     **MATRIX_CASES,
     **RECORD_CASES,
 }

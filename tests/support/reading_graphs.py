@@ -33,6 +33,7 @@ __all__ = ["GRAPH_CASES"]
 
 ENDS = ["unit", "source", "target"]
 LOOSE = {"loops": "drop", "on_unknown": "drop", "weights": "ignore"}
+IGNORED = {"weights": "ignore"}
 WORDS = Pool(ITEMS, TEXTS)
 #: elements of a GraphML file; each is well-formed, since a file that is not cannot be read at all
 ELEMENTS = [
@@ -87,10 +88,11 @@ def graphml_file(rows: list[str], folder: Path) -> Path:
 def cell_unit(chance: random.Random, number: int) -> list[tuple[int, int, float]]:
     """Cells of an adjacency matrix: a pair per unit, which may be set twice, to 0, or on one side only."""
     low, high = number, number + 1 + chance.randrange(3)
-    values = [1.0, 1.0, 1.0, 2.5, -1.0, 0.0, float("nan"), float("inf")]
-    sides = chance.choice([[(low, high), (high, low)], [(low, high)], [(high, low)], [(low, low)]])
+    values = [*[1.0] * 6, 2.5, -1.0, 0.0, float("nan"), float("inf")]
+    both = [(low, high), (high, low)]
+    sides = chance.choice([both, both, both, [(low, high)], [(high, low)], [(low, low)]])
     value = chance.choice(values)
-    return [(*side, value) for side in sides * chance.randint(1, 2)]
+    return [(*side, value) for side in sides * chance.choice([1, 1, 1, 2])]
 
 
 def matrix(rows: list[tuple[int, int, float]], _: Path) -> Any:
@@ -121,12 +123,12 @@ GRAPH_CASES: dict[str, Case] = {
     "edge list": _case(EDGE_LINES, text_file("a.edges")),
     "edge list, loosely": _case(EDGE_LINES, text_file("a.txt", b"x\n"), {**LOOSE, "skip_lines": "1"}),
     "edge list of numbers": _numbers(one_line(b"1 94110", b"1 0", b"2\t0", b"0 2"), text_file("a.edgelist")),
-    "CSV of edges": _case(csv_unit(WORDS, WORDS), text_file("a.csv", b"unit,source,target\n")),
+    "CSV of edges": _case(csv_unit(WORDS, WORDS), text_file("a.csv", b"unit,source,target\n"), IGNORED),
     "CSV of edges, loosely": _case(csv_unit(WORDS, WORDS), text_file("a.csv", b"unit,source,target\n"), LOOSE),
-    "polars edges": _case(row_unit(str, source=WORDS, target=WORDS), polars_table(ENDS)),
+    "polars edges": _case(row_unit(str, source=WORDS, target=WORDS), polars_table(ENDS), IGNORED),
     "polars edges of numbers": _numbers(WHOLE, polars_table(ENDS, **dict.fromkeys(ENDS, pl.Int64)), LOOSE),
     "pandas edges": _case(MIXED, pandas_table(ENDS), LOOSE),
-    "Parquet edges": _numbers(WHOLE, parquet_file(polars_table(ENDS, **dict.fromkeys(ENDS, pl.Int64)))),
+    "Parquet edges": _numbers(WHOLE, parquet_file(polars_table(ENDS, **dict.fromkeys(ENDS, pl.Int64))), IGNORED),
     "GraphML": _case(element_unit, graphml_file),
     "GraphML, loosely": _case(element_unit, graphml_file, {**LOOSE, "symmetrise": "yes"}),
     "plain pairs": _case(pair_unit([*ITEMS, 1, 94110], OBJECTS), lambda rows, _: rows),

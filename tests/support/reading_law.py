@@ -53,7 +53,7 @@ class Case:
             options={"on_bad": "drop", **self.options},
             columns=self.columns,
         )
-        owners = data.count_units("person") if self.columns else 0  # each unit has its own
+        owners = data.count_units("person") if "person" in self.columns else 0  # each unit has its own
         return Counter([*self.listed(data), *["an owner"] * owners])
 
 

@@ -87,7 +87,7 @@ class _Keys:
         self._default_of = identity if attributes.get("for", "all") in {"edge", "all"} else None
         if self._default_of is None:
             return
-        if attributes.get("attr.name") == self._name:
+        if self._name is not None and attributes.get("attr.name") == self._name:
             self._named.append(identity)
         elif identity == self._name:
             self._identified.append(identity)
@@ -269,8 +269,9 @@ class _Reader:
     def _end(self, name: str) -> None:
         del name
         self._depth -= 1
-        if self._depth == _DATA:
+        if self._in_weight and self._depth == _DATA:
             self._in_weight = False
+            self._texts["weight"][-1] = (self._texts["weight"][-1] or "").strip()
         elif self._depth == _CONTENT:
             self._end_edge()
             self._part = "key" if self._part == "default" else self._part

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from hedgerow import progress
 from hedgerow.data import Dataset, Source
 from hedgerow.errors import ParameterError
@@ -69,8 +67,6 @@ def _open(folder: Path, reading: Reading, scores: Path, *, trusted: bool) -> tup
     if reading.kind not in {"", document.kind}:
         msg = f"{folder} is a release of {document.kind}; got --kind {reading.kind!r}"
         raise ParameterError(msg)
-    named = replace(reading, kind=document.kind).named_files()
-    check_owners_file(scores, [Path(file) for file in named.values()], read_scores)
     progress.tell("reading the data")
     original = read(
         reading.data,

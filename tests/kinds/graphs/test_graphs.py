@@ -318,7 +318,7 @@ def test_objects_that_are_no_edges_are_refused_with_their_number(source, message
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        (np.zeros((3, 1)), ReadError, r"an array of edges needs two columns, one per end; its shape is \(3, 1\)"),
+        (np.zeros((3, 1)), ReadError, r"an array of edges needs a column for each end; its shape is \(3, 1\)"),
         (np.zeros((3, 3)), ReadError, "the array:1: the edge has more than two ends; give the number of its weight"),
         (7, ReadError, "read takes a path, a table or a list of records; got int"),
         (

@@ -120,8 +120,9 @@ def _series(cells: Any) -> pl.Series:
 def _from_array(array: Any, request: ReadRequest) -> EdgeTable:
     """Take the rows of an array: two columns, or more if one of them is the weight."""
     fields = edge_list.field_numbers(request)
-    if array.ndim != _PAIR or array.shape[1] < max(_PAIR, *fields.values()):
-        msg = f"an array of edges needs two columns, one per end; its shape is {array.shape}"
+    if array.ndim != _PAIR or array.shape[1] < max(fields.values()):
+        weight = " and the weight" if "weight" in fields else ""
+        msg = f"an array of edges needs a column for each end{weight}; its shape is {array.shape}"
         raise ReadError(msg)
     if array.dtype.kind not in "iuU" or "weight" in fields:
         return _from_lists(array.tolist(), request, "the array")

@@ -51,6 +51,8 @@ _OPTIONS = {
     "between": "a file with one vertex per line, for methods that keep the shortest paths between all of them",
     "on_unknown": "if a vertex is not in the domain: error (the default), or drop its edges",
 }
+#: the reading options that name a file
+_PATHS = ("paths", "between")
 #: where a weight is in a file of a format without columns
 _PLACES = {
     "edges": "The third field of a line is the weight of the edge.",
@@ -144,6 +146,8 @@ def _make(content: EdgeTable | LongTable, domain: Domain | None, source: Source,
     )
     if edges.rows is None:
         progress.count("edges listed again", int(kept.sum()) - len(graph))
+    if not options.keys() & {*_PATHS}:
+        return graph
     return replace(graph, paths=read_paths(options, domain, directed=directed))
 
 
@@ -320,7 +324,7 @@ CODEC = Codec(
     sometimes_written=("weight",),
     written_columns=_written_columns,
     options=_OPTIONS,
-    named_files=("paths", "between"),
+    named_files=_PATHS,
     formats=_FORMATS,
     request=_request,
     from_memory=_from_memory,

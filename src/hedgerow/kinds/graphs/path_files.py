@@ -6,8 +6,8 @@ They are the caller's own, as the data is: named on the command line, from anywh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,66 +24,53 @@ from hedgerow.formats.text_lines import split_lines
 from hedgerow.kinds.graphs.data import KeptPaths
 from hedgerow.numerics.arrays import Flags, Integers
 
-_ENDS = ("source", "target")
-_REQUEST = ReadRequest("graphs", list_role=None, required=_ENDS, optional=(), columns={end: end for end in _ENDS})
+_REQUEST = ReadRequest(
+    "graphs",
+    list_role=None,
+    required=("source", "target"),
+    optional=(),
+    columns={"source": "source", "target": "target"},
+)
 _UNKNOWN = "a vertex is not in the network (blanks around it count); correct it"
 _LEFT_OUT = "pairs and vertices of paths left out"
 
 
-class _Files(NamedTuple):
-    """How files of paths are read: whether bad lines are dropped, and the most bytes a file may unpack to."""
-
-    drop_bad: bool
-    most: int | None
-
-    def refuse(self, where: str, line: Integers, bad: Flags, what: str) -> Flags:
-        """Raise an error for the first of these lines; return the others where bad lines are dropped."""
-        if bad.any() and not self.drop_bad:
-            at = int(line[np.argmax(bad)])
-            msg = f"{where}:{at}: {what}, or drop such lines with the reading option on_bad=drop"
-            raise ReadError(msg)
-        progress.count(_LEFT_OUT, int(bad.sum()))
-        return ~bad
-
-
-def read_paths(options: Mapping[str, str], domain: Domain, *, directed: bool) -> KeptPaths | None:
-    """Read the files that the options `paths` and `between` name; None without them.
+def read_paths(options: Mapping[str, str], domain: Domain, *, directed: bool) -> KeptPaths:
+    """Read the files that the options `paths` and `between` name.
 
     Pairs and vertices that are listed twice count once; without directions, in either order.
     """
-    if not {"paths", "between"} & options.keys():
-        return None
-    files = _Files(options.get("on_bad") == "drop", read_whole_number(options, "most_bytes", "bytes"))
-    listed = _read_pairs(Path(options["paths"]), domain, files) if "paths" in options else np.zeros((0, 2), np.int64)
-    if not directed:
-        listed = np.sort(listed, axis=1)
-    between = _read_vertices(Path(options["between"]), domain, files) if "between" in options else np.zeros(0, np.int64)
-    return KeptPaths(np.unique(listed, axis=0), np.unique(between))
+    most = read_whole_number(options, "most_bytes", "bytes")
+    request = _REQUEST._replace(drop_bad=options.get("on_bad") == "drop")
+    paths = KeptPaths()
+    if "paths" in options:
+        listed = _read_pairs(Path(options["paths"]), domain, request, most)
+        paths = replace(paths, listed=np.unique(listed if directed else np.sort(listed, axis=1), axis=0))
+    if "between" in options:
+        between = _read_vertices(Path(options["between"]), domain, request, most)
+        paths = replace(paths, between=np.unique(between))
+    return paths
 
 
-def _read_pairs(path: Path, domain: Domain, files: _Files) -> Integers:
+def _read_pairs(path: Path, domain: Domain, request: ReadRequest, most: int | None) -> Integers:
     """Read pairs of different vertices from an edge list or a table."""
-    content = _read_columns(path, files)
+    content = _read_columns(path, request, most)
     table = content.table if isinstance(content, EdgeTable) else content
-    where = str(path)
-    if isinstance(content, EdgeTable) and content.further.any():
-        line = int(table.line[np.argmax(content.further)])
-        msg = f"{where}:{line}: the line has more than two fields, and a pair is two vertices; remove the others"
-        raise ReadError(msg)
     if table.others:
-        msg = f"{where} has columns besides source and target; remove them"
+        msg = f"{path} has columns besides source and target; remove them"
         raise ReadError(msg)
-    source, target = (codes_of(table.columns[end], domain.axis("vertex")) for end in _ENDS)
-    unknown = (source < 0) | (target < 0)
-    kept = files.refuse(where, table.line, unknown, _UNKNOWN)
-    itself = kept & (source == target)
-    kept &= files.refuse(where, table.line, itself, "a path joins a vertex to itself; remove it")
+    source, target = (codes_of(table.columns[end], domain.axis("vertex")) for end in ("source", "target"))
+    further = content.further if isinstance(content, EdgeTable) else np.zeros(len(source), np.bool_)
+    what = "the line has more than two fields, and a pair is two vertices; remove the others"
+    lines = f"{path}", table.line
+    kept = _refuse(*lines, further, what, request)
+    kept &= _refuse(*lines, kept & ((source < 0) | (target < 0)), _UNKNOWN, request)
+    kept &= _refuse(*lines, kept & (source == target), "a path joins a vertex to itself; remove it", request)
     return np.stack((source[kept], target[kept]), axis=1)
 
 
-def _read_columns(path: Path, files: _Files) -> EdgeTable | LongTable:
-    form, most = ending_of(path).form, files.most or MOST_BYTES
-    request = _REQUEST._replace(drop_bad=files.drop_bad)
+def _read_columns(path: Path, request: ReadRequest, most: int | None) -> EdgeTable | LongTable:
+    form = ending_of(path).form
     readers = {
         "csv": csv_table.read,
         "parquet": parquet.read,
@@ -94,14 +81,23 @@ def _read_columns(path: Path, files: _Files) -> EdgeTable | LongTable:
             f"{path}: pairs of vertices are read from files that end in {', '.join(f'.{ending}' for ending in readers)}"
         )
         raise ParameterError(msg)
-    return readers[form](str(path), read_bytes(path, most=files.most), request, most)
+    return readers[form](str(path), read_bytes(path, most=most), request, most or MOST_BYTES)
 
 
-def _read_vertices(path: Path, domain: Domain, files: _Files) -> Integers:
+def _read_vertices(path: Path, domain: Domain, request: ReadRequest, most: int | None) -> Integers:
     """Read one vertex per line; blank lines are none."""
-    request = _REQUEST._replace(drop_bad=files.drop_bad)
-    lines = split_lines(str(path), read_bytes(path, most=files.most), request)
+    lines = split_lines(str(path), read_bytes(path, most=most), request)
     texts = [text.decode() for text in lines.content.split(b"\n")[:-1]]
     filled = np.array([bool(text.strip()) for text in texts], np.bool_)
     codes = codes_of(pl.Series(texts, dtype=pl.String), domain.axis("vertex"))
-    return codes[filled & files.refuse(str(path), lines.numbers, filled & (codes < 0), _UNKNOWN)]
+    return codes[filled & _refuse(str(path), lines.numbers, filled & (codes < 0), _UNKNOWN, request)]
+
+
+def _refuse(where: str, line: Integers, bad: Flags, what: str, request: ReadRequest) -> Flags:
+    """Raise an error for the first of these lines; return the others where bad lines are dropped."""
+    if bad.any() and not request.drop_bad:
+        at = int(line[np.argmax(bad)])
+        msg = f"{where}:{at}: {what}, or drop such lines with the reading option on_bad=drop"
+        raise ReadError(msg)
+    progress.count(_LEFT_OUT, int(bad.sum()))
+    return ~bad
