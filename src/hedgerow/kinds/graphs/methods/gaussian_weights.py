@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri
 
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.graphs.data import Graph
@@ -147,6 +146,8 @@ def keyed_normals(coins: KeyedCoins, data: Graph, ends: int) -> Normals:
     Vertices have their names, since codes change while a network grows; without directions, the smaller name comes
     first. One hash has the draws of both ends.
     """
+    from scipy.special import ndtri  # noqa: PLC0415 - takes a while, and listing the methods imports this module
+
     names = [length_prefixed(str(value)) for value in data.domain.values("vertex")]
     rank = np.empty(len(names), np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
