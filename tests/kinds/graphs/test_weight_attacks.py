@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -296,6 +298,35 @@ def test_whole_numbers_are_recovered_by_rounding():
     assert controls["release as it is"] == 0
     twice = scores["mean of two releases, rounded: weights recovered exactly"]
     assert twice.value > exact.value
+
+
+@pytest.mark.slow
+def test_what_comes_back_from_a_public_network():
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    table = np.loadtxt(Path(folder) / "eies" / "eies_acquaintance_time2.edges")
+    people, codes = np.unique(table[:, :2], return_inverse=True)
+    ends = codes.reshape(-1, 2)
+    graph = Graph.from_columns(
+        source=ends[:, 0],
+        target=ends[:, 1],
+        domain=Domain.declare(vertex=people.astype(int).tolist()),
+        weights=table[:, 2].copy(),
+        directed=True,
+    )
+    scores = {}
+    for name, parameters in (("gaussian-weights", {"sigma": 0.1}), ("greedy-weights", {})):
+        data = graph.keeping(between=people[:6].astype(int).tolist()) if name == "greedy-weights" else graph
+        release = find_method(name)(**parameters).publish(data, Distortion(), seed=1)
+        scores |= {score.name.removeprefix(ATTACK): score for score in attack_release(release, data, seed=1)}
+    rounded = scores["factor interval, rounded: weights recovered exactly"]
+    assert rounded.value > 0.93
+    assert dict(rounded.controls)["weights of others (control)"] < 0.5
+    for name in (PATHS, f"{PATHS} of two releases"):
+        assert scores[f"{name}: bounds that hold"].value == 1
+    one, two = (scores[f"{name}: weights recovered exactly"].value for name in (PATHS, f"{PATHS} of two releases"))
+    assert two > one > 0.3
 
 
 # ---- exact weights
