@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pages_affinity import affinity_page
 from pages_clustree import clustree_pages
 from pages_generalisation import generalisation_page
 from pages_graphs import network_pages
@@ -51,6 +52,7 @@ def pages() -> dict[str, str]:
         "stream-mean.md": stream_mean_page(results["stream-mean"]),
         "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
+        "weights-affinity.md": affinity_page(results["weights-affinity"]),
     }
 
 
