@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 #: the relative change that the figures of the thesis are read at
 WITHIN = 0.15
 SHARES = (0.77, 0.54, 0.25)
-#: networks, and how many releases of each
 SMALL = ("EIES", "us-airports", "netscience")
+#: networks, and how many releases of each
 NETWORKS = {"EIES": 20, "us-airports": 5, "netscience": 5, "synthetic": 2}
 #: settings; others than the default with the most pairs, and not on the synthetic network, which takes minutes
 WAYS: Mapping[str, Mapping[str, Any]] = {

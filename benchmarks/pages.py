@@ -23,6 +23,7 @@ from pages_stream_count import stream_count_page
 from pages_stream_mean import stream_mean_page
 from pages_trip import trip_page
 from pages_variable_order import variable_order_page
+from pages_weights_greedy import weights_greedy_page
 from score_names import with_current_names
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -53,6 +54,7 @@ def pages() -> dict[str, str]:
         "trip-synthesis.md": trip_page(results["trip-synthesis"]),
         **variable_order_page(results["variable-order-markov"]),
         "weights-affinity.md": affinity_page(results["weights-affinity"]),
+        **weights_greedy_page(results["weights-greedy"]),
     }
 
 

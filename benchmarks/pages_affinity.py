@@ -77,7 +77,7 @@ doubling all paths."""
 def affinity_page(results: Results) -> str:
     """Write the page."""
     parts = [_HEAD, _ORIGINALS, _levels(results["levels"]), _RUNS, _runs(results)]
-    parts += [_WAYS, *(_ways(results, name) for name in ("SYN1", "EIES jittered"))]
+    parts += [_WAYS, *(_ways(results, name) for name in ("SYN1", "EIES jittered") if f"ways {name}" in results)]
     parts += [_CONTROLS, _controls(results), _large(results)]
     return "\n\n".join(part for part in parts if part) + "\n"
 

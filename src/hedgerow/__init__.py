@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow.data import Domain, NumberAxis
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.formats.domains import read_domain
+    from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity
     from hedgerow.kinds.graphs.data import Graph
     from hedgerow.kinds.graphs.methods.degree_corrected_blocks import DegreeCorrectedBlocks
     from hedgerow.kinds.graphs.methods.der import DER
@@ -93,6 +94,7 @@ __all__ = [
     "Ledger",
     "LocalSuppression",
     "Matrix",
+    "MuWeightedKAnonymity",
     "NGram",
     "NGramMarkov",
     "NoisyDegrees",
@@ -141,6 +143,7 @@ _HOMES = {
     ),
     "hedgerow.privacy.distortion": ("Distortion",),
     "hedgerow.kinds.trajectories.criterion": ("KCL",),
+    "hedgerow.kinds.graphs.criterion": ("MuWeightedKAnonymity",),
     "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
     "hedgerow.methods": ("METHODS", "find_method"),
     "hedgerow.publisher": ("Publisher", "param"),

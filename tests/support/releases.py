@@ -25,6 +25,7 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import read_bytes
 from hedgerow.formats.parquet import read_table
 from hedgerow.kind_registry import KINDS, find_kind
+from hedgerow.kinds.graphs.cases import equip
 from hedgerow.kinds.trajectories.generated_walks import Walks, walks
 from hedgerow.methods import METHODS, find_method
 from hedgerow.privacy import Guarantee, PureDP
@@ -148,6 +149,12 @@ def company() -> Graph:
 
 
 @cache
+def weighted_company() -> Graph:
+    """Who writes to whom in a company, with made-up weights, some of which are equal."""
+    return equip(company(), ("weights",))
+
+
+@cache
 def measurements() -> Matrix:
     """Weight and height of people in order of their names, with bounds that everybody knows."""
     draw = np.random.default_rng(5)
@@ -172,6 +179,7 @@ DATA = {
     "short rides": short_rides,
     "repeated": repeated,
     "company": company,
+    "weighted company": weighted_company,
     "measurements": measurements,
     **{f"awkward {kind}": partial(largest, kind) for kind in KINDS},
     "awkward graphs with weights": partial(largest, "graphs", ("weights",)),
@@ -240,6 +248,10 @@ def _cases() -> dict[str, Case]:
         "degree-corrected-blocks": Case("company", "degree-corrected-blocks", unit="edge", formats=EDGES),
         "tmf": Case("company", "tmf", unit="edge", epsilon="6"),
         "laplace-graph": Case("company", "laplace-graph", unit="edge", epsilon="6"),
+        "greedy-weights": Case("weighted company", "greedy-weights", {"share": 0.002}, promised="Distortion"),
+        "greedy-weights, two-sided": Case(
+            "weighted company", "greedy-weights", {"share": 0.001, "two_sided": True}, promised="Distortion"
+        ),
         "private-retrieval": Case("measurements", "private-retrieval", unit="count", formats=("csv", "npy", "parquet")),
         "private-retrieval, cells": Case("measurements", "private-retrieval", unit="cell"),
         "private-wavelet": Case("measurements", "private-wavelet", unit="row", formats=("csv", "npy", "parquet")),

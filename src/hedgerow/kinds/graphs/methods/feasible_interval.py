@@ -109,7 +109,7 @@ class FeasibleIntervals:
     def _distances(self) -> AllDistances | Searches:
         if self._in_table:
             return AllDistances(self.paths, self.tolerance, directed=self.directed)
-        return Searches(self.paths, directed=self.directed)
+        return Searches(self.paths, self.tolerance, directed=self.directed)
 
     def rise(self, edge: int) -> float:
         """By how much the weight of an edge may rise before a path is lost; infinite if nothing stops it."""

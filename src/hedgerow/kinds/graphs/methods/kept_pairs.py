@@ -34,9 +34,11 @@ def choose_pairs(graph: Graph, share: float, coins: np.random.Generator) -> Kept
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from hedgerow.kinds.graphs.cases import graph_of
+    >>> from hedgerow.privacy import Ledger, NoisyAnswers
     >>> graph = graph_of([(0, 1), (1, 2)], 4).keeping([(2, 0)], between=[0, 1, 3])
-    >>> chosen = choose_pairs(graph, 0, np.random.default_rng(1))
+    >>> chosen = choose_pairs(graph, 0, Ledger(Fraction(0), NoisyAnswers(1)).coins())
     >>> chosen.pairs.tolist(), chosen.unreachable
     ([[0, 1], [0, 2]], 2)
     """

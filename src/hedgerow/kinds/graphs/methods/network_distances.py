@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths, components_of, search
+from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths, components_of, search, search_nearer
 from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges
 
 #: how many lengths are compared at once
@@ -203,8 +203,9 @@ def _smallest(values: Floats, below: float, most: int) -> Integers:
 class Searches:
     """Distances that are searched for as they are needed, in the part of the network that can matter."""
 
-    def __init__(self, paths: StoredPaths, *, directed: bool) -> None:
+    def __init__(self, paths: StoredPaths, tolerance: float, *, directed: bool) -> None:
         self._paths = paths
+        self._tolerance = tolerance
         self._directed = directed
         self._arcs = paths.arcs
         ends = np.unique(paths.pairs)
@@ -280,12 +281,16 @@ class Searches:
             return weight
         starts, ends = self._ends[others].T
         tail, head = int(self._number[self._arcs.tail[place]]), int(self._number[self._arcs.head[place]])
-        limit = float(lengths.max()) + weight
-        to_tail = search(self._back if self._directed else self._small, tail, limit)
-        from_head = search(self._small, head, limit)
-        through = to_tail[starts] + weight + from_head[ends]
-        if not self._directed:
-            through = np.minimum(through, to_tail[ends] + weight + from_head[starts])
+        limit = float(lengths[others].max()) + self._tolerance
+        if self._directed:
+            to_tail, from_head = search(self._back, tail, limit), search(self._small, head, limit)
+            through = to_tail[starts] + weight + from_head[ends]
+        else:
+            # a way through the edge that is longer by less than its weight starts nearer to one end, and ends nearer to
+            # the other; so one search from both ends is enough, for both directions
+            distances, nearer = search_nearer(self._small, (tail, head), limit)
+            across = nearer[starts] != nearer[ends]
+            through = np.where(across, distances[starts] + weight + distances[ends], np.inf)
         return max(0.0, min(weight, float(np.min(through - lengths[others]))))
 
     def moved(self, edge: int, before: float) -> None:

@@ -224,6 +224,15 @@ def search_tree(matrix: Any, source: int) -> Integers:
     return cast("Any", csgraph).dijkstra(matrix, indices=source, return_predecessors=True)[1].astype(np.int64)
 
 
+def search_nearer(matrix: Any, sources: tuple[int, int], limit: float) -> tuple[Floats, Flags]:
+    """Distances from the nearer of two vertices, or infinity beyond a limit; and whether that is the first one."""
+    from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while
+
+    more: Any = {"min_only": True, "return_predecessors": True}
+    distances, _, nearest = cast("Any", csgraph).dijkstra(matrix, indices=sources, limit=limit, **more)
+    return distances, nearest == sources[0]
+
+
 def components_of(matrix: Any, *, strong: bool = False) -> Integers:
     """The number of the component of each vertex."""
     from scipy.sparse import csgraph  # noqa: PLC0415 - takes a while

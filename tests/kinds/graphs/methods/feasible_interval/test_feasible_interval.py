@@ -147,7 +147,7 @@ def test_intervals_are_those_of_all_simple_paths_of_thousands_of_networks():
         (network_distances.AllDistances, "_go_round", "weights[self._arcs.edge[arcs] == edge] = np.inf", "pass"),
         (network_distances.AllDistances, "fall", "best = weight", "best = np.inf"),
         (network_distances.AllDistances, "_go_round", "if not better.any()", "if True"),
-        (network_distances.Searches, "fall", "if not self._directed:", "if False:"),
+        (network_distances.Searches, "fall", "nearer[starts] != nearer[ends]", "nearer[starts] > nearer[ends]"),
         (network_distances.Searches, "rise", "self._set(edge, math.inf)", "pass"),
         (network_distances.Searches, "moved", "self._set(edge,", "(edge,"),
         (stored_paths, "_last_arcs", "if np.any(counts > 1):", "if False:"),
@@ -220,7 +220,7 @@ def lose_paths(fall):
 def test_the_printed_bound_of_proposition_4_2_5_breaks_paths_without_directions():
     """It takes walks through an edge in one of its directions only; the lemma takes both."""
     assert lose_paths(FeasibleIntervals.fall)[1] == 0
-    with changed(network_distances.Searches, "fall", "if not self._directed:", "if False:"):
+    with changed(network_distances.Searches, "fall", "nearer[starts] != nearer[ends]", "nearer[starts] > nearer[ends]"):
         kept, lost = lose_paths(FeasibleIntervals.fall)
     assert lost > kept / 20
 
