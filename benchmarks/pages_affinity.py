@@ -57,15 +57,17 @@ included. *Extreme*: how often the heaviest and the lightest of the arcs of a ve
 brackets: reference runs of another program, with closest weights. The thesis reports 94 % anonymous for EIES with \
 10 % of all pairs, and 90 % with 15 %, with 94 % of paths kept and lengths that differ by 0.21; about 80 % with 25 \
 % in all three networks. Its scales cannot be those it prints, so that these are qualitative; its 94 % of paths are \
-less than all of them, as here. Where the last column of a line with large k shows that nothing was anonymous, \
-nothing would be published: a weight only joins others of which there are enough, and one after another cannot make \
-a new group."""
+less than all of them, as here. Where 0 % are anonymous, nothing is published. Large k are out of reach where few \
+arcs are alike as they are: a weight only joins others of which there are enough, and moves one after another \
+cannot make a new group."""
 
 _WAYS = """## Settings
 
 Paths of a tenth of all pairs, k = 3. Moves that are judged by all arcs of the row, the default, make more arcs \
 anonymous with fewer changed weights, and move those further. Closest weights lie exactly mu from another, which \
-shows that they were moved; drawing costs next to nothing."""
+shows that they were moved; drawing costs no arcs if moves are judged by rows, one in a hundred if by arcs, and \
+somewhat longer or shorter paths. The reference runs for EIES lie between strict moves and moves that only approach \
+others, and theirs is another draw of the shifts."""
 
 _CONTROLS = """## The alternatives of the thesis
 
