@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pages_affinity import affinity_page
 from pages_clustree import clustree_pages
 from pages_gaussian_weights import gaussian_weights_page
 from pages_generalisation import generalisation_page
@@ -56,6 +57,7 @@ def pages() -> dict[str, str]:
         **variable_order_page(results["variable-order-markov"]),
         **weight_pages(results["weights-leakage"]),
         "weights-gaussian.md": gaussian_weights_page(results["weights-gaussian"]),
+        "weights-affinity.md": affinity_page(results["weights-affinity"]),
         **weights_greedy_page(results["weights-greedy"]),
     }
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hedgerow.data import Domain, NumberAxis
     from hedgerow.errors import GuaranteeError, HedgerowError, InputError
     from hedgerow.formats.domains import read_domain
+    from hedgerow.kinds.graphs.criterion import MuWeightedKAnonymity
     from hedgerow.kinds.graphs.data import Graph
     from hedgerow.kinds.graphs.merged_weights import merge_weights
     from hedgerow.kinds.graphs.methods.degree_corrected_blocks import DegreeCorrectedBlocks
@@ -98,6 +99,7 @@ __all__ = [
     "Ledger",
     "LocalSuppression",
     "Matrix",
+    "MuWeightedKAnonymity",
     "NGram",
     "NGramMarkov",
     "NoisyDegrees",
@@ -152,6 +154,7 @@ _HOMES = {
     ),
     "hedgerow.privacy.distortion": ("Distortion",),
     "hedgerow.kinds.trajectories.criterion": ("KCL",),
+    "hedgerow.kinds.graphs.criterion": ("MuWeightedKAnonymity",),
     "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
     "hedgerow.methods": ("METHODS", "find_method"),
     "hedgerow.publisher": ("Publisher", "param"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import time
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +140,53 @@ def test_of_an_edge_without_direction_the_way_back_does_not_help():
     two = network([(0, 1), (2, 3)], [5, 5], directed=False)
     assert find_anonymous(two, MuWeightedKAnonymity(mu=1, k=3, share=1)).all()
     assert not find_anonymous(two, MuWeightedKAnonymity(mu=1, k=4, share=1)).any()
+
+
+def uniform(vertices, part, seed):
+    """A network with directions and weights in 10 to 100, as the thesis draws them."""
+    draw = np.random.default_rng(seed)
+    cells = np.argwhere(~np.eye(vertices, dtype=bool) & (draw.random((vertices, vertices)) < part))
+    return Graph.from_columns(
+        source=cells[:, 0],
+        target=cells[:, 1],
+        weights=draw.uniform(10, 100, len(cells)),
+        directed=True,
+        domain=Domain.declare(vertex=range(vertices)),
+    )
+
+
+def level(data, **numbers):
+    anonymous, arcs = count_anonymous(data, MuWeightedKAnonymity(share=1, **numbers))
+    return anonymous / arcs
+
+
+ORIGINALS = VECTOR["original levels"]
+
+
+@pytest.mark.parametrize(("name", "size", "part"), [("SYN1", 100, 1.0), ("SYN2", 200, 0.7)])
+def test_original_levels_of_the_synthetic_networks(name, size, part):
+    for k, share in zip(ORIGINALS[name]["k"], ORIGINALS[name]["shares"], strict=True):
+        shares = [level(uniform(size, part, seed), mu=ORIGINALS[name]["mu"], k=k) for seed in range(2)]
+        assert np.mean(shares) == pytest.approx(share, abs=0.015)
+    # the thesis prints 42 and 49 % for mu = 10
+    assert level(uniform(size, part, 1), mu=10, k=3) == 1
+
+
+@pytest.mark.slow
+def test_original_levels_of_eies():
+    folder = os.environ.get("HEDGEROW_DATA")
+    if not folder:
+        pytest.skip("set HEDGEROW_DATA to the folder of public data sets")
+    case = ORIGINALS["eies messages"]
+    rows = np.loadtxt(Path(folder) / "eies" / "eies_messages.edges")
+    messages = network([(int(a) - 1, int(b) - 1) for a, b in rows[:, :2]], rows[:, 2].tolist(), vertices=32)
+    assert len(messages) == 440
+    for k, with_small, without in zip(case["k"], case["small degrees"], case["without"], strict=True):
+        assert level(messages, mu=case["mu"], k=k) == pytest.approx(with_small, abs=5e-4)
+        assert level(messages, mu=case["mu"], k=k, small_degree=False) == pytest.approx(without, abs=5.5e-4)
+    rows = np.loadtxt(Path(folder) / "eies" / "eies_acquaintance_time2.edges")
+    acquaintances = network([(int(a), int(b)) for a, b in rows[:, :2]], rows[:, 2].tolist())
+    assert level(acquaintances, mu=10, k=3) == 1  # the thesis prints 62 %
 
 
 # ---- planted bugs
