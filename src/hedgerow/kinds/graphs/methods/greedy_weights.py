@@ -14,6 +14,7 @@ from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
 from hedgerow.kinds.graphs.methods.kept_pairs import choose_pairs
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.short_decimals import round_to_digits, shorten_within
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publisher import Publisher, param
@@ -35,7 +36,8 @@ class GreedyWeights(Publisher[Graph]):
 
     How far that is follows from a lemma that replaces Propositions 4.2.2 to 4.2.5 of the thesis, the last of which is
     wrong without directions (`hedgerow.kinds.graphs.methods.feasible_interval`). All paths are computed again at the
-    end, from the weights that are published; if one is lost, nothing is published.
+    end, from the weights that are published; if one is lost, nothing is published. New weights have seven digits, and
+    more only where less would lose a path.
 
     Privacy
     -------
@@ -99,10 +101,11 @@ class GreedyWeights(Publisher[Graph]):
         if self.two_sided:
             self._move_unvisited(intervals, unvisited, coins)
         else:
-            intervals.move_all(_changed(intervals.weights, unvisited, self.rise * self._draw(coins, len(unvisited))))
+            rises = self.rise * self._draw(coins, len(unvisited))
+            intervals.move_all(_changed(intervals.weights, unvisited, rises, up=True))
         # 4. edges on all
         falls = np.minimum(self.fall * self._draw(coins, len(on_all)), 1 - self._margin(intervals, on_all))
-        intervals.move_all(_changed(intervals.weights, on_all, -falls))
+        intervals.move_all(_changed(intervals.weights, on_all, -falls, up=False))
         # 5. the others, by descending number of paths; ties by number of the edge
         partial = np.flatnonzero((visits > 0) & (visits < pairs))
         partial = partial[np.argsort(-visits[partial], kind="stable")]
@@ -136,8 +139,10 @@ class GreedyWeights(Publisher[Graph]):
             bound = intervals.rise(edge) if way else intervals.fall(edge)
             bound = weight if math.isinf(bound) else bound
             if bound > intervals.tolerance:
-                step = min(fraction * bound, bound - self._gap(intervals, bound, weight, up=way))
-                intervals.move(edge, weight + step if way else weight - step)
+                most = bound - self._gap(intervals, bound, weight, up=way)
+                step = min(fraction * bound, most)
+                low, high = (weight, weight + most) if way else (weight - most, weight)
+                intervals.move(edge, shorten_within(weight + step if way else weight - step, low, high))
                 return
 
     def _gap(self, intervals: FeasibleIntervals, bound: float, weight: float, *, up: bool) -> float:
@@ -153,7 +158,8 @@ class GreedyWeights(Publisher[Graph]):
             weight = float(intervals.weights[edge])
             bound = intervals.fall(edge)
             lowest = weight - max(0.0, bound - self._gap(intervals, bound, weight, up=False))
-            intervals.move(edge, lowest + float(fraction) * (weight * (1 + self.rise) - lowest))
+            highest = weight * (1 + self.rise)
+            intervals.move(edge, shorten_within(lowest + float(fraction) * (highest - lowest), lowest, highest))
 
     def _require_paths(self, intervals: FeasibleIntervals) -> None:
         """Compute all shortest paths again; refuse if one that must stay was lost."""
@@ -173,8 +179,8 @@ class GreedyWeights(Publisher[Graph]):
         ledger.disclose("weights published as they were", int(same))
 
 
-def _changed(weights: Floats, edges: Integers, parts: Floats) -> Floats:
-    """Change the weights of some edges by parts of themselves."""
+def _changed(weights: Floats, edges: Integers, parts: Floats, *, up: bool) -> Floats:
+    """Change the weights of some edges by parts of themselves, with few digits: the others tell the factor."""
     changed = weights.copy()
-    changed[edges] *= 1 + parts
+    changed[edges] = round_to_digits(weights[edges] * (1 + parts), up=up)
     return changed
