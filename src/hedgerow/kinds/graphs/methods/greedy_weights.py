@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.errors import NotSatisfied
+from hedgerow.errors import NotSatisfied, ParameterError
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
 from hedgerow.kinds.graphs.methods.kept_pairs import choose_pairs
@@ -21,6 +21,8 @@ from hedgerow.publisher import Publisher, param
 
 #: a fraction is inside (0, 1), and not at its ends
 _INSIDE = 2.0**-53
+#: the largest of published weights; the reciprocal is the smallest
+_LARGEST = 1e280
 #: after how many edges progress is told
 _EDGES = 50
 
@@ -84,6 +86,7 @@ class GreedyWeights(Publisher[Graph]):
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Follow Algorithm 1."""
         coins = ledger.coins()
+        self._require_moderate(data.require_weights())
         # 1. the paths that must stay
         chosen = choose_pairs(data, self.share, coins)
         intervals = FeasibleIntervals.of(
@@ -118,6 +121,12 @@ class GreedyWeights(Publisher[Graph]):
         self._require_paths(intervals)
         self._report(intervals, data, chosen.unreachable, ledger)
         return data.weighted(intervals.weights.copy())
+
+    def _require_moderate(self, weights: Floats) -> None:
+        """Refuse weights at the limits of floating-point numbers."""
+        if np.any((weights > _LARGEST / (1 + self.rise)) | (weights < 1 / _LARGEST)):
+            msg = "a weight is too large or too small to be changed; give all weights in another unit"
+            raise ParameterError(msg)
 
     def _draw(self, coins: np.random.Generator, number: int) -> Floats:
         """Draw fractions between the least and 1, without these."""
@@ -182,5 +191,7 @@ class GreedyWeights(Publisher[Graph]):
 def _changed(weights: Floats, edges: Integers, parts: Floats, *, up: bool) -> Floats:
     """Change the weights of some edges by parts of themselves, with few digits: the others tell the factor."""
     changed = weights.copy()
-    changed[edges] = round_to_digits(weights[edges] * (1 + parts), up=up)
+    rounded = round_to_digits(weights[edges] * (1 + parts), up=False)
+    # down, so that nothing rises by more than it may; a weight with many digits must not fall by that
+    changed[edges] = np.maximum(rounded, weights[edges]) if up else rounded
     return changed
