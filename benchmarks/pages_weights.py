@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tables import table
@@ -33,17 +33,22 @@ _PATHS = """## greedy-weights
 The attacker knows between which vertices paths were kept. Weights on no such path were only raised, those on all \
 of them only lowered, and each kept path was no longer than any other way: linear programming bounds single \
 weights, here those of 100 edges drawn at random. Weights of `eies` and `us-airports` are known to be whole numbers, \
-so that bounds are rounded inwards, and a whole number stands as it was. *Bounded*: share of edges whose bounds are \
-within 5 %, 10 % and 25 % of their middle. *Edge by edge*: without the inequalities of paths. *Others*: share of \
+so that bounds are rounded inwards, and a whole number of up to three digits stands as it was. *Bounded*: share of \
+edges whose bounds are within 5 %, 10 % and 25 % of their middle. *Edge by edge*: without the inequalities of paths. *Others*: share of \
 the same bounds that hold for the weights of other edges (control). The second release is of the same data and \
-pairs, by other coins: what stands with one weight in both was moved in neither."""
+pairs, by other coins: what stands with one weight in both was moved in neither.
+
+*Told by*: share of all weights that an outsider recovers exactly, and how many of these guesses are right. New \
+weights have seven digits. *Few digits*: at most five, which one new weight in a hundred has, too. *Whole numbers*: \
+where weights are known to be whole; new weights of six digits before the point are whole one time in ten, longer \
+ones always."""
 
 _WINDOWS = """## affinity-weights
 
 Arcs that were anonymous before, and arcs that could not be moved, stand with their exact weight. *Told by*: share \
-of all weights that an outsider recovers exactly, and how many of these guesses are right; by few digits (drawn \
-numbers have many; the parameter `grain` is against it), as not anonymous in the release, as equal in two \
-releases."""
+of all weights that an outsider recovers exactly, and how many of these guesses are right; by few digits or as whole \
+numbers (new weights have seven digits or more; the parameter `grain` is against it), as not anonymous in the \
+release, as equal in two releases."""
 
 
 def weight_pages(results: Results) -> dict[str, str]:
@@ -68,6 +73,10 @@ uses.
 
 def _percent(share: float | None, digits: int = 1) -> str:
     return "-" if share is None else f"{100 * share:.{digits}f}"
+
+
+def _told(guess: Sequence[float | None] | None) -> str:
+    return "-" if guess is None else " / ".join(map(_percent, guess))
 
 
 def _edges(results: Results) -> str:
@@ -111,12 +120,13 @@ def _judged(run: Results) -> str:
 
 def _categories(results: Results) -> str:
     head = ["network", "pairs kept", "edges on no path, %", "on all, %", "tau", "release within 5 / 10 % / exact"]
-    head += ["stand as they were, %", "told by few digits / right, %", "told by a second release / right, %"]
+    head += ["stand as they were, %", "told by few digits / right, %", "told by whole numbers / right, %"]
+    head += ["told by a second release / right, %"]
     rows = []
     for name in NETWORKS:
         run = results[f"greedy-weights, {name}"]
         shares = [_percent(run[of]) for of in ("edges on no path", "edges on all paths")]
-        told = [" / ".join(map(_percent, run[of])) for of in ("few digits", "equal twice")]
+        told = [_told(run[of]) for of in ("few digits", "whole numbers", "equal twice")]
         row = [name, f"{run['pairs']:,}", *shares, f"{run['tau']:.3f}", _judged(run["release"]), _percent(run["stand"])]
         rows.append([*row, *told])
     return table(head, rows)
@@ -140,13 +150,14 @@ def _bounds(results: Results) -> str:
 
 def _windows(results: Results) -> str:
     head = ["network, mu, k", "anonymous before, %", "in the release, %", "tau", "stand as they were, %"]
-    ways = ("few digits", "not anonymous", "equal twice")
-    head += [f"told by: {way} / right, %" for way in ("few digits", "not anonymous", "a second release")]
+    ways = {"few digits": "few digits", "whole numbers": "whole numbers", "not anonymous": "not anonymous"}
+    ways |= {"equal twice": "a second release"}
+    head += [f"told by: {way} / right, %" for way in ways.values()]
     rows = []
     for title, run in results.items():
         if title.startswith("affinity-weights"):
             shares = [_percent(run[of]) for of in ("anonymous before", "anonymous")]
-            told = [" / ".join(map(_percent, run[way])) for way in ways]
+            told = [_told(run[way]) for way in ways]
             name = f"{title.split(', ')[1]}, {run['mu']:g}, {run['k']}"
             rows.append([name, *shares, f"{run['tau']:.3f}", _percent(run["stand"]), *told])
     return table(head, rows)

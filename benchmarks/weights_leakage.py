@@ -189,10 +189,11 @@ def attack_paths(name: str) -> dict[str, Any]:
         "tau": kendall_tau(truth, published),
         "release": judge(published, truth),
         "stand": float(stand.mean()),
-        "few digits": [float((stand & digits).mean()), float(stand[digits].mean()) if digits.any() else None],
+        "few digits": told_by(digits, stand),
+        "whole numbers": told_by(published == np.rint(published), stand) if are_whole(graph) else None,
     }
     equal = releases[1].require_weights() == published
-    results["equal twice"] = [float((stand & equal).mean()), float(stand[equal].mean()) if equal.any() else None]
+    results["equal twice"] = told_by(equal, stand)
     for count, each in (("one release", releases[:1]), ("two releases", releases)):
         box, paths = bound_by_releases(each, pairs, parameters, whole=whole)
         bounds = bound_by_paths(releases[0], paths, box, targets)
@@ -203,6 +204,11 @@ def attack_paths(name: str) -> dict[str, Any]:
             "by paths": summarise(bounds.at(targets), truth[targets], others[targets], fallback),
         }
     return results
+
+
+def told_by(guess: NDArray[np.bool_], stand: NDArray[np.bool_]) -> list[float | None]:
+    """How many of all weights stand and are guessed to, and how many of the guesses are right."""
+    return [float((stand & guess).mean()), float(stand[guess].mean()) if guess.any() else None]
 
 
 def attack_windows(name: str) -> dict[str, Any]:
@@ -225,9 +231,10 @@ def attack_windows(name: str) -> dict[str, Any]:
         "stand": float(stand.mean()),
         "tau": kendall_tau(truth, published),
         "release": judge(published, truth),
-        "few digits": [float((stand & digits).mean()), float(stand[digits].mean()) if digits.any() else None],
-        "not anonymous": [float((stand & alone).mean()), float(stand[alone].mean()) if alone.any() else None],
-        "equal twice": [float((stand & equal).mean()), float(stand[equal].mean()) if equal.any() else None],
+        "few digits": told_by(digits, stand),
+        "whole numbers": told_by(published == np.rint(published), stand) if are_whole(graph) else None,
+        "not anonymous": told_by(alone, stand),
+        "equal twice": told_by(equal, stand),
     }
 
 

@@ -25,7 +25,7 @@ def test_every_registered_method_has_a_case():
 @pytest.mark.filterwarnings(
     "ignore:a sensitive value", "ignore:no record has the sensitive value", "ignore:k = ", "ignore:labels of one level"
 )
-@pytest.mark.filterwarnings("ignore:nothing is kept", "ignore:mu is at least")
+@pytest.mark.filterwarnings("ignore:nothing is kept", "ignore:mu is at least", "ignore:moved weights show")
 def test_a_registered_syntactic_method_conforms(name, promise):
     """It publishes the same whatever the order of its input, and what it publishes is verified."""
     check_publisher(small(name), build([promise], PROMISES[promise].example))

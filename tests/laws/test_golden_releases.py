@@ -17,6 +17,7 @@ KEPT = GOLDEN / "releases.json"
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * case.slow) for name, case in CASES.items()]
 )
+@pytest.mark.filterwarnings("ignore:moved weights show")
 def test_a_release_is_what_it_was(name, tmp_path):
     hashes = digest(CASES[name], tmp_path)
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}

@@ -195,6 +195,7 @@ def test_every_promise_is_kept_by_a_method():
 @pytest.mark.parametrize(("method", "name", "unit"), KEPT)
 @pytest.mark.filterwarnings("ignore:a sensitive value", "ignore:no record has the sensitive value", "ignore:k = ")
 @pytest.mark.filterwarnings("ignore:labels of one level", "ignore:nothing is kept", "ignore:mu is at least")
+@pytest.mark.filterwarnings("ignore:moved weights show")
 def test_every_promise_comes_back(method, name, unit, tmp_path):
     guarantee = build([name], PROMISES[name].example | ({"unit": unit} if unit else {}))
     for kind in find_method(method).kinds:

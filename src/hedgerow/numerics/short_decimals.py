@@ -6,6 +6,8 @@ last bits of what is published would exclude some of the two or three numbers th
 
 from __future__ import annotations
 
+from decimal import Decimal, DecimalTuple
+
 import numpy as np
 
 from hedgerow.numerics.arrays import Floats
@@ -31,16 +33,42 @@ def round_to_digits(numbers: Floats, *, up: bool) -> Floats:
     return (np.ceil(scaled) if up else np.floor(scaled)) / more * less
 
 
-def shorten_within(number: float, low: float, high: float) -> float:
-    """Round a number to as few digits, from `DIGITS` on, as keep it within bounds.
+def shorten_within(number: float, low: float, high: float, *, least: int = DIGITS) -> float:
+    """Round a number to as few digits, from some number of them on, as keep it within bounds.
 
     Examples
     --------
     >>> shorten_within(1.23456789012, 1.0, 2.0), shorten_within(1.23456789012, 1.2345678, 1.23456789015)
     (1.234568, 1.23456789)
     """
-    for digits in range(DIGITS, _ALL):
+    for digits in range(least, _ALL):
         short = float(f"{number:.{digits}g}")
         if low <= short <= high:
             return short
     return number
+
+
+def count_digits(numbers: Floats) -> int:
+    """Count the digits of the number that has most of them; none for no numbers.
+
+    Examples
+    --------
+    >>> count_digits(np.array([3.0, 0.0625, 1200.0]))
+    3
+    """
+    return max((len(_as_written(number).digits) for number in np.unique(numbers).tolist()), default=0)
+
+
+def find_place(numbers: Floats) -> int:
+    """The largest power of ten of which all of these numbers, at least one, are multiples.
+
+    Examples
+    --------
+    >>> find_place(np.array([30.0, 1200.0])), find_place(np.array([3.5, 0.25]))
+    (1, -2)
+    """
+    return min(int(_as_written(number).exponent) for number in np.unique(numbers).tolist())
+
+
+def _as_written(number: float) -> DecimalTuple:
+    return Decimal(repr(number)).normalize().as_tuple()

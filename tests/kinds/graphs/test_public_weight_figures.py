@@ -66,7 +66,12 @@ def test_statements_quote_what_kept_paths_tell():
     assert f"has {middle} of the weights of airports within 25 %" in text
     assert f"the release itself {percent(airports['release']['within 25 %'])}." in text
     assert f"stand exactly, {percent(paths('eies')['stand'])} of those of EIES" in said("greedy-weights", 1)
-    assert paths("eies")["few digits"][1] == paths("eies")["equal twice"][1] == 1
+    assert {paths(name)["equal twice"][1] for name in NETWORKS} == {1}
+    assert "all whole numbers in the release of EIES stood" in said("greedy-weights", 1)
+    assert paths("eies")["whole numbers"] == [paths("eies")["stand"], 1]
+    large = percent(airports["whole numbers"][1])
+    assert f"of the whole numbers in the release of airports {large} stood" in said("greedy-weights", 1)
+    assert all(percent(paths(name)["few digits"][1]) != "100 %" for name in NETWORKS)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

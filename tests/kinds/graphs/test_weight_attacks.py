@@ -25,6 +25,7 @@ from hedgerow.kinds.graphs.attacks import (
     bound_by_releases,
     effective_deviation,
     factor_interval,
+    guess_exact,
     score_bounds,
     shrink_factor,
     stand_out,
@@ -37,6 +38,7 @@ from hedgerow.kinds.graphs.weight_bounds import (
     bound_by_paths,
     read_paths,
 )
+from hedgerow.numerics.short_decimals import DIGITS, round_to_digits
 from hedgerow.publisher import recipe_of
 from hedgerow.score import ATTACK
 
@@ -333,9 +335,40 @@ def test_what_comes_back_from_a_public_network():
 
 
 def test_numbers_of_few_digits_stand_out():
-    drawn = rng().uniform(1e-6, 1e6, 5_000)
+    drawn = rng().uniform(1e-6, 1e4, 5_000)
     assert stand_out(np.round(drawn, 1)).all()
     assert stand_out(drawn).mean() < 0.001
+    assert stand_out(round_to_digits(drawn, up=True)).mean() < 0.02
+    assert stand_out(round_to_digits(drawn, up=True), DIGITS).all()
+    assert not stand_out(drawn, DIGITS).mean() > 0.001
+
+
+def test_digits_tell_hardly_anything_if_all_weights_were_changed():
+    """Of seven digits, the last two are 0 once in a hundred times."""
+    graph = network(8, 60, whole=True)
+    release = find_method("greedy-weights")().publish(graph.keeping([(0, 1)]), Distortion(), seed=1)
+    changed = release.data.weights != graph.weights
+    assert changed.mean() > 0.99
+    for name, flags in guess_exact(release.data, None, None, {}, whole=True).items():
+        assert flags[changed].mean() < 0.03, name
+        assert name == "many digits" or flags[~changed].all()
+
+
+def test_many_digits_tell_weights_that_had_many_and_were_left():
+    graph = network(6, 20)
+    moved = np.arange(len(graph)) % 3 > 0
+    release = graph.weighted(np.where(moved, round_to_digits(graph.weights * 1.3, up=True), graph.weights))
+    guesses = guess_exact(release, None, None, {})
+    assert np.array_equal(guesses["many digits"], ~moved)
+    assert not guesses["few digits"][~moved].any()
+
+
+def test_large_whole_numbers_in_a_release_were_not_left():
+    graph = Graph.from_edges([(0, 1), (1, 2)], weights=[900_000, 7], domain=Domain.declare(vertex=range(3)))
+    release = graph.keeping([(1, 2)]).weighted(np.array([1_234_567.0, 7.0]))
+    box, _ = bound_by_releases([release], np.array([[1, 2]]), MOVES, whole=True)
+    assert box.hold(graph.weights).all()
+    assert box.high[1] == 7
 
 
 def test_weights_that_were_left_are_told_apart():

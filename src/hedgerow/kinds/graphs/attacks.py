@@ -27,6 +27,7 @@ from hedgerow.kinds.graphs.weight_bounds import (
 )
 from hedgerow.kinds.graphs.weight_measures import rows_of
 from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.short_decimals import DIGITS
 from hedgerow.privacy import Guarantee
 from hedgerow.score import ATTACK, Score, exact_score
 
@@ -38,8 +39,10 @@ _WITHIN = {0.05: RECOVERED_5, 0.1: RECOVERED_10, 0.25: RECOVERED_25}
 _READ, _GUESS, _OTHERS = "release as it is", "guess of the median", "weights of others (control)"
 #: deviations that an interval of a Gaussian factor reaches to either side: 95 %
 _REACH = 2.0
-#: a number of at most so many digits was typed or counted; one that was drawn has more
-_DIGITS, _NEAR_WHOLE = 8, 1e-6
+#: a number of at most so many digits was typed or counted; of those that methods publish, one in a hundred is so short
+_FEW, _NEAR_WHOLE = DIGITS - 2, 1e-6
+#: whole numbers of more digits are among those that methods publish, too
+_MOST_WHOLE = 10.0 ** (DIGITS - 4)
 #: edges whose weights are bounded; the largest network and number of pairs for which they are, and that is published
 #: a second time by methods that keep paths
 _TARGETS, _MOST_EDGES, _MOST_PAIRS = 40, 20_000, 20_000
@@ -89,7 +92,8 @@ def attack(
             guesses["mean of two releases"] = released, average_releases([released, second])
     if PATHS in undone_by and _is_small(released):
         scores += _attack_paths(original, released, second, parameters, rng)
-    scores += _score_exact(truth, released, guess_exact(released, second, guarantee, parameters), rng)
+    flags = guess_exact(released, second, guarantee, parameters, whole=_are_whole(truth))
+    scores += _score_exact(truth, released, flags, rng)
     if _are_whole(truth):
         for name, (release, guess) in {"": (released, released.require_weights()), **guesses}.items():
             guesses[f"{name}, rounded" if name else "rounding to whole numbers"] = (
@@ -226,7 +230,7 @@ def bound_by_releases(
     """What releases of the same data bound each weight to, edge by edge, and the paths that all of them kept.
 
     An edge that stands with one weight in several releases was not changed in any of them; nor was one with a whole
-    number, where weights are whole numbers.
+    number of up to three digits, where weights are whole numbers: of new ones with seven digits, hardly any is whole.
 
     Parameters
     ----------
@@ -242,7 +246,7 @@ def bound_by_releases(
     for each in releases[1:]:
         stands &= each.require_weights() == weights
     if whole:
-        stands |= weights == np.rint(weights)
+        stands |= (weights == np.rint(weights)) & (weights < _MOST_WHOLE)
     box = Bounds(np.where(stands, weights, box.low), np.where(stands, weights, box.high))
     return (box.whole() if whole else box), paths
 
@@ -273,15 +277,15 @@ def score_bounds(name: str, bounds: Bounds, box: Bounds, truth: Floats, others: 
 # Weights that stand as they were.
 
 
-def stand_out(weights: Floats) -> Flags:
-    """Which numbers have few digits: those that were typed, counted or read, since what is drawn has many.
+def stand_out(weights: Floats, digits: int = _FEW) -> Flags:
+    """Which numbers have few digits: those that were typed, counted or read, since methods publish seven.
 
     Examples
     --------
-    >>> stand_out(np.array([3.0, 0.0526316, 2.718281828459045, 1234.5])).tolist()
+    >>> stand_out(np.array([3.0, 0.052632, 2.718282, 1234.5])).tolist()
     [True, True, False, True]
     """
-    scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(weights)))
+    scale = 10.0 ** (digits - 1 - np.floor(np.log10(weights)))
     scaled = weights * scale
     return np.abs(scaled - np.rint(scaled)) <= _NEAR_WHOLE
 
@@ -315,11 +319,22 @@ def stand_at_distance(graph: Graph, distance: float) -> Flags:
 
 
 def guess_exact(
-    released: Graph, second: Graph | None, guarantee: Guarantee | None, parameters: Mapping[str, Any]
+    released: Graph,
+    second: Graph | None,
+    guarantee: Guarantee | None,
+    parameters: Mapping[str, Any],
+    *,
+    whole: bool = False,
 ) -> dict[str, Flags]:
-    """Guess which weights stand as they were: by their digits, by a second release, by what was promised."""
+    """Guess which weights stand as they were: by their digits, by a second release, by what was promised.
+
+    Few digits tell weights that had few among new ones with seven, and many digits those that had more. Where it is
+    known that weights are whole numbers, those that are not were moved.
+    """
     weights = released.require_weights()
-    guesses: dict[str, Flags] = {"few digits": stand_out(weights)}
+    guesses: dict[str, Flags] = {"few digits": stand_out(weights), "many digits": ~stand_out(weights, DIGITS)}
+    if whole:
+        guesses["whole numbers"] = weights == np.rint(weights)
     if second is not None:
         guesses["equal in two releases"] = second.require_weights() == weights
     parts = () if guarantee is None else guarantee.parts()

@@ -38,7 +38,7 @@ _PRECISE = Context(prec=60)
 NEIGHBOURHOODS = ("out", "in", "both")
 _EXACT = (
     "Exact weights: arcs that were anonymous before, and arcs that could not be moved, stand with the weight that they "
-    "have in the original."
+    "have in the original. Digits may show which ones were moved: those that have more of them than most, or fewer."
 )
 _LENGTHS = (
     "Lengths: whoever knows between which vertices shortest paths were kept knows that each of these paths was no "

@@ -39,8 +39,10 @@ ATTACKS = (
         "27 %."
     ),
     (
-        "greedy-weights: weights that cannot move without losing a path stand exactly, 10 % of those of EIES. Few "
-        "digits tell them, and so does a second release of the same data: all of these guesses were right."
+        "greedy-weights: weights that cannot move without losing a path stand exactly, 10 % of those of EIES. A second "
+        "release of the same data tells them: all of these guesses were right. In one release digits tell them if the "
+        "original weights have fewer than the seven of new ones, or more: all whole numbers in the release of EIES "
+        "stood. They do not tell large weights: of the whole numbers in the release of airports 1 % stood."
     ),
     (
         "gaussian-weights: sigma and the law of the factors are public. From w* / (1 + 2 sigma) to w* / (1 - 2 sigma) "

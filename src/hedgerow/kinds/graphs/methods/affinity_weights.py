@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
@@ -27,6 +30,7 @@ from hedgerow.kinds.graphs.methods.arc_rows import ArcRows, Goal
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
 from hedgerow.kinds.graphs.methods.kept_pairs import choose_pairs
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.short_decimals import DIGITS, count_digits, find_place
 from hedgerow.privacy import Ledger
 from hedgerow.publisher import Publisher, param
 
@@ -47,7 +51,9 @@ class AffinityWeights(Publisher[Graph]):
     -------
     The promise is about what is published: a share of its arcs is anonymous, counted on the output by other code, and
     below the declared share nothing is published. Weights that are anonymous as they are, or that cannot be moved,
-    stand exactly; the statement says how many. That weights are within $\mu$ of each other tells each of them to within
+    stand exactly; the statement says how many. New weights are drawn with seven digits, or with as many as the weights
+    of the data have at most, if these have more: where the weights of the data have fewer, moved ones show, unless
+    `grain` is theirs. That weights are within $\mu$ of each other tells each of them to within
     $\mu$. Between which vertices paths are kept is not published.
 
     Examples
@@ -124,6 +130,8 @@ class AffinityWeights(Publisher[Graph]):
         counts = ArcRows(first, second, weights, vertices, goal).count_by_edge()
         require_share(int(counts.sum()), rows.arcs_per_edge * len(counts), promise)
         stands, each = weights == exact, rows.arcs_per_edge
+        if not self.grain:
+            warn_about_digits(exact, weights)
         ledger.disclose("arcs of the network", each * len(stands))
         ledger.disclose("arcs that stand with their exact weight", each * int(np.count_nonzero(stands)))
         exposed = each * int(np.count_nonzero(stands)) - int(counts[stands].sum())
@@ -163,6 +171,22 @@ def require_share(anonymous: int, arcs: int, promise: MuWeightedKAnonymity) -> N
         raise NotSatisfied(msg)
 
 
+def warn_about_digits(before: Floats, after: Floats) -> None:
+    """Warn the owner if moved weights have digits that no weight of the data has."""
+    moved = after[after != before]
+    if not len(moved):
+        return
+    place = find_place(before)
+    # weights of which seven digits end where the others do, or before, are not told from them
+    if place > find_place(moved) and place > math.floor(math.log10(float(moved.min()))) - DIGITS + 1:
+        grain = f"{Decimal(1).scaleb(place):f}"
+        warnings.warn(
+            f"moved weights show by their digits: all weights of the data are multiples of {grain}, and new ones are "
+            f"not; with grain = {grain} (--set grain={grain}) they are, where there is one",
+            stacklevel=3,
+        )
+
+
 # ---- one edge
 
 
@@ -184,6 +208,7 @@ class EdgeSweep:
     ) -> None:
         self.method, self.feasible, self.rows, self.coins = method, feasible, rows, coins
         self._grain = Fraction(repr(method.grain))
+        self._digits = max(DIGITS, count_digits(feasible.weights))
 
     def order_edges(self) -> Integers:
         """All edges in the order in which they are moved; of equal ones the first one comes first."""
@@ -250,7 +275,7 @@ class EdgeSweep:
         if self.method.choice == "closest":
             chosen = take_closest(part, prospect.weight, self._grain)
         else:
-            chosen = draw_within(part, self._grain, self.coins)
+            chosen = draw_within(part, self._grain, self._digits, self.coins)
         least = prospect.worth if self.method.force else prospect.worth + 1
         low, high = reach.bounds
         usable = (x for x in list_nearby(chosen) if low < x < high and self.rows.worth(edge, x) >= least)

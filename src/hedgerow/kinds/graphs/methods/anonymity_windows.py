@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.short_decimals import shorten_within
 
 #: differences of weights are computed up to so many units of rounding
 _UNITS = 8
@@ -190,13 +191,16 @@ def _gap(part: Interval, weight: float) -> float:
     return max(part.low - weight, weight - part.high, 0.0)
 
 
-def draw_within(part: Interval, grain: Fraction, coins: np.random.Generator) -> float:
-    """Draw a weight uniformly; on multiples of a grain above 0 where the interval contains one."""
+def draw_within(part: Interval, grain: Fraction, digits: int, coins: np.random.Generator) -> float:
+    """Draw a weight uniformly, on multiples of a grain above 0 where the interval contains one, else with few digits.
+
+    Few are at least so many, and as many as it takes to stay in the interval.
+    """
     if grain:
         low, high = -(-Fraction(part.low) // grain), Fraction(part.high) // grain
         if low <= high:
             return float((low + int(coins.integers(0, int(high - low) + 1))) * grain)
-    return float(coins.uniform(part.low, part.high))
+    return shorten_within(float(coins.uniform(part.low, part.high)), part.low, part.high, least=digits)
 
 
 def take_closest(part: Interval, weight: float, grain: Fraction) -> float:

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -20,12 +21,13 @@ from hedgerow.kinds.graphs.methods.affinity_weights import AffinityWeights, Edge
 from hedgerow.kinds.graphs.methods.anonymity_windows import Interval
 from hedgerow.kinds.graphs.methods.arc_rows import ArcRows
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
+from hedgerow.numerics.short_decimals import DIGITS, count_digits
 from hedgerow.testing import changed
 
 VECTOR = json.loads((VECTORS / "affinity-weights.json").read_text())
 #: a share that any arc reaches
 ANY = "1/1000000"
-pytestmark = pytest.mark.filterwarnings("ignore:mu is at least", "ignore:k = ")
+pytestmark = pytest.mark.filterwarnings("ignore:mu is at least", "ignore:k = ", "ignore:moved weights show")
 
 
 def simple_paths(data, weights, source, target):
@@ -338,6 +340,49 @@ def test_pairs_are_listed_named_and_drawn():
     vertices = data.domain.size("vertex")
     assert sum(few.values()) == 6
     assert sum(many.values()) == vertices * (vertices - 1)
+
+
+# ---- digits
+
+
+TRADE = Graph.from_edges(
+    [(0, 1), (0, 2), (0, 3), (0, 4)], weights=[40, 10, 48, 43], directed=True, domain=Domain.declare(vertex=range(5))
+)
+
+
+def test_new_weights_have_seven_digits_or_as_many_as_the_others():
+    promise = MuWeightedKAnonymity(mu=10, k=3, share=ANY)
+    for seed in range(20):
+        release = AffinityWeights().publish(TRADE, promise, seed=seed)
+        assert 1 < count_digits(release.data.weights) <= DIGITS
+    long = TRADE.weighted(TRADE.weights / 3)
+    moved = [AffinityWeights().publish(long, promise, seed=seed).data.weights[1] for seed in range(20)]
+    assert min(count_digits(np.array([weight])) for weight in moved) > DIGITS
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "grain"),
+    [
+        (TRADE, {}, "1"),
+        (TRADE.weighted(TRADE.weights * 100), {}, "100"),
+        (TRADE.weighted(np.array([4.1, 1.0, 4.8, 4.3])), {}, "0.1"),
+        (TRADE, {"grain": 1.0}, None),
+        (TRADE, {"choice": "closest"}, None),
+        (TRADE.weighted(TRADE.weights / 3), {}, None),
+        (TRADE.weighted(np.array([40.00001, 10.00001, 48.0, 43.0])), {}, None),
+    ],
+)
+def test_the_owner_is_warned_if_moved_weights_show_by_their_digits(data, settings, grain):
+    promise = MuWeightedKAnonymity(mu=int(data.weights.max() / 4) or 1, k=3, share=ANY)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        release = AffinityWeights(**settings).publish(data, promise, seed=1)
+    assert np.any(release.data.weights != data.weights)
+    said = [str(each.message) for each in caught if "moved weights show" in str(each.message)]
+    assert len(said) == (grain is not None)
+    if grain is not None:
+        assert f"multiples of {grain}, and new ones" in said[0]
+        assert f"--set grain={grain})" in said[0]
 
 
 # ---- what is refused, and planted bugs
