@@ -248,9 +248,9 @@ def _cases() -> dict[str, Case]:
         "degree-corrected-blocks": Case("company", "degree-corrected-blocks", unit="edge", formats=EDGES),
         "tmf": Case("company", "tmf", unit="edge", epsilon="6"),
         "laplace-graph": Case("company", "laplace-graph", unit="edge", epsilon="6"),
-        "greedy-weights": Case("weighted company", "greedy-weights", {"share": 0.002}, promised="Distortion"),
+        "greedy-weights": Case("weighted company", "greedy-weights", {"pairs": 0.002}, promised="Distortion"),
         "greedy-weights, two-sided": Case(
-            "weighted company", "greedy-weights", {"share": 0.001, "two_sided": True}, promised="Distortion"
+            "weighted company", "greedy-weights", {"pairs": 0.001, "two_sided": True}, promised="Distortion"
         ),
         "private-retrieval": Case("measurements", "private-retrieval", unit="count", formats=("csv", "npy", "parquet")),
         "private-retrieval, cells": Case("measurements", "private-retrieval", unit="cell"),

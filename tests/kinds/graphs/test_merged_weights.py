@@ -103,8 +103,8 @@ def test_vertices_are_known_by_their_names():
 
 
 def test_large_weights_do_not_overflow():
-    large = network([("ann", "bob")], [1.5e308])
-    assert merged_weights.merge_weights(large, large).weights.tolist() == [1.5e308]
+    one, other = (network([("ann", "bob")], [weight]) for weight in (1.5e308, 1.7e308))
+    assert merged_weights.merge_weights(one, other).weights.tolist() == [1.6e308]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_large_weights_do_not_overflow():
     [
         ([network([("ann", "bob")], [2])], "merge the files of at least two owners"),
         (
-            [network([("ann", "bob")], [2]), network([("ann", "cleo")], [2])],
+            [network([("ann", "bob")], [2]), network([("ann", "cleo")], [3])],
             "each edge must be in exactly two files, those of its ends; 2 are in fewer, and 0 in more; nothing was merged",
         ),
         ([network([("ann", "bob")], [2])] * 3, "0 are in fewer, and 1 in more; nothing was merged"),
@@ -135,7 +135,7 @@ def test_nothing_else_is_merged(graphs, message):
 def check_refusal():
     """Fails if files are merged that must not be."""
     try:
-        merged_weights.merge_weights(network([("ann", "bob")], [2]), network([("ann", "cleo")], [2]))
+        merged_weights.merge_weights(network([("ann", "bob")], [2]), network([("ann", "cleo")], [3]))
     except ParameterError:
         return
     raise AssertionError

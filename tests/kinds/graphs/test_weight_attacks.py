@@ -176,7 +176,7 @@ def test_parameters_of_the_method_decide_about_the_bounds():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"rise": 0.8, "fall": 0.3}, {"share": 0.2}, {"two_sided": True}, {"ties": "allow"}]
+    "parameters", [{"rise": 0.8, "fall": 0.3}, {"pairs": 0.2}, {"two_sided": True}, {"ties": "allow"}]
 )
 @pytest.mark.parametrize("directed", [False, True])
 def test_bounds_hold_for_releases_by_the_method(directed, parameters):

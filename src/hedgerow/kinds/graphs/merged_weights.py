@@ -14,8 +14,8 @@ from hedgerow.numerics.arrays import Floats, Integers
 from hedgerow.numerics.short_decimals import DIGITS
 from hedgerow.release import Recipe
 
-#: digits of the mean of two weights that have one digit less
-_DIGITS = DIGITS + 1
+#: digits of the mean of two weights that are not too different: what comes after them is rounding
+_DIGITS = DIGITS + 5
 #: what the releases of all owners must have in common
 _COMMON = ("method", "owner", "sigma", "floor", "calibrated")
 

@@ -162,11 +162,11 @@ def bound_by_category(released: Graph, paths: ReadPaths, parameters: Mapping[str
 
     The first are raised by less than `rise` of their weight, unless they may be lowered too; the others are lowered by
     less than `fall` of it. Of all other edges nothing is known; nor of any by methods without these parameters, or if
-    paths of a random `share` of pairs were kept as well: those pairs are not known.
+    paths of a random share (`pairs`) of all were kept as well: those pairs are not known.
     """
     weights = released.require_weights()
     low, high = np.zeros(len(weights)), np.full(len(weights), np.inf)
-    if "rise" not in parameters or parameters.get("share", 0):
+    if "rise" not in parameters or parameters.get("pairs", 0):
         return Bounds(low, high)
     never, always = paths.never(), paths.always()
     rise, fall = float(parameters["rise"]), float(parameters.get("fall", 0.5))

@@ -75,7 +75,7 @@ class GreedyWeights(Publisher[Graph]):
     needs: ClassVar = ("weights",)
     undone_by: ClassVar = ("path inequalities",)
 
-    share: float = param(0.0, "share of all pairs of vertices that keep their paths, beside those named", ge=0, le=1)
+    pairs: float = param(0.0, "share of all pairs of vertices that keep their paths, beside those named", ge=0, le=1)
     rise: float = param(1.0, "weights on no path rise by up to this part of themselves", gt=0)
     fall: float = param(0.5, "weights on all paths fall by up to this part of themselves", gt=0, lt=1)
     least: float = param(0.0, "a weight moves by at least this part of what keeps all paths", ge=0, lt=1)
@@ -88,7 +88,7 @@ class GreedyWeights(Publisher[Graph]):
         coins = ledger.coins()
         self._require_moderate(data.require_weights())
         # 1. the paths that must stay
-        chosen = choose_pairs(data, self.share, coins)
+        chosen = choose_pairs(data, self.pairs, coins)
         intervals = FeasibleIntervals.of(
             data.first,
             data.second,

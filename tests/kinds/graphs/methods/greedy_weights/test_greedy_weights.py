@@ -175,7 +175,7 @@ def test_a_listed_pair_without_a_path_is_named_by_its_number():
 def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr(kept_pairs, "_MOST", 50)
     with pytest.raises(ParameterError, match="at most 50 pairs can keep their paths"):
-        publish(random_graph(1), share=1.0)
+        publish(random_graph(1), pairs=1.0)
 
 
 def test_the_owner_is_told_what_the_statement_does_not_say():
@@ -207,7 +207,7 @@ def test_without_pairs_every_weight_rises():
     assert np.all((weights > graph.weights) & (weights < 2 * graph.weights))
 
 
-@pytest.mark.parametrize("settings", [{"share": 0.5}, {"share": 0.5, "two_sided": True, "ties": "allow"}], ids=str)
+@pytest.mark.parametrize("settings", [{"pairs": 0.5}, {"pairs": 0.5, "two_sided": True, "ties": "allow"}], ids=str)
 def test_it_conforms_with_pairs_to_keep(settings):
     check_publisher(GreedyWeights(**settings), Distortion())
 
@@ -224,14 +224,14 @@ def test_a_larger_network_by_searches_as_by_a_table(directed, monkeypatch):
             directed=True,
             domain=graph.domain,
         )
-    by_table = publish(graph, share=0.1)
+    by_table = publish(graph, pairs=0.1)
     monkeypatch.setattr(feasible_interval, "_MOST_IN_TABLE", 0)
-    by_search = publish(graph, share=0.1)
+    by_search = publish(graph, pairs=0.1)
     assert by_search.data.weights == pytest.approx(by_table.data.weights, rel=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("share", 1.5), ("fall", 1.0), ("rise", 0), ("least", 1), ("ties", "none")]
+    ("name", "value"), [("pairs", 1.5), ("fall", 1.0), ("rise", 0), ("least", 1), ("ties", "none")]
 )
 def test_settings_out_of_range_are_refused(name, value):
     with pytest.raises(ParameterError, match=f"GreedyWeights.{name} must be"):
@@ -243,7 +243,7 @@ def test_weights_stay_above_nothing():
     edges = [(0, 1), (1, 2), (2, 3), (0, 3)]
     graph = Graph.from_edges(edges, weights=[1e-12, 1.0, 1e9, 1e-200], domain=Domain.declare(vertex=range(4)))
     for seed in range(20):
-        weights = publish(graph, seed, share=1.0, two_sided=True, turn=True).data.weights
+        weights = publish(graph, seed, pairs=1.0, two_sided=True, turn=True).data.weights
         assert np.all(weights > 0)
 
 
@@ -255,7 +255,7 @@ def test_changed_weights_have_few_digits():
     domain = Domain.declare(vertex=crossings())
     weights = np.array([np.ceil(seconds) for *_, seconds in made])
     graph = Graph.from_columns(source=ends[:, 0], target=ends[:, 1], weights=weights, domain=domain)
-    after = publish(graph, share=0.01).data.weights
+    after = publish(graph, pairs=0.01).data.weights
     changed = after[after != graph.weights]
     assert len(changed) > 300
     # a few have more digits, where seven would lose a path
