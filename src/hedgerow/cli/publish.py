@@ -130,7 +130,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     if pipe is not None:
         _announce(release.describe_use())
         return
-    promise = release.guarantee.sentence()
+    promise = release.promise.sentence()
     counted = ", ".join(f"{what}: {number:,}" for what, number in counts.items())
     use = release.describe_use()
     told = [

@@ -112,6 +112,11 @@ class Guarantee(ABC):
         del data
         return self
 
+    def worded_for(self, outputs: Mapping[str, Dataset]) -> Guarantee:
+        """The same promise in the words for what is published, if the form of it makes a difference."""
+        del outputs
+        return self
+
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit that it protects."""
         for unit in self.units:
@@ -282,6 +287,10 @@ class All(Guarantee):
     def about(self, data: Dataset) -> Guarantee:
         """All promises as they are made about this data."""
         return All(*(part.about(data) for part in self.guarantees))
+
+    def worded_for(self, outputs: Mapping[str, Dataset]) -> Guarantee:
+        """All promises in the words for what is published."""
+        return All(*(part.worded_for(outputs) for part in self.guarantees))
 
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit of every part."""
