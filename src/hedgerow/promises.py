@@ -18,6 +18,8 @@ class Option(NamedTuple):
     required: bool = True
     #: whether it may be given several times
     repeated: bool = False
+    #: where the function is that reads the file that is typed; a promise itself, which anyone may send, opens none
+    reads: str = ""
 
 
 class Promise(NamedTuple):
@@ -25,7 +27,7 @@ class Promise(NamedTuple):
 
     place: str
     options: Mapping[str, Option]
-    example: Mapping[str, str | list[str]]
+    example: Mapping[str, Any]
     kinds: tuple[str, ...] = ()
 
     @property
@@ -85,6 +87,17 @@ PROMISES: dict[str, Promise] = {
         example={"l": "2"},
         kinds=("records",),
     ),
+    "PM": Promise(
+        "hedgerow.kinds.records.rule_promise:PM",
+        {
+            "rules": Option(
+                "a file (TOML) of rules that say how often a sensitive value may be linked with a person",
+                reads="hedgerow.kinds.records.rules:read_rules",
+            )
+        },
+        example={"rules": [{"attribute": "visit.diagnosis", "values": ["AIDS"], "m": "2", "p": "1/3"}]},
+        kinds=("records",),
+    ),
     # no promise at all, and so no options: methods that only distort numbers publish under it
     "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices", "graphs")),
 }
@@ -115,7 +128,8 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
     helps = {option.help for option in meanings.values()}
     text = helps.pop() if len(helps) == 1 else "; ".join(f"{name}: {option.help}" for name, option in meanings.items())
     repeated = any(option.repeated for option in meanings.values())
-    return Option(text, required=False, repeated=repeated)
+    reads = next((option.reads for option in meanings.values() if option.reads), "")
+    return Option(text, required=False, repeated=repeated, reads=reads)
 
 
 def interpret_options(

@@ -10,7 +10,7 @@ from hedgerow.privacy.guarantee import All, Guarantee, Plain
 from hedgerow.promises import PROMISES, find_promise, interpret_options
 
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
-_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 6
+_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 7
 
 
 def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
