@@ -161,7 +161,7 @@ class LDiversity(_TreeCriterion):
         return self.worded_as(form_of(cast("Records", outputs[SENSITIVE]))) if is_anatomised(outputs) else self
 
     def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
-        """Refuse, or warn about, an l that sensitive values or records are too few for."""
+        """Refuse, or warn about, an l that sensitive values are too few for."""
         del beside
         foresee_diversity(cast("Records", data), self.l)
 

@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from hedgerow.data import Axis, Source
 from hedgerow.errors import DomainError
 from hedgerow.kinds.records.data import Records
@@ -22,26 +20,21 @@ _NEAR = Fraction(5, 1_000)
 
 
 def foresee_diversity(data: Records, l: int) -> None:  # noqa: E741 - the letter of the paper
-    """Refuse l-diversity without sensitive values; warn about types, and data, with too few values or records."""
+    """Refuse l-diversity without sensitive values; warn about types with too few values."""
     axes = dict(data.domain.axes)
     if not any(kind.sensitive for kind in data.schema.types):
         msg = "the schema has no sensitive field, and l-diversity is about them; declare one, or promise k-anonymity"
         raise DomainError(msg)
-    inferred = data.domain.source is Source.INFERRED
-    for kind, table in zip(data.schema.types, data.tables, strict=True):
+    for kind in data.schema.types:
         axis = axes.get(kind.sensitive_axis or "")
-        if axis is None or (inferred and not np.any(table.sensitive >= 0)):
-            continue
-        values = _count_apart(axis)
-        if values >= l:
+        values = l if axis is None else _count_apart(axis)
+        if values >= l or data.domain.source is Source.INFERRED:  # of values that occur the method says it
             continue
         has = f"{kind.sensitive_axis!r} has {values} values or buckets that differ"
-        if kind.parent is None and not inferred:
+        if kind.parent is None:
             msg = f"{has}, fewer than l = {l:,}, so no record can be published; take a smaller l, or drop the field"
             raise DomainError(msg)
         _warn(f"{has}, fewer than l = {l:,}: every {kind.name} with such a value will be left out")
-    if 0 < len(data) < l:
-        _warn(f"there are fewer records than l = {l:,}: none can be published")
 
 
 def foresee_rules(data: Records, rules: Sequence[Rule], l: int | None) -> None:  # noqa: E741 - the letter of the paper
