@@ -24,7 +24,7 @@ from hedgerow.kinds.records.methods.clustree.clustering import PairSavings
 from hedgerow.kinds.records.methods.clustree.representative import KEEP, MAPPINGS, Positions, Representative
 from hedgerow.kinds.records.rule_promise import PM
 from hedgerow.numerics.arrays import Flags, Integers
-from hedgerow.privacy import Ledger
+from hedgerow.privacy import Guarantee, Ledger
 from hedgerow.publisher import Publisher, param
 
 
@@ -77,6 +77,10 @@ class AnatomyMatching(Publisher[Records]):
     leftovers: str = param("attach", "let records left over join a group, or suppress them", choices=LEFTOVERS)
     cost: str = param("vertices", "count suppressed vertices, or their share of each record", choices=COSTS)
     relinking: str = param("refuse", "refuse trees that can be linked again, or declare it", choices=RELINKING)
+
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for the form that is published."""
+        return guarantee.worded_as(self.form)
 
     def run(self, data: Records, ledger: Ledger) -> Mapping[str, Records]:
         """Put records into a random order, group them by assignments, and publish labels and values of the groups."""
