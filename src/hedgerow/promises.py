@@ -29,6 +29,8 @@ class Promise(NamedTuple):
     options: Mapping[str, Option]
     example: Mapping[str, Any]
     kinds: tuple[str, ...] = ()
+    #: the promises that must be made with it
+    beside: tuple[str, ...] = ()
 
     @property
     def required(self) -> frozenset[str]:
@@ -95,8 +97,9 @@ PROMISES: dict[str, Promise] = {
                 reads="hedgerow.kinds.records.rules:read_rules",
             )
         },
-        example={"rules": [{"attribute": "visit.diagnosis", "values": ["AIDS"], "m": "2", "p": "1/3"}]},
+        example={"rules": [{"attribute": "course.grade", "all": "true", "m": "2", "p": "1/2"}]},
         kinds=("records",),
+        beside=("LDiversity",),
     ),
     # no promise at all, and so no options: methods that only distort numbers publish under it
     "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices", "graphs")),
@@ -137,8 +140,8 @@ def interpret_options(
 ) -> list[tuple[str, ...]]:
     """List the minimal combinations of these promises that have exactly these options.
 
-    In each combination all required options are among `options`, no promise of it can be left out, and there is a kind
-    of data that all its promises are about: this kind, if it is given.
+    In each combination all required options are among `options`, no promise of it can be left out, none lacks what must
+    be beside it, and there is a kind of data that all its promises are about: this kind, if it is given.
 
     Examples
     --------
@@ -161,6 +164,7 @@ def interpret_options(
         for combination in combinations(possible, size)
         if names <= {option for promise in combination for option in PROMISES[promise].options}
         and _have_common_kind(combination)
+        and all({*PROMISES[promise].beside} <= {*combination} for promise in combination)
     ]
     return [cover for cover in covers if not any(set(other) < set(cover) for other in covers)]
 

@@ -28,6 +28,18 @@ def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
     return parts[0] if len(parts) == 1 else All(*parts)
 
 
+def example_of(name: str, **more: str) -> Guarantee:
+    """Make a promise of the example values of its row, together with those that must be made with it.
+
+    Examples
+    --------
+    >>> example_of("PM").parts()[1]
+    LDiversity(l=2)
+    """
+    names = [name, *PROMISES[name].beside]
+    return build(names, {**{key: value for each in names for key, value in PROMISES[each].example.items()}, **more})
+
+
 def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, kind: str | None = None) -> Guarantee:
     """Make the promise that has exactly these options.
 

@@ -168,8 +168,9 @@ def _read_values(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
             msg = f"{where}: all must be true, or be left out"
             raise ParameterError(msg)
         return ()
-    listed = cast("list[object]", list(content)) if isinstance(content, (list, tuple)) else [content]
-    if isinstance(content, (list, tuple)) != (given == ["values"]):
+    is_list = isinstance(content, (list, tuple))
+    listed = [*cast("list[object]", content)] if is_list else [content]
+    if is_list != (given == ["values"]):
         msg = f"{where}: values must be a list, and a value or a bucket must be a text"
         raise ParameterError(msg)
     # numbers are compared by their texts, and files have them in one spelling
@@ -196,7 +197,7 @@ def check_rules(rules: object) -> tuple[Rule, ...]:
     if not isinstance(rules, (list, tuple)) or not rules:
         msg = "rules must be a list of rules, at least one; PM.from_file reads a file of them"
         raise ParameterError(msg)
-    listed = cast("list[object]", list(rules))
+    listed = [*cast("list[object]", rules)]
     if len(listed) > _MOST_RULES:
         msg = f"at most {_MOST_RULES} rules can be promised; got {len(listed)}"
         raise ParameterError(msg)
