@@ -96,6 +96,8 @@ def make_assignment(limits: RuleLimits) -> MakeJoiner:
 class Assignment:
     """What becomes of a group that a record joins: as many vertices as possible are matched."""
 
+    batch = 8
+
     def __init__(self, group: Representative, limits: RuleLimits, size: int) -> None:
         self._pairs = PairSavings(group, MAPPINGS["assignment"], most=1, weight=1)
         self._limits, self._size = limits, size

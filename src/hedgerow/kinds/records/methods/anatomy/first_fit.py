@@ -29,11 +29,14 @@ class FirstFit:
     only, so that types need not be interleaved.
     """
 
+    batch = 64
+
     def __init__(self, group: Representative, limits: RuleLimits) -> None:
         self.group = group
         self.forest: Forest = group.forest
         self._form = limits.form
         self._limits = limits.types
+        self._matched: list[tuple[Integers, list[Integers]]] = []
         self._allowed = [self._allow(number) for number in range(len(group.types))]
 
     def joinable(self) -> Flags:
@@ -42,24 +45,28 @@ class FirstFit:
 
     def overlaps(self, records: Integers) -> Integers:
         """How many vertices of the group are left if each of these records joins; 0 if it cannot."""
-        return sum((self._count(part) for part in self._match(records)), np.zeros(len(records), np.int64))
+        self._matched.append((records, matched := self._match(records)))
+        return sum(((part >= 0).sum(axis=0) for part in matched), np.zeros(len(records), np.int64))
 
     def merged(self, record: int) -> Representative:
         """The group after a record has joined: vertices without a partner are suppressed."""
         types: list[Positions] = []
         places: list[Integers] = []
-        for number, matched in enumerate(self._match(np.array([record], np.int64))):
+        for number, partner in enumerate(self._partners(record)):
             own = self.group.types[number]
-            kept = matched[:, 0] >= 0
+            kept = partner >= 0
             places.append(np.cumsum(kept) - 1)
             above = self.forest.schema.parents[number]
             parent = own.parent[kept] if above < 0 else places[above][own.parent[kept]]
-            types.append(Positions(parent, own.labels[kept], np.column_stack([own.vertices, matched])[kept]))
+            types.append(Positions(parent, own.labels[kept], np.column_stack([own.vertices, partner])[kept]))
         return Representative(self.forest, tuple(types))
 
-    @staticmethod
-    def _count(matched: Integers) -> Integers:
-        return (matched >= 0).sum(axis=0)
+    def _partners(self, record: int) -> list[Integers]:
+        """The vertex of a record at each position, or -1; what was matched once is known."""
+        for records, matched in self._matched:
+            for column in np.flatnonzero(records == record)[:1]:
+                return [part[:, column] for part in matched]
+        return [part[:, 0] for part in self._match(np.array([record], np.int64))]
 
     def _allow(self, number: int) -> Flags:
         """Which buckets may join each position: others than there are, and missing values only with missing ones."""
@@ -114,15 +121,16 @@ class FirstFit:
         place = np.arange(int(siblings.other_number.max(initial=0)))
         free: Flags = np.less(place, siblings.other_number[:, :, None])
         bucket = self._buckets(number, np.where(free, siblings.other_first[:, :, None] + place, 0))
-        every, records = np.arange(len(free))[:, None], np.arange(free.shape[1])
+        every, records = np.arange(len(free))[:, None], np.arange(matched.shape[1])
         for child in range(int(siblings.number.max(initial=0)) if len(place) else 0):
             rows = every[siblings.number > child]
             position = siblings.first[rows[:, 0]] + child
-            allowed = self._allowed[number][position[:, None, None], bucket[rows[:, 0]]] & free[rows[:, 0]]
+            chosen = slice(None) if len(rows) == len(free) else rows[:, 0]  # a slice copies nothing
+            allowed = self._allowed[number][position[:, None, None], bucket[chosen]] & free[chosen]
             if counter is not None:
                 allowed &= counter.permitted(position[0])[records[:, None], bucket[0]]
             pick = allowed.argmax(axis=2)
-            hit = np.take_along_axis(allowed, pick[:, :, None], axis=2)[:, :, 0]
+            hit = allowed[every[: len(rows)], records, pick]
             matched[position] = np.where(hit, siblings.other_first[rows[:, 0]] + pick, -1)
             free[rows, records, pick] &= ~hit
             if counter is not None:

@@ -27,10 +27,11 @@ from hedgerow.kinds.records.methods.clustree.representative import (
 )
 from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges, number_within_groups
 
-#: costs that differ by less are equal
+#: to how many decimals costs are compared, so that equal shares of records are equal
+_DECIMALS = 9
 _TOLERANCE = 1e-9
-#: how many candidates are evaluated at first, and at most, at once
-_BATCHES = (8, 512)
+#: how many candidates are evaluated at once, at most
+_MOST = 1024
 #: how many pairs of vertices are evaluated at once, which bounds the memory
 _PAIRS = 4_000_000
 #: so many of the largest subtrees are compared one by one in the bound
@@ -39,6 +40,11 @@ _LARGEST = 48
 
 class Joiner(Protocol):
     """What becomes of one group that a record joins."""
+
+    @property
+    def batch(self) -> int:
+        """How many candidates are evaluated at first: few are pruned better, many need fewer calls."""
+        ...
 
     def joinable(self) -> Flags:
         """Which records may join at all."""
@@ -204,12 +210,12 @@ class GroupSearch:
         worth = self.worth[group.members].sum() + self.worth[candidates]
         alone = self.worth[candidates] * self.vertices[candidates]
         overlaps = self.bound.overlaps(self.bound.profile(group), self.bound.records[candidates])
-        lower = alone - worth * overlaps
+        lower = np.round(alone - worth * overlaps, _DECIMALS)
         order = np.argsort(lower, kind="stable")
-        best, nearest, start, batch_size = np.inf, None, 0, _BATCHES[0]
+        best, nearest, start, batch_size = np.inf, None, 0, joiner.batch
         while start < len(order) and lower[order[start]] < best - _TOLERANCE:
             batch = self._batch(group, candidates, order[start : start + batch_size])
-            start, batch_size = start + len(batch), min(4 * batch_size, _BATCHES[1])
+            start, batch_size = start + len(batch), min(4 * batch_size, _MOST)
             kept = joiner.overlaps(candidates[batch])
             costs = np.where(kept > 0, alone[batch] - worth[batch] * kept, np.inf)
             least = int(costs.argmin())
@@ -363,12 +369,12 @@ class _Attachment:
         """Let a record join the best group, if there is one."""
         worth = self._worth + self._search.worth[record]
         overlaps = self._search.bound.overlaps(self._search.bound.records[record], self._profiles)
-        gain = worth * overlaps - self._worth * self._positions
+        gain = np.round(worth * overlaps - self._worth * self._positions, _DECIMALS)
         root = self._search.forest.types[0]
         bucket = root.contents.bucket[root.content[record]]
         different = (self._roots != bucket).all(axis=1) if bucket >= 0 else self._roots[:, 0] == bucket
         open_groups = np.flatnonzero(different & (self._members < self._most))
-        best, chosen = -_TOLERANCE, None
+        best, chosen = -2 * _TOLERANCE, None  # it may cost as much as suppressing the record
         order: list[int] = open_groups[np.argsort(-gain[open_groups], kind="stable")].tolist()
         for place in order:
             if gain[place] <= best:
@@ -376,7 +382,7 @@ class _Attachment:
             merged = self._search.make_joiner(self.groups[place], int(self._members[place]) + 1).merged(record)
             kept = count_positions(merged)
             exact = worth[place] * kept - self._worth[place] * self._positions[place]
-            if kept and exact > best:
+            if kept and exact > best + _TOLERANCE:
                 best, chosen = exact, (place, merged)
         if chosen is None:
             return False

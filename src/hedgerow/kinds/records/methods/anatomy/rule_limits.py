@@ -134,9 +134,9 @@ class LinkStates:
 
     def after(self, states: Integers, counts: Integers) -> Integers:
         """The states, a row per rule, after one more position with so many counted vertices."""
-        counts = np.broadcast_to(counts, states.shape)
-        following = self._next[states, counts]
-        if (following < 0).any():
+        following: Integers = self._next[states, counts]
+        if following.size and following.min() < 0:
+            counts = np.broadcast_to(counts, states.shape)
             missing = np.column_stack([states[following < 0], counts[following < 0]])
             pairs: list[tuple[int, int]] = np.unique(missing, axis=0).tolist()
             for state, count in pairs:
