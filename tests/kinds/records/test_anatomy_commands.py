@@ -159,7 +159,7 @@ def test_rules_that_do_nothing_or_leave_nothing_are_said_once(folder):
     assert ran.code == 0
     first, second = ran.err.splitlines()
     assert first.startswith(
-        "warning: rule 1 of rules.toml: p = 49/100 is less than 1/l = 1/2, so published tree by tree"
+        "hedgerow: warning: rule 1 of rules.toml: p = 49/100 is less than 1/l = 1/2, so published tree by tree"
     )
     assert second == "hedgerow: warning: rule 2 of rules.toml does nothing: p = 1 allows everything"
 
