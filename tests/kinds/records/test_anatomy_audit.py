@@ -234,6 +234,11 @@ def test_what_is_not_the_number_of_a_group_is_refused():
         outputs = parts(form)
         hidden = edit(outputs["quasi"].trees(), is_type("visit"), lambda tree: (tree[0], [tree[1][0], "*"], *tree[2:]))
         assert "vertices without the number" in str(found({**outputs, "quasi": again(outputs["quasi"], hidden)}))
+        axis = outputs["quasi"].domain.axis("patient.group")
+        spelled = outputs["quasi"].domain.with_axes({"patient.group": replace(axis, values=("1", "02"))})
+        assert "vertices without the number" in str(
+            found({**outputs, "quasi": replace(outputs["quasi"], domain=spelled)})
+        )
 
 
 def test_parts_of_two_releases_do_not_match():

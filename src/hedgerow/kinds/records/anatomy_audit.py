@@ -144,7 +144,7 @@ def _read_trees(data: Records) -> list[_Vertices]:
 
 
 def _numbers(data: Records, number: int, column: int) -> Integers:
-    """Read a label as a number; -1 where it is none, or is written otherwise: 01 would tell a record from those of 1."""
+    """Read a label as a number; -1 where it is none, or spelled otherwise: 01 would tell a record from those of 1."""
     names = data.hierarchies(number)[column].names
     known = [int(name) if _NUMBER.fullmatch(name) else -1 for name in names]
     return np.array(known, np.int64)[data.tables[number].labels[:, column]]
