@@ -36,9 +36,7 @@ def publish(name, data=None):
         cases = build_edge_cases(method.kinds[0]).values()
         data = max(cases, key=lambda each: each.count_units(each.units[0]))
     promised = method.keeps[0].name
-    guarantee = (
-        PureDP(epsilon=1, unit=method.units[0]) if method.units else example_of(promised)
-    )
+    guarantee = PureDP(epsilon=1, unit=method.units[0]) if method.units else example_of(promised)
     return data, method.publish(data, guarantee, seed=3)
 
 

@@ -24,7 +24,7 @@ from hedgerow.kinds.records.methods.clustree.clustering import PairSavings
 from hedgerow.kinds.records.methods.clustree.representative import KEEP, MAPPINGS, Positions, Representative
 from hedgerow.kinds.records.rule_promise import PM
 from hedgerow.numerics.arrays import Flags, Integers
-from hedgerow.privacy import Ledger
+from hedgerow.privacy import Guarantee, Ledger
 from hedgerow.publisher import Publisher, param
 
 
@@ -82,6 +82,10 @@ class AnatomyMatching(Publisher[Records]):
         """Put records into a random order, group them by assignments, and publish labels and values of the groups."""
         plan = GroupPlan(self.form, self.partitions, self.leftovers, self.cost, self.relinking)
         return publish_in_groups(data, ledger, plan, make_assignment)
+
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for the form that is published."""
+        return guarantee.worded_as(self.form)
 
 
 def make_assignment(limits: RuleLimits) -> MakeJoiner:
