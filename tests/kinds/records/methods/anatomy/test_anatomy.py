@@ -179,14 +179,18 @@ def test_small_and_large_records_are_apart_in_partitions(name):
     assert sorted(by_group.values()) == [[1, 1], [6, 6]]
 
 
-def test_relative_costs_keep_more_of_small_records():
-    """A large record with a small one loses as much either way, but not the same share of its vertices."""
-    data = made("ABCD", "EFGH", "E", roots=NUMBERS)
-    chosen = {}
-    for cost in ("vertices", "relative"):
-        search = grouping.GroupSearch(publisher.without_labels(data), 2, None, cost == "relative")
-        chosen[cost] = search.worth.tolist()
-    assert chosen == {"vertices": [1, 1, 1], "relative": [0.2, 0.2, 0.5]}
+@pytest.mark.parametrize(("cost", "nearest"), [("vertices", 2), ("relative", 1)])
+def test_the_record_that_loses_least_joins(cost, nearest):
+    """A seed of three vertices, with a record of six (three are lost, 3/6 of it) or of one (two are lost, 2/3)."""
+    data = made("AB", "BACDE", "")
+    search = grouping.GroupSearch(
+        publisher.without_labels(data),
+        2,
+        make_first_fit(RuleLimits.of((), SCHEMA, DOMAIN, form="trees", l=2)),
+        cost == "relative",
+    )
+    group = search.create(0, np.ones(3, np.bool_))
+    assert group.members.tolist() == [0, nearest]
 
 
 def test_parts_are_of_similar_size():
