@@ -94,7 +94,7 @@ PROMISES: dict[str, Promise] = {
         {
             "rules": Option(
                 "a file (TOML) of rules that say how often a sensitive value may be linked with a person",
-                reads="hedgerow.kinds.records.rules:read_rules",
+                reads="hedgerow.kinds.records.rules_file:read_rules",
             )
         },
         example={"rules": [{"attribute": "course.grade", "all": "true", "m": "2", "p": "1/2"}]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
@@ -71,15 +71,23 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
     meant = interpret_options(given, kept)
     if len(meant) == 1:
         return build(meant[0], read_files(given))
-    keeps = "; or ".join(
-        f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}" for name in kept
-    )
-    got = " ".join(f"--{name}" for name in given) or "nothing"
+    keeps = "; or ".join(f"{_named(name)}: {_typed(PROMISES[name].options) or 'no options'}" for name in kept)
+    got = _typed(given) or "nothing"
     alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
     missing = [f"--{name}" for name, option in alone if option.required and name not in given]
     lacks = f"; missing: {' '.join(missing)}" if missing else ""
     msg = f"{method.name} keeps {keeps}; got {got}{lacks}"
     raise UnsupportedGuarantee(msg)
+
+
+def _typed(options: Iterable[str]) -> str:
+    return " ".join(f"--{option}" for option in options)
+
+
+def _named(promise: str) -> str:
+    """A promise with those that must be beside it."""
+    beside = PROMISES[promise].beside
+    return f"{promise} (with {', '.join(beside)})" if beside else promise
 
 
 def read_files(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -313,13 +313,13 @@ def _break_by_trees(parts: Parts, rule: Rule, kinds: Integers) -> int:
     heavy = pairs[times >= rule.m]
     group_of = np.zeros(int(each.tree.max(initial=-1)) + 1, np.int64)
     group_of[each.tree] = each.group
-    found, trees = np.unique(group_of[heavy // width] * width + heavy % width, return_counts=True)
-    sizes = parts.size_at(found // width * _WIDTH)
+    groups, trees = np.unique(group_of[heavy // width] * width + heavy % width, return_counts=True)
+    sizes = parts.size_at(groups // width * _WIDTH)
     broken = [
         count * rule.p.denominator > rule.p.numerator * size
         for count, size in zip(trees.tolist(), sizes.tolist(), strict=True)
     ]
-    return len(np.unique(found[np.array(broken, np.bool_)] // width))
+    return len(np.unique(groups[np.array(broken, np.bool_)] // width))
 
 
 def _break_lists(parts: Parts, rule: Rule, kinds: Integers) -> int:

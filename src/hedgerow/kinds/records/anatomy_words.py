@@ -15,7 +15,7 @@ def diversity_sentence(l: int, form: str) -> str:  # noqa: E741 - the letter of 
 
     Examples
     --------
-    >>> diversity_sentence(2, TREES)[-64:]
+    >>> diversity_sentence(2, TREES)[-62:]
     '(l-diversity of anatomised records, tree by tree, with l = 2).'
     """
     if form == TREES:

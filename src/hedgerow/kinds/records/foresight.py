@@ -20,21 +20,23 @@ _NEAR = Fraction(5, 1_000)
 
 
 def foresee_diversity(data: Records, l: int) -> None:  # noqa: E741 - the letter of the paper
-    """Refuse l-diversity without sensitive values; warn about types with too few values."""
+    """Refuse l-diversity without sensitive values, and say before records are read where too few are declared."""
     axes = dict(data.domain.axes)
     if not any(kind.sensitive for kind in data.schema.types):
         msg = "the schema has no sensitive field, and l-diversity is about them; declare one, or promise k-anonymity"
         raise DomainError(msg)
-    for kind in data.schema.types:
-        axis = axes.get(kind.sensitive_axis or "")
-        values = l if axis is None else _count_apart(axis)
-        if values >= l or data.domain.source is Source.INFERRED:  # of values that occur the method says it
-            continue
-        has = f"{kind.sensitive_axis!r} has {values} values or buckets that differ"
-        if kind.parent is None:
-            msg = f"{has}, fewer than l = {l:,}, so no record can be published; take a smaller l, or drop the field"
+    if len(data) > 0:
+        return  # of the values that occur the method says it
+    sensitive = [kind for kind in data.schema.types if kind.sensitive]
+    counts = {kind: _count_apart(axes[name]) for kind in sensitive if (name := kind.sensitive_axis or "") in axes}
+    few = {kind: count for kind, count in counts.items() if count < l}
+    for kind, count in few.items():
+        has = f"{kind.sensitive_axis!r} has {count} values or buckets that differ, fewer than l = {l:,}"
+        if kind.parent is None or len(few) == len(sensitive):
+            what = "record" if kind.parent is None else "sensitive value"
+            msg = f"{has}, so no {what} can be published; take a smaller l, or drop the field"
             raise DomainError(msg)
-        _warn(f"{has}, fewer than l = {l:,}: every {kind.name} with such a value will be left out")
+        _warn(f"{has}: every {kind.name} with such a value will be left out")
 
 
 def foresee_rules(data: Records, rules: Sequence[Rule], l: int | None) -> None:  # noqa: E741 - the letter of the paper

@@ -21,8 +21,9 @@ from hedgerow.kinds.records.anatomy_words import rules_limits, rules_sentence
 from hedgerow.kinds.records.criterion import LDiversity
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.foresight import foresee_rules
-from hedgerow.kinds.records.rules import Rule, check_rules, read_rules
+from hedgerow.kinds.records.rules import Rule, check_rules
 from hedgerow.privacy.guarantee import Criterion, Guarantee, Plain
+from hedgerow.settings import read_files
 
 #: more cases than are ever examined
 _MANY = 10**15
@@ -58,7 +59,7 @@ class PM(Criterion):
     @classmethod
     def from_file(cls, path: str | Path) -> PM:
         """Promise the rules of a file (TOML)."""
-        return cls(rules=read_rules(path))
+        return cls(**read_files({"rules": str(path)}))
 
     def worded_as(self, form: str) -> PM:
         """The same promise in the words for anatomised records of this form."""

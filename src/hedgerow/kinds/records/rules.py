@@ -3,14 +3,6 @@ r"""Discriminatory rules: how often a sensitive value may be linked with one per
 A rule names a sensitive attribute, one or more of its values, a number $m$ and a share $p$: nobody may be more than $p$
 sure that a person has $m$ or more vertices with such a value. It has no condition: it holds for everybody.
 
-A file of rules (TOML) has one section per rule:
-
-    [[rule]]
-    attribute = "visit.diagnosis"
-    value = "AIDS"                    # or values = [...], bucket = "...", all = true
-    m = 2
-    p = "1/3"
-
 References
 ----------
 .. [1] I. Ozalp. "Privacy preserving publishing of hierarchical data". PhD thesis, Sabanci University, 2017, chapter 3.
@@ -23,14 +15,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from hedgerow.data import Axis
 from hedgerow.errors import DomainError, ParameterError
-from hedgerow.formats.toml import read_toml
 from hedgerow.numerics.arrays import Flags
 from hedgerow.privacy.guarantee import Plain
 from hedgerow.privacy.numbers import read_number, read_whole
@@ -179,17 +169,6 @@ def _read_values(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
         msg = f'{where}: {given[0]} must be texts, each once; write numbers as the data has them, in quotes: "2.5"'
         raise ParameterError(msg)
     return tuple(texts)
-
-
-def read_rules(path: str | Path) -> list[Rule]:
-    """Read a file of rules (TOML). It is the owner's: nothing that a release contains makes us open one."""
-    content = read_toml(Path(path), ParameterError)
-    sections = content.get("rule")
-    if set(content) != {"rule"} or not isinstance(sections, list) or not sections:
-        msg = f"{path} must have one section [[rule]] or more, and nothing else"
-        raise ParameterError(msg)
-    listed = cast("list[object]", sections)
-    return [Rule.read(each, f"rule {number} of {path}") for number, each in enumerate(listed, start=1)]
 
 
 def check_rules(rules: object) -> tuple[Rule, ...]:

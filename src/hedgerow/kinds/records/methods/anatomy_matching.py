@@ -78,6 +78,10 @@ class AnatomyMatching(Publisher[Records]):
     cost: str = param("vertices", "count suppressed vertices, or their share of each record", choices=COSTS)
     relinking: str = param("refuse", "refuse trees that can be linked again, or declare it", choices=RELINKING)
 
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for the form that is published."""
+        return guarantee.worded_as(self.form)
+
     def run(self, data: Records, ledger: Ledger) -> Mapping[str, Records]:
         """Put records into a random order, group them by assignments, and publish labels and values of the groups."""
         plan = GroupPlan(self.form, self.partitions, self.leftovers, self.cost, self.relinking)
