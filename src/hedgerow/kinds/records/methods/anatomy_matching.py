@@ -87,6 +87,10 @@ class AnatomyMatching(Publisher[Records]):
         plan = GroupPlan(self.form, self.partitions, self.leftovers, self.cost, self.relinking)
         return publish_in_groups(data, ledger, plan, make_assignment)
 
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for the form that is published."""
+        return guarantee.worded_as(self.form)
+
 
 def make_assignment(limits: RuleLimits) -> MakeJoiner:
     """Records join by assignments, and rules are repaired once a group is complete."""

@@ -372,8 +372,10 @@ class _Attachment:
         gain = np.round(worth * overlaps - self._worth * self._positions, _DECIMALS)
         root = self._search.forest.types[0]
         bucket = root.contents.bucket[root.content[record]]
-        different = (self._roots != bucket).all(axis=1) if bucket >= 0 else self._roots[:, 0] == bucket
-        open_groups = np.flatnonzero(different & (self._members < self._most))
+        matching = (self._roots[:, 0] < 0) == (bucket < 0)  # a missing value with missing ones only
+        if bucket >= 0:
+            matching &= (self._roots != bucket).all(axis=1)
+        open_groups = np.flatnonzero(matching & (self._members < self._most))
         best, chosen = -2 * _TOLERANCE, None  # it may cost as much as suppressing the record
         order: list[int] = open_groups[np.argsort(-gain[open_groups], kind="stable")].tolist()
         for place in order:

@@ -35,8 +35,6 @@ COSTS = ("vertices", "relative")
 RELINKING = ("refuse", "declared")
 #: records of a part, if the number of parts is not given
 _PART = 1_000
-#: members of a group if no number of different values is promised
-_PAIR = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +98,10 @@ class Anatomy(Publisher[Records]):
         plan = GroupPlan(self.form, self.partitions, self.leftovers, self.cost, self.relinking)
         return publish_in_groups(data, ledger, plan, make_first_fit)
 
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for the form that is published."""
+        return guarantee.worded_as(self.form)
+
 
 def make_first_fit(limits: RuleLimits) -> MakeJoiner:
     """Records join by first fit, within the rules for the size of the group."""
@@ -123,7 +125,7 @@ def publish_in_groups(
     data: Records, ledger: Ledger, plan: GroupPlan, make: Callable[[RuleLimits], MakeJoiner]
 ) -> Mapping[str, Records]:
     """Put records into a random order, group them, and publish both parts."""
-    l = ledger.promised(LDiversity).l if ledger.has_promised(LDiversity) else _PAIR  # noqa: E741 - the paper's letter
+    l = ledger.promised(LDiversity).l  # noqa: E741 - the letter of the paper
     rules = ledger.promised(PM).rules if ledger.has_promised(PM) else ()
     _require_groups(data, l, plan.partitions)
     coins = ledger.coins()
