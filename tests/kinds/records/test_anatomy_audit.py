@@ -411,7 +411,7 @@ def test_a_planted_bug_misses_a_broken_rule(name, old, new, plants):
 
 def test_a_rule_about_what_is_not_published_does_not_hold():
     """It may be misspelt; a value that is not published is none that anybody can be sure of."""
-    promise = PM(rules=[{**RULE, "attribute": "visit.ilness"}])
+    promise = PM(rules=[{**RULE, "attribute": "visit.disease"}])
     assert found(parts("trees"), promise) == {"rules about an attribute that is not published"}
     assert not found(parts("trees"), PM(rules=[{**RULE, "value": "Measles"}]))
     assert rule_promise.PM(rules=[RULE]).count_cases(parts("vertices")) > 20

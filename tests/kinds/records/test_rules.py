@@ -235,8 +235,8 @@ def test_a_type_that_is_no_list_has_one_vertex_at_most():
     ("table", "message"),
     [
         (
-            without(attribute="visit.ilness"),
-            "rule 1 names 'visit.ilness', which is not a sensitive field; there are: pat",
+            without(attribute="visit.disease"),
+            "rule 1 names 'visit.disease', which is not a sensitive field; there are: pat",
         ),
         (without(attribute="visit.year"), "rule 1 names 'visit.year', which is not a sensitive field"),
         (without(value="Aids"), "rule 1 names 'Aids', which is not a value or a bucket of 'visit.illness'; correct it"),
