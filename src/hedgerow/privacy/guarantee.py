@@ -122,13 +122,14 @@ class Guarantee(ABC):
         del form
         return self
 
-    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
         """Refuse, or warn about, what this promise must come to on such data, together with those `beside` it.
 
-        It is called twice: before records are read, with none of them and with those axes that are declared, and with
-        the data. Like `require_records` it may depend on private records, so it is for a promise without a budget.
+        It is called twice: before records are read, with none of them and with those axes that are declared, and when
+        they are `read`, with them. Then it may depend on private records, like `require_records`, so it is for a
+        promise without a budget.
         """
-        del data, beside
+        del data, beside, read
 
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit that it protects."""
@@ -169,7 +170,7 @@ class Guarantee(ABC):
         self.require(data)
         if self.budget is None:
             self.require_records(data)
-            self.foresee(data)
+            self.foresee(data, read=True)
         records = self.records_per_unit(data)
         return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
@@ -310,11 +311,11 @@ class All(Guarantee):
         """All promises in the words for a form of published data."""
         return All(*(part.worded_as(form) for part in self.guarantees))
 
-    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
         """Let each part see all of them."""
         del beside
         for part in self.guarantees:
-            part.foresee(data, self.guarantees)
+            part.foresee(data, self.guarantees, read=read)
 
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit of every part."""

@@ -177,12 +177,12 @@ def test_an_error_names_the_file(tmp_path, text, message):
 # ---- what is said before reading, and after
 
 
-def foresee(l, *rules, data=None, schema=SCHEMA):  # noqa: E741 - the letter of the paper
+def foresee(l, *rules, data=None, schema=SCHEMA, read=False):  # noqa: E741 - the letter of the paper
     """What is warned about."""
     data = replace(records([]) if data is None else data, schema=schema)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        All(LDiversity(l=l), *([PM(rules=rules)] if rules else [])).foresee(data)
+        All(LDiversity(l=l), *([PM(rules=rules)] if rules else [])).foresee(data, read=read)
     return [str(each.message) for each in said]
 
 
@@ -257,11 +257,11 @@ def test_values_that_are_not_declared_are_known_after_reading():
     assert foresee(2, without(value="Aids"), data=bare) == []
     after = records([patient(1990, "1", visit(2001, "AIDS"))])
     after = replace(after, domain=DOMAIN.with_source(Source.INFERRED)).narrowed()
-    assert foresee(2, RULE, data=after) == []
+    assert foresee(2, RULE, data=after, read=True) == []
     with pytest.raises(
         DomainError, match=r"names 'Flu', which is no value that occurs of 'visit.illness'; correct it, or"
     ):
-        foresee(2, without(value="Flu"), data=after)
+        foresee(2, without(value="Flu"), data=after, read=True)
 
 
 def test_of_numbers_in_buckets_the_buckets_are_known_before_reading(tmp_path):

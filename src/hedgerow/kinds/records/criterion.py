@@ -160,10 +160,11 @@ class LDiversity(_TreeCriterion):
         """The same promise in the words for what is published."""
         return self.worded_as(form_of(cast("Records", outputs[SENSITIVE]))) if is_anatomised(outputs) else self
 
-    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
         """Refuse, or warn about, an l that sensitive values are too few for."""
         del beside
-        foresee_diversity(cast("Records", data), self.l)
+        if not read:  # of the values that occur the method says it
+            foresee_diversity(cast("Records", data), self.l)
 
     def _count_parts(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         parts = read_parts(outputs)

@@ -20,13 +20,11 @@ _NEAR = Fraction(5, 1_000)
 
 
 def foresee_diversity(data: Records, l: int) -> None:  # noqa: E741 - the letter of the paper
-    """Refuse l-diversity without sensitive values, and say before records are read where too few are declared."""
+    """Refuse l-diversity without sensitive values, and say where too few are declared."""
     axes = dict(data.domain.axes)
     if not any(kind.sensitive for kind in data.schema.types):
         msg = "the schema has no sensitive field, and l-diversity is about them; declare one, or promise k-anonymity"
         raise DomainError(msg)
-    if len(data) > 0:
-        return  # of the values that occur the method says it
     sensitive = [kind for kind in data.schema.types if kind.sensitive]
     counts = {kind: _count_apart(axes[name]) for kind in sensitive if (name := kind.sensitive_axis or "") in axes}
     few = {kind: count for kind, count in counts.items() if count < l}
@@ -39,13 +37,21 @@ def foresee_diversity(data: Records, l: int) -> None:  # noqa: E741 - the letter
         _warn(f"{has}: every {kind.name} with such a value will be left out")
 
 
-def foresee_rules(data: Records, rules: Sequence[Rule], l: int | None) -> None:  # noqa: E741 - the letter of the paper
+def foresee_rules(
+    data: Records,
+    rules: Sequence[Rule],
+    l: int | None,  # noqa: E741 - the letter of the paper
+    *,
+    read: bool,
+) -> None:
     """Refuse rules about an attribute or a value that there is not; warn about those that do nothing, or leave nothing.
 
     Parameters
     ----------
     l
         That of l-diversity, if it is promised beside them.
+    read
+        Whether the records are read, so that all values are known.
     """
     axes = dict(data.domain.axes)
     sensitive = {kind.sensitive_axis: kind for kind in data.schema.types if kind.sensitive_axis}
@@ -56,7 +62,7 @@ def foresee_rules(data: Records, rules: Sequence[Rule], l: int | None) -> None: 
             raise DomainError(msg)
         axis = axes.get(rule.attribute)
         # before reading, of numbers in buckets only the buckets are known
-        if axis is not None and not (axis.paths and len(data) == 0):
+        if axis is not None and (read or not axis.paths):
             _require_values(rule, axis, declared=data.domain.source is not Source.INFERRED)
         most = 1 if _at_most_one(sensitive[rule.attribute], data.schema) else None
         _warn_about(rule, l, most)

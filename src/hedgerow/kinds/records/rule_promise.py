@@ -71,10 +71,10 @@ class PM(Criterion):
         """The same promise in the words for what is published."""
         return self.worded_as(form_of(cast("Records", outputs[SENSITIVE]))) if is_anatomised(outputs) else self
 
-    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
         """Refuse rules about what there is not, and warn about those that do nothing or leave nothing."""
         sizes = [part.l for part in beside if isinstance(part, LDiversity)]
-        foresee_rules(cast("Records", data), self.rules, sizes[0] if sizes else None)
+        foresee_rules(cast("Records", data), self.rules, sizes[0] if sizes else None, read=read)
 
     def count_cases(self, outputs: Mapping[str, Dataset]) -> int:
         """Count what is examined: vertices for each rule, and the steps of exact tails where counts are listed."""
