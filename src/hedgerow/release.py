@@ -122,6 +122,11 @@ class Release(Generic[Kind]):
         return cast("Kind", self.outputs[""])
 
     @property
+    def promise(self) -> Guarantee:
+        """The guarantee in the words for what is published."""
+        return self.guarantee.worded_for(self.outputs)
+
+    @property
     def declared_axes(self) -> frozenset[str]:
         """The axes of the domain that were declared, whatever its source is."""
         return frozenset(name for data in self.outputs.values() for name in data.declared_axes)
@@ -232,7 +237,7 @@ class Release(Generic[Kind]):
         parameters = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
         method = f"{self.recipe.method}{f' ({parameters})' if parameters else ''}"
         return statement_of(
-            guarantee=self.guarantee,
+            guarantee=self.promise,
             domain=self.domain,
             declared=self.declared_axes,
             evidence=self.evidence,
