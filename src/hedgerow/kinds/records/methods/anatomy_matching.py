@@ -143,7 +143,7 @@ def _worst_position(
     group: Representative, limits: RuleLimits, occurs: Mapping[int, Flags], kept: Sequence[Flags]
 ) -> tuple[int, int] | None:
     """The type and the row of the position to suppress, or nothing if all rules hold."""
-    found: list[tuple[float, int, int, int]] = []
+    worst: list[tuple[float, int, int, int]] = []
     for number, own in limits.types.items():
         if limits.form == TREES:
             needs = own.find_heavy(occurs[number].sum(axis=1))
@@ -156,8 +156,8 @@ def _worst_position(
             sizes = _subtree_sizes(group, kept)[number][rows]
             ratio = served[rows] / sizes
             first = int(np.lexsort((rows, sizes, -ratio))[0])
-            found.append((-float(ratio[first]), int(sizes[first]), number, int(rows[first])))
-    return min(found)[2:] if found else None
+            worst.append((-float(ratio[first]), int(sizes[first]), number, int(rows[first])))
+    return min(worst)[2:] if worst else None
 
 
 def _subtree_sizes(group: Representative, kept: Sequence[Flags]) -> list[Integers]:

@@ -122,7 +122,7 @@ class FirstFit:
         free: Flags = np.less(place, siblings.other_number[:, :, None])
         bucket = self._buckets(number, np.where(free, siblings.other_first[:, :, None] + place, 0))
         every = np.arange(len(siblings.number))[:, None]
-        records: Integers = np.arange(matched.shape[1])
+        records = np.arange(len(siblings.other_number.T))
         for child in range(int(siblings.number.max(initial=0)) if len(place) else 0):
             rows = every[siblings.number > child]
             position = siblings.first[rows[:, 0]] + child
