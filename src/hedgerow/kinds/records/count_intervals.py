@@ -150,15 +150,16 @@ def _over_trees(source: ByTree, matches: Matches, coins: np.random.Generator) ->
     for table in _tables_of(source, matches):
         constant = (table == table[:, :1, :]).all(axis=(1, 2)) | (table == table[:, :, :1]).all(axis=(1, 2))
         sums += float(table[constant].sum() / max(1, table.shape[1]))
-        rest = np.unique(table[~constant].reshape((~constant).sum(), -1), axis=0, return_counts=True)
-        tables, times = rest[0].reshape(-1, *table.shape[1:]), rest[1]
-        top = int(tables.max(axis=2, initial=0).sum(axis=1).max(initial=0))
-        if not len(tables):
+        open_ones = table[~constant]
+        if not len(open_ones):
             continue
+        distinct, times = np.unique(open_ones.reshape(len(open_ones), -1), axis=0, return_counts=True)
+        tables = distinct.reshape(-1, *table.shape[1:])
+        top = int(tables.max(axis=2).sum(axis=1).max())
         if table.shape[1] <= _MOST_TREES and len(tables) * (top + 1) << table.shape[1] <= _CELLS:
             laws += zip(_over_orders(tables, top), times.tolist(), strict=True)
         else:
-            drawn.append(table[~constant])
+            drawn.append(open_ones)
     if not drawn and (found := _find_middle(laws)):
         return Interval(found.low + sums, found.high + sums)
     return _draw_orders(source, matches, coins)

@@ -288,6 +288,9 @@ def _by_tree(known: KnownTrees, quasi: Records, sensitive: Records, names: Integ
     place = np.where(names[place] == owner, place, len(names)) if len(names) else np.zeros(len(owner), np.int64)
     order = np.argsort(place, kind="stable")
     trees = np.bincount(place, minlength=len(names) + 1)
+    if not np.array_equal(trees, np.bincount(known.group, minlength=len(names) + 1)):
+        msg = "a group of the release has not as many trees of sensitive values as trees of labels; verify the folder"
+        raise DomainError(msg)
     rank = np.empty(len(owner), np.int64)
     rank[order] = np.arange(len(owner)) - np.repeat(np.cumsum(trees) - trees, trees)
     count = trees[known.group]
