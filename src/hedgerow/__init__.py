@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.distortion import Distortion
     from hedgerow.publisher import Publisher, param
+    from hedgerow.querying import query
     from hedgerow.reading import read
     from hedgerow.release import Release
     from hedgerow.releases.writer import read_release, write_release
@@ -124,6 +125,7 @@ __all__ = [
     "Wavelet",
     "find_method",
     "param",
+    "query",
     "read",
     "read_domain",
     "read_release",
@@ -134,6 +136,7 @@ _HOMES = {
     "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.formats.domains": ("read_domain",),
+    "hedgerow.querying": ("query",),
     "hedgerow.reading": ("read",),
     "hedgerow.releases.writer": ("read_release", "write_release"),
     "hedgerow.privacy": (

@@ -143,13 +143,30 @@ class ByVertex(KnownTrees):
             for number, (spot, _, times) in self.entries.items()
         }
 
+        #: the entries in the order of their codes, and where each code starts; the last shares that were asked for
+        self._by_code: dict[int, tuple[Integers, Integers]] = {}
+        self._shares: dict[int, tuple[bytes, Floats]] = {}
+
     def value_chances(self, number: int, vertices: Integers | None, wanted: Flags) -> Floats:
         """The share of the values of the positions of some vertices that are among some."""
-        spot, code, times = self.entries[number]
-        size, among = self.size[number], wanted[code]
-        right = np.bincount(spot[among], times[among], minlength=len(size))
-        at = self.spot[number] if vertices is None else self.spot[number][vertices]
-        return (right / np.maximum(1, size))[at]
+        shares = self._find_shares(number, wanted)
+        return shares[self.spot[number] if vertices is None else self.spot[number][vertices]]
+
+    def _find_shares(self, number: int, wanted: Flags) -> Floats:
+        """The share of the values of each position that are among some; the same is asked for again at once."""
+        asked = wanted.tobytes()
+        if number not in self._shares or self._shares[number][0] != asked:
+            spot, code, times = self.entries[number]
+            if number not in self._by_code:
+                starts = np.append(0, np.cumsum(np.bincount(code, minlength=len(wanted))))
+                self._by_code[number] = np.argsort(code, kind="stable"), starts
+            order, starts = self._by_code[number]
+            pieces = [order[starts[each] : starts[each + 1]] for each in np.flatnonzero(wanted)]
+            among = np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+            size = self.size[number]
+            right = np.bincount(spot[among], times[among], minlength=len(size))
+            self._shares[number] = asked, right / np.maximum(1, size)
+        return self._shares[number][1]
 
 
 class Versions:
