@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hedgerow.kinds.records.data import Records
     from hedgerow.kinds.records.methods.clustree.publisher import ClusTree
     from hedgerow.kinds.records.methods.clustree_packing import ClusTreePacking
+    from hedgerow.kinds.records.rule_promise import PM
     from hedgerow.kinds.sequences.data import Sequences
     from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.kinds.sequences.methods.ngram.publisher import NGram
@@ -67,6 +68,7 @@ __all__ = [
     "DER",
     "KCL",
     "METHODS",
+    "PM",
     "SVD",
     "AdditiveNoise",
     "All",
@@ -145,6 +147,7 @@ _HOMES = {
     "hedgerow.privacy.distortion": ("Distortion",),
     "hedgerow.kinds.trajectories.criterion": ("KCL",),
     "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
+    "hedgerow.kinds.records.rule_promise": ("PM",),
     "hedgerow.methods": ("METHODS", "find_method"),
     "hedgerow.publisher": ("Publisher", "param"),
     "hedgerow.release": ("Release",),

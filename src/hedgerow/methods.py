@@ -14,6 +14,8 @@ from hedgerow.settings import parameters_of
 #: a method is imported only when it is used, so that listing the methods is cheap
 METHODS: dict[str, str] = {
     "additive-noise": "matrices.additive_noise:AdditiveNoise",
+    "anatomy": "records.anatomy.publisher:Anatomy",
+    "anatomy-matching": "records.anatomy_matching:AnatomyMatching",
     "binary-mechanism": "streams.binary_mechanism:BinaryMechanism",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing:ClusTreePacking",

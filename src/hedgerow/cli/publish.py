@@ -118,8 +118,9 @@ def command(*, as_json: bool, **arguments: Any) -> None:
             plan = plan_job(job, recipe)
         if recipe is not None:
             save_job(job, recipe)
-        text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
-        emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
+        promise = plan.method.word(plan.guarantee).sentence()
+        text = f"Nothing was published. The promise would be:\n{promise}"
+        emit({"published": False, "promise": promise}, text, as_json=as_json)
         return
     pipe = Pipe(_standard_output(), _announce) if job.out == PIPE else None
     if pipe is not None and as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 from hedgerow.errors import InputError
 from hedgerow.formats.files import write_file
 from hedgerow.formats.toml import read_toml, toml_key, toml_value
+from hedgerow.promises import list_options
 
 _PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners")
 
@@ -49,8 +51,9 @@ def save_job(job: Job, path: Path) -> None:
     """Write a recipe file; its paths are relative to its folder."""
     fields: dict[str, Any] = msgspec.to_builtins(job)
     for name in _PATHS:
-        if fields.get(name) and not Path(fields[name]).is_absolute():
-            fields[name] = os.path.relpath(fields[name], path.parent)
+        if fields.get(name):
+            fields[name] = _relative(fields[name], path)
+    fields["promise"] = {**job.promise, **{name: _relative(f, path) for name, f in promise_files(job.promise).items()}}
     tables: dict[str, dict[str, Any]] = {
         name: fields.pop(name) for name in list(fields) if isinstance(fields[name], dict)
     }
@@ -66,6 +69,9 @@ def load_job(path: Path, **changes: Any) -> Job:
     for name in _PATHS:
         if isinstance(fields.get(name), str):
             fields[name] = str(path.parent / fields[name])
+    if isinstance(fields.get("promise"), dict):
+        promised: dict[str, Any] = fields["promise"]
+        promised |= {name: str(path.parent / file) for name, file in promise_files(promised).items()}
     for name, value in changes.items():
         # tables are merged, entry by entry
         tables = isinstance(value, dict) and isinstance(fields.get(name), dict)
@@ -75,6 +81,21 @@ def load_job(path: Path, **changes: Any) -> Job:
     except msgspec.ValidationError as error:
         msg = f"{path} is not a recipe: {str(error).replace('`', chr(39))}"
         raise InputError(msg) from None
+
+
+def promise_files(promise: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a promise that are files."""
+    options = list_options()
+    return {
+        name: typed
+        for name, typed in promise.items()
+        if isinstance(typed, str) and name in options and options[name].reads
+    }
+
+
+def _relative(file: str, path: Path) -> str:
+    """A file as the recipe at this path names it."""
+    return file if Path(file).is_absolute() else os.path.relpath(file, path.parent)
 
 
 def _lines(table: dict[str, Any]) -> list[str]:

@@ -117,6 +117,19 @@ class Guarantee(ABC):
         del outputs
         return self
 
+    def worded_as(self, form: str) -> Guarantee:
+        """The same promise in the words for a form of published data, by the name that its kind has for it."""
+        del form
+        return self
+
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+        """Refuse, or warn about, what this promise must come to on such data, together with those `beside` it.
+
+        It is called twice: before records are read, with none of them and with those axes that are declared, and with
+        the data. Like `require_records` it may depend on private records, so it is for a promise without a budget.
+        """
+        del data, beside
+
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit that it protects."""
         for unit in self.units:
@@ -156,6 +169,7 @@ class Guarantee(ABC):
         self.require(data)
         if self.budget is None:
             self.require_records(data)
+            self.foresee(data)
         records = self.records_per_unit(data)
         return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
@@ -291,6 +305,16 @@ class All(Guarantee):
     def worded_for(self, outputs: Mapping[str, Dataset]) -> Guarantee:
         """All promises in the words for what is published."""
         return All(*(part.worded_for(outputs) for part in self.guarantees))
+
+    def worded_as(self, form: str) -> Guarantee:
+        """All promises in the words for a form of published data."""
+        return All(*(part.worded_as(form) for part in self.guarantees))
+
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = ()) -> None:
+        """Let each part see all of them."""
+        del beside
+        for part in self.guarantees:
+            part.foresee(data, self.guarantees)
 
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit of every part."""

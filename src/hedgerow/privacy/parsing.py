@@ -10,7 +10,7 @@ from hedgerow.privacy.guarantee import All, Guarantee, Plain
 from hedgerow.promises import PROMISES, find_promise, interpret_options
 
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
-_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 6
+_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 7
 
 
 def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
@@ -26,6 +26,18 @@ def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
         for name in promises
     ]
     return parts[0] if len(parts) == 1 else All(*parts)
+
+
+def example_of(name: str, **more: str) -> Guarantee:
+    """Make a promise of the example values of its row, together with those that must be made with it.
+
+    Examples
+    --------
+    >>> example_of("PM").parts()[1]
+    LDiversity(l=2)
+    """
+    names = [name, *PROMISES[name].beside]
+    return build(names, {**{key: value for each in names for key, value in PROMISES[each].example.items()}, **more})
 
 
 def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, kind: str | None = None) -> Guarantee:
