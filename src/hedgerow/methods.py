@@ -92,7 +92,7 @@ def list_methods(kind: str) -> list[dict[str, Any]]:
     Examples
     --------
     >>> [facts["name"] for facts in list_methods("records")]
-    ['clustree-packing', 'clustree']
+    ['anatomy-matching', 'clustree-packing', 'anatomy', 'clustree']
     """
     methods = [facts_of(find_method(name)) for name in METHODS]
     return sorted((facts for facts in methods if kind in facts["kinds"]), key=lambda facts: not facts["recommended"])

@@ -210,7 +210,7 @@ class GroupSearch:
         worth = self.worth[group.members].sum() + self.worth[candidates]
         alone = self.worth[candidates] * self.vertices[candidates]
         overlaps = self.bound.overlaps(self.bound.profile(group), self.bound.records[candidates])
-        lower = np.round(alone - worth * overlaps, _DECIMALS)
+        lower: Floats = (alone - worth * overlaps).round(_DECIMALS)
         order = np.argsort(lower, kind="stable")
         best, nearest, start, batch_size = np.inf, None, 0, joiner.batch
         while start < len(order) and lower[order[start]] < best - _TOLERANCE:
@@ -369,7 +369,7 @@ class _Attachment:
         """Let a record join the best group, if there is one."""
         worth = self._worth + self._search.worth[record]
         overlaps = self._search.bound.overlaps(self._search.bound.records[record], self._profiles)
-        gain = np.round(worth * overlaps - self._worth * self._positions, _DECIMALS)
+        gain: Floats = (worth * overlaps - self._worth * self._positions).round(_DECIMALS)
         root = self._search.forest.types[0]
         bucket = root.contents.bucket[root.content[record]]
         matching = (self._roots[:, 0] < 0) == (bucket < 0)  # a missing value with missing ones only

@@ -98,10 +98,6 @@ class Anatomy(Publisher[Records]):
         plan = GroupPlan(self.form, self.partitions, self.leftovers, self.cost, self.relinking)
         return publish_in_groups(data, ledger, plan, make_first_fit)
 
-    def word(self, guarantee: Guarantee) -> Guarantee:
-        """The promise in the words for the form that is published."""
-        return guarantee.worded_as(self.form)
-
 
 def make_first_fit(limits: RuleLimits) -> MakeJoiner:
     """Records join by first fit, within the rules for the size of the group."""
