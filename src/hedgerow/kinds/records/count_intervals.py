@@ -71,8 +71,8 @@ def find_interval(
     if laws is None and not isinstance(source, ByVertex) and matches.expected is matches.chance:
         chances, times = np.unique(matches.chance, return_counts=True)
         laws = [(np.array([1 - p, p]), int(n)) for p, n in zip(chances.tolist(), times.tolist(), strict=True)]
-    found = None if laws is None else _find_middle(laws)
-    return found or _draw_worlds(source, pattern, matches, coins)
+    middle = None if laws is None else _find_middle(laws)
+    return middle or _draw_worlds(source, pattern, matches, coins)
 
 
 def _find_middle(laws: list[_Law]) -> Interval | None:
@@ -160,21 +160,21 @@ def _over_trees(source: ByTree, matches: Matches, coins: np.random.Generator) ->
             laws += zip(_over_orders(tables, top), times.tolist(), strict=True)
         else:
             drawn.append(open_ones)
-    if not drawn and (found := _find_middle(laws)):
-        return Interval(found.low + sums, found.high + sums)
+    if not drawn and (middle := _find_middle(laws)):
+        return Interval(middle.low + sums, middle.high + sums)
     return _draw_orders(source, matches, coins)
 
 
 def _tables_of(source: ByTree, matches: Matches) -> Iterator[Integers]:
     """For each size of groups, how many matches each record (rows) has with each tree (columns) of its group."""
     version, record = np.divmod(matches.roots, max(1, len(source)))
-    found = np.zeros((len(source), source.versions), np.int64)
-    found[record, version] = np.rint(matches.expected).astype(np.int64)
+    counts = np.zeros((len(source), source.versions), np.int64)
+    counts[record, version] = np.rint(matches.expected).astype(np.int64)
     order = np.argsort(source.group, kind="stable")
     sizes = np.bincount(source.group)
     for size in np.unique(sizes[sizes > 0]).tolist():
         records = order[sizes[source.group[order]] == size].reshape(-1, size)
-        tables = found[records][:, :, :size]
+        tables = counts[records][:, :, :size]
         yield tables[tables.any(axis=(1, 2))]
 
 
@@ -233,10 +233,10 @@ def _draw_worlds(source: KnownTrees, pattern: Pattern, matches: Matches, coins: 
     for start in range(0, worlds, step):
         progress.tell("drawing links", start, worlds)
         number = min(step, worlds - start)
-        found = find_matches(draw_worlds(part, pattern, number, coins), pattern)
-        version, record = np.divmod(found.roots, max(1, len(part)))
+        drawn = find_matches(draw_worlds(part, pattern, number, coins), pattern)
+        version, record = np.divmod(drawn.roots, max(1, len(part)))
         counts = np.bincount(
-            version * len(uncertain) + place[record], found.expected, minlength=number * len(uncertain)
+            version * len(uncertain) + place[record], drawn.expected, minlength=number * len(uncertain)
         ).reshape(number, -1)
         totals.append(counts.sum(axis=1))
         first += counts.sum(axis=0)

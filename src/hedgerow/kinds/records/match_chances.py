@@ -65,7 +65,7 @@ class Matches(NamedTuple):
     expected: Floats
 
 
-class _Found(NamedTuple):
+class _TypeMatches(NamedTuple):
     """Vertices of a type, or what is known of their children.
 
     `together` has a row for each set of nodes, as bits: the chance that all of them match. `counted` is the expected
@@ -81,17 +81,17 @@ class _Found(NamedTuple):
 
 def find_matches(source: Source, pattern: Pattern) -> Matches:
     """Find how likely each record matches, from the leaves of the pattern to its root."""
-    below: dict[int, list[_Found]] = {number: [] for number in pattern.by_type}
-    found = _Found(np.zeros(0, np.int64), np.ones((2, 0)))
+    below: dict[int, list[_TypeMatches]] = {number: [] for number in pattern.by_type}
+    matches = _TypeMatches(np.zeros(0, np.int64), np.ones((2, 0)))
     for number in sorted(pattern.by_type, reverse=True):  # types come after those above them
-        found = _match_type(source, pattern, number, below[number])
+        matches = _match_type(source, pattern, number, below[number])
         if number:
-            below[source.schema.parents[number]].append(_pass_up(source, pattern, number, found))
-    chance = found.together[1]
-    return Matches(found.vertices, chance, chance if found.counted is None else found.counted)
+            below[source.schema.parents[number]].append(_pass_up(source, pattern, number, matches))
+    chance = matches.together[1]
+    return Matches(matches.vertices, chance, chance if matches.counted is None else matches.counted)
 
 
-def _match_type(source: Source, pattern: Pattern, number: int, below: Sequence[_Found]) -> _Found:
+def _match_type(source: Source, pattern: Pattern, number: int, below: Sequence[_TypeMatches]) -> _TypeMatches:
     """Match all nodes of a type, given what is known of the children of its vertices."""
     nodes = pattern.by_type[number]
     vertices = _find_supported(source, pattern, number, below)
@@ -115,11 +115,11 @@ def _match_type(source: Source, pattern: Pattern, number: int, below: Sequence[_
                 counted = counted * (each.together[on_path] if each.counted is None else each.counted)
     kept = together[1:].any(axis=0)
     if kept.all():
-        return _Found(vertices, together, counted)
-    return _Found(vertices[kept], together[:, kept], None if counted is None else counted[kept])
+        return _TypeMatches(vertices, together, counted)
+    return _TypeMatches(vertices[kept], together[:, kept], None if counted is None else counted[kept])
 
 
-def _find_supported(source: Source, pattern: Pattern, number: int, below: Sequence[_Found]) -> Integers:
+def _find_supported(source: Source, pattern: Pattern, number: int, below: Sequence[_TypeMatches]) -> Integers:
     """The vertices that may match one of the nodes of a type: their children do, or else they have what is asked."""
     supports: list[Integers] = []
     for bit, node in enumerate(pattern.by_type[number]):
@@ -133,7 +133,7 @@ def _find_supported(source: Source, pattern: Pattern, number: int, below: Sequen
     return supports[0] if len(supports) == 1 else np.unique(np.concatenate(supports))
 
 
-def _spread(below: _Found, vertices: Integers) -> _Found:
+def _spread(below: _TypeMatches, vertices: Integers) -> _TypeMatches:
     """What is known of the children of these vertices; those that are not listed have none that match."""
     if np.array_equal(below.vertices, vertices):
         return below
@@ -145,15 +145,15 @@ def _spread(below: _Found, vertices: Integers) -> _Found:
     if below.counted is not None:
         counted = np.zeros(len(vertices))
         counted[listed] = below.counted[place[listed]]
-    return _Found(vertices, together, counted, below.absent)
+    return _TypeMatches(vertices, together, counted, below.absent)
 
 
 # What vertices have below them.
 
 
-def _pass_up(source: Source, pattern: Pattern, number: int, found: _Found) -> _Found:
+def _pass_up(source: Source, pattern: Pattern, number: int, matches: _TypeMatches) -> _TypeMatches:
     """Say of the parents of some vertices how likely they have children for each set of nodes above."""
-    parents = source.above(number, found.vertices)
+    parents = source.above(number, matches.vertices)
     new = np.diff(parents, prepend=-1) != 0
     listed, inverse = parents[new], np.cumsum(new) - 1
     above, nodes = pattern.by_type[source.schema.parents[number]], pattern.by_type[number]
@@ -164,26 +164,26 @@ def _pass_up(source: Source, pattern: Pattern, number: int, found: _Found) -> _F
     children: _Children | None = None
     if len(nodes) == 1:
         with np.errstate(divide="ignore"):  # a certain vertex: the logarithm of 0
-            missed = np.bincount(inverse, np.log1p(-found.together[1]), minlength=len(listed))
+            missed = np.bincount(inverse, np.log1p(-matches.together[1]), minlength=len(listed))
         together[~absent] = -np.expm1(missed)
     else:
-        children = _Children.of(found, inverse, np.flatnonzero(new))
+        children = _Children.of(matches, inverse, np.flatnonzero(new))
         families = _Automaton(owned, children.occurring)
         reached = children.walk(families)
         for some in np.flatnonzero(~absent):
             wanted = [bits if some >> at & 1 else 0 for at, bits in enumerate(owned)]
             together[some] = reached[families.accepting(wanted)].sum(axis=0)
     counted: Floats | None = None
-    if found.counted is not None:
+    if matches.counted is not None:
         own = pattern.path[number]
         others = owned[above.index(pattern.nodes[own].above)] & ~(1 << nodes.index(own))
         if others and children is not None:
             families = _Automaton([others], children.occurring)
-            reached = children.walk(families, found.counted)
+            reached = children.walk(families, matches.counted)
             counted = reached[families.accepting([others])].sum(axis=0)
         else:
-            counted = np.bincount(inverse, found.counted, minlength=len(listed)).astype(np.float64)
-    return _Found(listed, together, counted, absent.astype(np.float64))
+            counted = np.bincount(inverse, matches.counted, minlength=len(listed)).astype(np.float64)
+    return _TypeMatches(listed, together, counted, absent.astype(np.float64))
 
 
 class _Automaton:
@@ -233,9 +233,9 @@ class _Children:
     parents: int
 
     @classmethod
-    def of(cls, found: _Found, inverse: Integers, first: Integers) -> _Children:
+    def of(cls, matches: _TypeMatches, inverse: Integers, first: Integers) -> _Children:
         """Take the chance that exactly these nodes match from the chances that at least these do."""
-        exact = found.together.copy()
+        exact = matches.together.copy()
         for bit in range(len(exact).bit_length() - 1):
             without = np.flatnonzero(np.arange(len(exact)) >> bit & 1 == 0)
             exact[without] -= exact[without | 1 << bit]

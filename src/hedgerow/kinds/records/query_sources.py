@@ -293,8 +293,8 @@ def _by_vertex(known: KnownTrees, quasi: Records, sensitive: Records, names: Int
         keys, spot = np.unique(owner[sensitive.tables[at].parent] * width + position, return_inverse=True)
         asked = names[known.group[known.record_of(number, np.arange(len(own)))]] * width + own
         place = np.searchsorted(keys, asked)
-        found = np.append(keys, _NOWHERE)[place] == asked
-        parts[number] = (np.where(found, place, len(keys)), spot, sensitive.tables[at].sensitive, times)
+        known_spot = np.append(keys, _NOWHERE)[place] == asked
+        parts[number] = (np.where(known_spot, place, len(keys)), spot, sensitive.tables[at].sensitive, times)
     return ByVertex(known, parts)
 
 
@@ -312,14 +312,14 @@ def _by_tree(known: KnownTrees, quasi: Records, sensitive: Records, names: Integ
     rank[order] = np.arange(len(owner)) - np.repeat(np.cumsum(trees) - trees, trees)
     count = trees[known.group]
     versions = int(count.max(initial=0))
-    held = KnownTrees.of(sensitive)
+    trees_of_values = KnownTrees.of(sensitive)
     codes: dict[int, Integers] = {}
     for number, kind in enumerate(known.schema.types):
         if kind.sensitive is None:
             continue
         own, position = _read_numbers(quasi, number, -1), _read_numbers(sensitive, number, -1)
         width = int(max(position.max(initial=0), own.max(initial=0))) + 1
-        of = held.record_of(number, np.arange(len(position)))
+        of = trees_of_values.record_of(number, np.arange(len(position)))
         keys = (place[of] * (versions + 1) + rank[of]) * width + position
         by_key = np.argsort(keys)
         sorted_keys, values = (
@@ -330,6 +330,6 @@ def _by_tree(known: KnownTrees, quasi: Records, sensitive: Records, names: Integ
         codes[number] = np.empty((versions, len(own)), np.int64)
         for version in range(versions):
             asked = (at + version) * width + own
-            found = np.searchsorted(sorted_keys[:-1], asked)
-            codes[number][version] = np.where(sorted_keys[found] == asked, values[found], -1)
+            at_key = np.searchsorted(sorted_keys[:-1], asked)
+            codes[number][version] = np.where(sorted_keys[at_key] == asked, values[at_key], -1)
     return ByTree(known, codes, count=count)

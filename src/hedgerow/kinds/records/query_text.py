@@ -124,8 +124,8 @@ def _find_field(text: str, words: Vocabulary) -> tuple[Named, VertexType, str, s
             rest = stripped[begun.end() :] if begun else ""
             if rest.startswith(attribute) and re.match(r"\s*(=|in\b)", rest[len(attribute) :]):
                 which = 1 if begun is None or begun[1] is None else _read_number(kind.name, begun[1], words)
-                found = (number, which), kind, attribute, rest[len(attribute) :]
-                best = found if best is None or len(found[3]) < len(best[3]) else best
+                candidate = (number, which), kind, attribute, rest[len(attribute) :]
+                best = candidate if best is None or len(candidate[3]) < len(best[3]) else best
     if best is None:
         raise ParameterError(_explain_field(text, words))
     return best

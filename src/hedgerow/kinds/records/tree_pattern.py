@@ -68,20 +68,20 @@ class Pattern:
     @cached_property
     def by_type(self) -> dict[int, tuple[int, ...]]:
         """The nodes of each type that has some."""
-        found: dict[int, tuple[int, ...]] = {}
+        places: dict[int, tuple[int, ...]] = {}
         for place, node in enumerate(self.nodes):
-            found[node.type] = (*found.get(node.type, ()), place)
-        return found
+            places[node.type] = (*places.get(node.type, ()), place)
+        return places
 
     @cached_property
     def path(self) -> dict[int, int]:
         """The node of each type on the way from what is counted to the root."""
-        found: dict[int, int] = {}
+        places: dict[int, int] = {}
         place = self.counted
         while place >= 0:
-            found[self.nodes[place].type] = place
+            places[self.nodes[place].type] = place
             place = self.nodes[place].above
-        return found
+        return places
 
     @property
     def asks_values(self) -> bool:
