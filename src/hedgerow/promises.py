@@ -118,6 +118,19 @@ def find_promise(name: str) -> Any:
     return getattr(import_module(module), cls)
 
 
+def describe_options(name: str) -> str:
+    """Show the options of a promise as they are typed, and which promises it must be made with.
+
+    Examples
+    --------
+    >>> describe_options("PureDP"), describe_options("PM")
+    ('PureDP: --epsilon --unit', 'PM (with LDiversity): --rules')
+    """
+    row = PROMISES[name]
+    beside = f" (with {', '.join(row.beside)})" if row.beside else ""
+    return f"{name}{beside}: {' '.join(f'--{option}' for option in row.options) or 'no options'}"
+
+
 def list_options() -> dict[str, Option]:
     """List the options of all promises; the help of a shared option gives each meaning."""
     owners: dict[str, dict[str, Option]] = {}

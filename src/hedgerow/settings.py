@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.parsing import build
-from hedgerow.promises import PROMISES, interpret_options, list_options
+from hedgerow.promises import PROMISES, describe_options, interpret_options, list_options
 from hedgerow.publisher import Publisher
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -71,23 +71,13 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
     meant = interpret_options(given, kept)
     if len(meant) == 1:
         return build(meant[0], read_files(given))
-    keeps = "; or ".join(f"{_named(name)}: {_typed(PROMISES[name].options) or 'no options'}" for name in kept)
-    got = _typed(given) or "nothing"
+    keeps = "; or ".join(map(describe_options, kept))
+    got = " ".join(f"--{name}" for name in given) or "nothing"
     alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
     missing = [f"--{name}" for name, option in alone if option.required and name not in given]
     lacks = f"; missing: {' '.join(missing)}" if missing else ""
     msg = f"{method.name} keeps {keeps}; got {got}{lacks}"
     raise UnsupportedGuarantee(msg)
-
-
-def _typed(options: Iterable[str]) -> str:
-    return " ".join(f"--{option}" for option in options)
-
-
-def _named(promise: str) -> str:
-    """A promise with those that must be beside it."""
-    beside = PROMISES[promise].beside
-    return f"{promise} (with {', '.join(beside)})" if beside else promise
 
 
 def read_files(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.guarantee import All, Guarantee, Plain
-from hedgerow.promises import PROMISES, find_promise, interpret_options
+from hedgerow.promises import PROMISES, describe_options, find_promise, interpret_options
 
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
 _MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 7
@@ -71,10 +71,7 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, ki
         msg = f"{typed} may be {listed}; say which by {remedy}"
         raise UnsupportedGuarantee(msg)
     if not candidates:
-        listed = "; or ".join(
-            f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}"
-            for name in promises or PROMISES
-        )
+        listed = "; or ".join(map(describe_options, promises or PROMISES))
         msg = f"no guarantee has exactly {typed}; there are {listed}"
         raise UnsupportedGuarantee(msg)
     return build(candidates[0], options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import pytest
@@ -52,17 +53,36 @@ def test_the_auditor_accepts_what_the_attacker_cannot_break_and_nothing_else(cou
         assert found.count(kept) >= count // 30
 
 
+def require_truth(outputs, trees):
+    """Each published record is one that there was, without some vertices; so are the values of all groups together.
+
+    Years of birth tell which: they are drawn so that each occurs once.
+    """
+    originals = {str(tree[1][0]): tree for tree in trees}
+    assert len(originals) == len(trees)
+    values = defaultdict(list)
+    for tree in outputs["quasi"].trees():
+        original, group = originals.pop(tree[1][0]), tree[1][1]
+        years = Counter(str(each[1][0]) for each in original[3])
+        assert Counter(each[1][0] for each in tree[3]) <= years
+        values[group].append(Counter([original[2], *(each[2] for each in original[3])]))
+    for group in groups_of(outputs):
+        listed = group.trees or [{(spot, n): v for spot, vs in group.values.items() for n, v in enumerate(vs)}]
+        published = Counter(value for each in listed for value in each.values())
+        assert any(published <= sum(those, Counter()) for those in values.values())
+
+
 def attack_method(name, seed):
     """Publish a random database by a method, and attack it; None if nothing could be published."""
     draw = random.Random(seed)
     form, l = FORMS[seed % 2], draw.choice((2, 3))  # noqa: E741 - the letter of the paper
     trees = []
-    for _ in range(draw.randrange(l, 9)):
+    for born in draw.sample(range(1990, 2000), draw.randrange(l, 9)):
         visits = [
             visit(draw.choice((2001, 2002)), draw.choice((*ILLNESSES, None)), *["ibu"] * draw.randrange(2))
             for _ in range(draw.randrange(4))
         ]
-        trees.append(patient(draw.randrange(1990, 2000), draw.choice((*GRADES, None)), *visits))
+        trees.append(patient(born, draw.choice((*GRADES, None)), *visits))
     rules = [draw_rule(draw) for _ in range(draw.randrange(3))]
     promises = [LDiversity(l=l), *([PM(rules=rules)] if rules else [])]
     settings = {"form": form} | ({"relinking": "declared"} if form == "trees" else {})
@@ -70,6 +90,7 @@ def attack_method(name, seed):
         made = find_method(name)(**settings).publish(records(trees), All(*promises), seed=seed)
     except NotSatisfied:
         return None
+    require_truth(made.outputs, trees)
     for group in groups_of(made.outputs):
         most, by_rule = beliefs(group, rules)
         assert most <= Fraction(1, l)

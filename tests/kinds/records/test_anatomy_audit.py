@@ -234,6 +234,11 @@ def test_what_is_not_the_number_of_a_group_is_refused():
         outputs = parts(form)
         hidden = edit(outputs["quasi"].trees(), is_type("visit"), lambda tree: (tree[0], [tree[1][0], "*"], *tree[2:]))
         assert "vertices without the number" in str(found({**outputs, "quasi": again(outputs["quasi"], hidden)}))
+        axis = outputs["quasi"].domain.axis("patient.group")
+        spelled = outputs["quasi"].domain.with_axes({"patient.group": replace(axis, values=("1", "02"))})
+        assert "vertices without the number" in str(
+            found({**outputs, "quasi": replace(outputs["quasi"], domain=spelled)})
+        )
 
 
 def test_parts_of_two_releases_do_not_match():
@@ -406,7 +411,7 @@ def test_a_planted_bug_misses_a_broken_rule(name, old, new, plants):
 
 def test_a_rule_about_what_is_not_published_does_not_hold():
     """It may be misspelt; a value that is not published is none that anybody can be sure of."""
-    promise = PM(rules=[{**RULE, "attribute": "visit.ilness"}])
+    promise = PM(rules=[{**RULE, "attribute": "visit.disease"}])
     assert found(parts("trees"), promise) == {"rules about an attribute that is not published"}
     assert not found(parts("trees"), PM(rules=[{**RULE, "value": "Measles"}]))
     assert rule_promise.PM(rules=[RULE]).count_cases(parts("vertices")) > 20

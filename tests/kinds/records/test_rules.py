@@ -8,12 +8,17 @@ import warnings
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from anatomy_attackers import DOMAIN, SCHEMA, patient, records, release, visit
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hedgerow import PM, All, LDiversity, find_method
-from hedgerow.data import Source
+from hedgerow.data import Axis, Source
 from hedgerow.errors import DomainError, ParameterError, UnsupportedGuarantee
+from hedgerow.kinds.records.anatomy_audit import classes_of
+from hedgerow.kinds.records.files import CODEC
 from hedgerow.kinds.records.rules import Rule, most_heavy, most_positions
 from hedgerow.kinds.records.rules_file import read_rules
 from hedgerow.kinds.records.schema import VertexType
@@ -230,8 +235,8 @@ def test_a_type_that_is_no_list_has_one_vertex_at_most():
     ("table", "message"),
     [
         (
-            without(attribute="visit.ilness"),
-            "rule 1 names 'visit.ilness', which is not a sensitive field; there are: pat",
+            without(attribute="visit.disease"),
+            "rule 1 names 'visit.disease', which is not a sensitive field; there are: pat",
         ),
         (without(attribute="visit.year"), "rule 1 names 'visit.year', which is not a sensitive field"),
         (without(value="Aids"), "rule 1 names 'Aids', which is not a value or a bucket of 'visit.illness'; correct it"),
@@ -257,6 +262,25 @@ def test_values_that_are_not_declared_are_known_after_reading():
         DomainError, match=r"names 'Flu', which is no value that occurs of 'visit.illness'; correct it, or"
     ):
         foresee(2, without(value="Flu"), data=after)
+
+
+def test_of_numbers_in_buckets_the_buckets_are_known_before_reading(tmp_path):
+    text = """
+        [types.patient]
+        path = ""
+        [types.patient.fields]
+        born = { low = 1990, high = 1999, widths = [5] }
+        gpa = { sensitive = true, buckets = [0, 2, 3.5] }
+    """
+    (tmp_path / "schema.toml").write_text(text)
+    data = CODEC.expect({"schema": str(tmp_path / "schema.toml")})
+    promise = PM(rules=[{"attribute": "patient.gpa", "value": "3.1", "m": 1, "p": "1/2"}])
+    All(LDiversity(l=2), promise).foresee(data)
+    with pytest.raises(
+        DomainError, match=r"'patient.gpa' has 2 values or buckets that differ, fewer than l = 3, so no rec"
+    ):
+        LDiversity(l=3).foresee(data)
+    assert CODEC.expect({}) is None
 
 
 def test_too_few_declared_values_are_said():
@@ -322,6 +346,26 @@ def test_caps_of_the_text():
     assert float(tail(11, Fraction(1, 3), 3)) == pytest.approx(0.7659, abs=1e-4)
     assert most_positions(2, 1, Fraction(1)) is None
     assert [most_heavy(3, Fraction(p)) for p in ("0.33", "1/3", "1/2", "2/3", "1")] == [0, 1, 1, 2, 3]
+
+
+@given(draw=st.randoms(use_true_random=False))
+def test_methods_and_the_auditor_count_the_same_values(draw):
+    """They share no code for it."""
+    texts = draw.sample(["1", "2", "3", "4", "5", "6"], draw.randrange(1, 7))
+    axis = Axis(tuple(texts), tuple((draw.choice(("x", "y")),) if draw.random() < 0.7 else () for _ in texts))
+    named = () if draw.random() < 0.3 else tuple(draw.sample([*texts, *(path[0] for path in axis.paths if path)], 1))
+    rule = Rule("a.b", named, 1, Fraction(1, 2))
+    classes = classes_of(rule, axis)
+    counted = sorted(tuple(np.flatnonzero(each.counted)) for each in rule.ruled(axis))
+    assert counted == sorted(tuple(np.flatnonzero(classes == number)) for number in range(classes.max() + 1))
+
+
+def test_two_rules_on_one_value_both_hold():
+    groups = [[patient(1990, "1", visit(2001, "AIDS")), patient(1991, "4", visit(2001, "Flu"))]]
+    for form in ("trees", "vertices"):
+        outputs = release(groups, form)
+        for p, kept in (("1/2", True), ("1/3", False)):
+            assert PM(rules=[RULE, without(p=p), without(m=2, p="1/9")]).verify(outputs).satisfied == kept
 
 
 def test_equal_rules_are_equal_wherever_they_are_written():

@@ -16,6 +16,7 @@ size, where the integer cap of a rule does not.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -33,6 +34,7 @@ from hedgerow.numerics.arrays import Flags, Integers
 #: numbers of groups and positions have fewer digits, so that two of them fit in one
 _DIGITS = 9
 _WIDTH = 10**_DIGITS
+_NUMBER = re.compile(rf"[1-9][0-9]{{0,{_DIGITS - 1}}}")
 _NO_NUMBER = "vertices without the number of a group, of a position, or of records"
 
 
@@ -142,9 +144,9 @@ def _read_trees(data: Records) -> list[_Vertices]:
 
 
 def _numbers(data: Records, number: int, column: int) -> Integers:
-    """Read a label as a number; -1 where it is none."""
+    """Read a label as a number; -1 where it is none, or spelled otherwise: 01 would tell a record from those of 1."""
     names = data.hierarchies(number)[column].names
-    known = [int(name) if name.isascii() and name.isdigit() and len(name) <= _DIGITS else -1 for name in names]
+    known = [int(name) if _NUMBER.fullmatch(name) else -1 for name in names]
     return np.array(known, np.int64)[data.tables[number].labels[:, column]]
 
 

@@ -98,11 +98,15 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> RecordRe
 
 
 def _expect(options: Mapping[str, str]) -> Records | None:
-    """Make records, none of them, of what a schema file declares."""
+    """Make records, none of them, of what a schema file declares; of numbers in buckets these are the buckets."""
     if "schema" not in options or "layout" in options:
         return None
     layout = read_record_schema(options["schema"])
-    values = {name: given.values for name, given in layout.sensitive.items() if given.values is not None}
+    values: dict[str, Axis] = {}
+    for name, given in layout.sensitive.items():
+        buckets = [str(bucket_of(str(edge), given.buckets)) for edge in given.buckets[:-1]]
+        if given.values is not None or buckets:
+            values[name] = given.values or Axis(tuple(buckets), tuple((bucket,) for bucket in buckets))
     tables = [
         VertexTable(np.zeros(0, np.int64), np.zeros((0, len(kind.quasi)), np.int64), np.zeros(0, np.int64))
         for kind in layout.schema.types

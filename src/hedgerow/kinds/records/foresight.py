@@ -54,8 +54,10 @@ def foresee_rules(data: Records, rules: Sequence[Rule], l: int | None) -> None: 
             listed = ", ".join(map(str, sensitive)) or "none"
             msg = f"{rule.where} names {rule.attribute!r}, which is not a sensitive field; there are: {listed}"
             raise DomainError(msg)
-        if rule.attribute in axes:
-            _require_values(rule, axes[rule.attribute], declared=data.domain.source is not Source.INFERRED)
+        axis = axes.get(rule.attribute)
+        # before reading, of numbers in buckets only the buckets are known
+        if axis is not None and not (axis.paths and len(data) == 0):
+            _require_values(rule, axis, declared=data.domain.source is not Source.INFERRED)
         most = 1 if _at_most_one(sensitive[rule.attribute], data.schema) else None
         _warn_about(rule, l, most)
 

@@ -121,7 +121,8 @@ class FirstFit:
         place = np.arange(int(siblings.other_number.max(initial=0)))
         free: Flags = np.less(place, siblings.other_number[:, :, None])
         bucket = self._buckets(number, np.where(free, siblings.other_first[:, :, None] + place, 0))
-        every, records = np.arange(len(siblings.number))[:, None], np.arange(len(siblings.other_number[0]))
+        every = np.arange(len(siblings.number))[:, None]
+        records = np.arange(len(siblings.other_number.T))
         for child in range(int(siblings.number.max(initial=0)) if len(place) else 0):
             rows = every[siblings.number > child]
             position = siblings.first[rows[:, 0]] + child
