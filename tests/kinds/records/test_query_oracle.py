@@ -17,9 +17,11 @@ from query_oracle import (
 )
 from record_cases import DOMAIN, SCHEMA
 
+from hedgerow.kinds.records import count_intervals, match_chances
 from hedgerow.kinds.records.anatomy import publish_groups
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.query import query
+from hedgerow.kinds.records.query_sources import ByVertex
 
 PARENTS = {"student": None, "course": "student", "teacher": "course", "assistant": "course"}
 LABELS = {
@@ -168,3 +170,53 @@ def middle_of_share(law, share):
         while len(ends) < 2 and below >= (share, 1 - share)[len(ends)] - 1e-12:
             ends.append(count)
     return tuple(ends)
+
+
+def one_child_serves_all(family, matched):
+    """The bug: a child finds a place for every node that it matches."""
+    return family | {some | matched for some in family}
+
+
+def records_are_independent(tables, top):
+    """The bug: the sum of independent records, each with a tree of its own choice."""
+    laws = []
+    for table in tables:
+        law = np.ones(1)
+        for row in table:
+            law = np.convolve(law, np.bincount(row, minlength=int(row.max()) + 1) / len(row))
+        laws.append(np.append(law, np.zeros(top + 1 - len(law))))
+    return np.array(laws)
+
+
+def likely_is_certain(self, number, vertices, wanted):
+    """The bug: a position has a value surely if it may have it."""
+    shares = np.ceil(self._find_shares(number, wanted))
+    return shares[self.spot[number] if vertices is None else self.spot[number][vertices]]
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "bug", "form"),
+    [
+        (match_chances, "_take", one_child_serves_all, "vertices"),
+        (count_intervals, "_over_orders", records_are_independent, "trees"),
+        (ByVertex, "value_chances", likely_is_certain, "vertices"),
+    ],
+)
+def test_planted_bugs_are_caught(place, name, bug, form, monkeypatch):
+    coins = np.random.default_rng(31)
+    cases = [draw_case(coins, form) for _ in range(40)]
+
+    def wrong():
+        answers = [
+            (query(outputs, *asked, np.random.default_rng(1), released=True), law)
+            for _, outputs, asked, law, _ in cases
+        ]
+        return sum(
+            abs(answer.estimate - float(mean_of(law))) > 1e-9
+            or (form == "trees" and (answer.low, answer.high) != middle_of(law))
+            for answer, law in answers
+        )
+
+    assert wrong() == 0
+    monkeypatch.setattr(place, name, bug)
+    assert wrong() > 0
