@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.distortion import Distortion
     from hedgerow.publisher import Publisher, param
+    from hedgerow.querying import query
     from hedgerow.reading import read
     from hedgerow.release import Release
     from hedgerow.releases.key_file import open_key
@@ -136,6 +137,7 @@ __all__ = [
     "merge_weights",
     "open_key",
     "param",
+    "query",
     "read",
     "read_domain",
     "read_release",
@@ -146,6 +148,7 @@ _HOMES = {
     "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.formats.domains": ("read_domain",),
+    "hedgerow.querying": ("query",),
     "hedgerow.reading": ("read",),
     "hedgerow.releases.key_file": ("open_key",),
     "hedgerow.kinds.graphs.merged_weights": ("merge_weights",),
