@@ -18,6 +18,7 @@ from hedgerow.jobs.report import run_report
 from hedgerow.release import Release
 from hedgerow.samples import messages, shopping_baskets
 from hedgerow.samples.messages import staff
+from hedgerow.samples.roads import HOSPITALS, roads
 from hedgerow.samples.shopping import SHELVES
 from hedgerow.score import Score
 
@@ -34,6 +35,8 @@ report.html     the same as a page with charts; for the owner only
 
 messages.edges.gz  more private data to try: who writes to whom in an invented company
 desks.toml         public knowledge: who works there, in the order of their desks
+roads.csv          and the roads of an invented city, with the secret seconds that each takes
+hospitals.txt      crossings between which the quickest ways must stay
 """
 
 
@@ -53,7 +56,7 @@ def run_demo(folder: Path, *, baskets: int = _BASKETS) -> DemoResult:
     write_file(folder / _MARK, _ABOUT.encode())
     write_file(data, compress(_csv(baskets), "gz"))
     write_file(domain, _domain().encode())
-    _write_network(folder)
+    _write_networks(folder)
     reading: dict[str, Any] = {"data": str(data), "kind": "sets", "columns": {"unit": "basket"}}
     job = Job(
         **reading,
@@ -89,12 +92,15 @@ def _csv(baskets: int) -> bytes:
     return content.getvalue()
 
 
-def _write_network(folder: Path) -> None:
-    """Write a network that the demo does not publish, for those who want to try another kind."""
+def _write_networks(folder: Path) -> None:
+    """Write networks that the demo does not publish, for those who want to try another kind."""
     lines = "".join(f"{one} {other}\n" for one, other in messages())
     write_file(folder / "messages.edges.gz", compress(lines.encode(), "gz"))
     values = ", ".join(f'"{person}"' for person in staff())
     write_file(folder / "desks.toml", f"# who sits where\n[vertex]\nvalues = [{values}]\n".encode())
+    rows = "".join(f"{one},{other},{seconds}\n" for one, other, seconds in roads())
+    write_file(folder / "roads.csv", f"from,to,seconds\n{rows}".encode())
+    write_file(folder / "hospitals.txt", "".join(f"{crossing}\n" for crossing in HOSPITALS).encode())
 
 
 def _domain() -> str:

@@ -111,3 +111,19 @@ def test_what_a_key_is_not_for(desk, more, code, message):
     assert len(ran.err.splitlines()) == 1
     assert not (desk / "R").exists()
     assert (desk / "roads.key").read_bytes() == before
+
+
+def test_only_parts_of_different_owners_are_merged(desk):
+    for out, more in {"part": "owner=one", "other": "owner=one sigma=0.2", "whole": "owner=both"}.items():
+        sets = " ".join(f"--set {each}" for each in more.split())
+        assert publish(desk, "roads.csv", f"{sets} --out {out}").code == 0
+    for places, message in {
+        "part part": "one place is given twice",
+        "part whole": "whole is not the part of one owner",
+        "part other": "other and part have another sigma, floor or calibration",
+        "part part/data.csv --columns weight=minutes": "one file is given twice",
+    }.items():
+        ran = run(f"merge-weights {places} --out m.csv", desk)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert message in ran.err
+        assert not (desk / "m.csv").exists()

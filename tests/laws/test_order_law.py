@@ -33,7 +33,7 @@ def publish(name, data=None):
     """A release of a method with all settings by default, of the largest awkward data of its kind."""
     method = small(name)
     if data is None:
-        cases = build_edge_cases(method.kinds[0]).values()
+        cases = build_edge_cases(method.kinds[0], method.needs).values()
         data = max(cases, key=lambda each: each.count_units(each.units[0]))
     promised = method.keeps[0].name
     guarantee = PureDP(epsilon=1, unit=method.units[0]) if method.units else example_of(promised)
@@ -45,11 +45,11 @@ def stands_by_content(output, options):
     codec = codec_of(output.kind)
     if codec.keeps_order(options):
         return True  # rows have public numbers, and time has one order
-    columns = {role: role for role in codec.written}
     others = [output.shuffled(np.random.default_rng(seed)).canonical() for seed in range(3)]
     return all(
         codec.write(other, form, columns) == codec.write(output, form, columns)
         for form in codec.formats
+        for columns in [codec.name_columns(output, form, {})]
         for other in others
     )
 

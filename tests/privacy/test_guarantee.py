@@ -175,7 +175,7 @@ def test_parameters_are_checked_where_they_are_stated():
 def test_an_unknown_method_lists_the_known_ones():
     with pytest.raises(
         UnknownMethod,
-        match="no method 'flat'; there are: additive-noise, binary-mechanism, clustree, clustree-packing, continued-prefix-tree, degree-corrected-blocks, der, diffpart, flat-laplace,",
+        match=r"no method 'flat'; there are: additive-noise, .*, flat-laplace, .*, wavelet$",
     ):
         find_method("flat")
 

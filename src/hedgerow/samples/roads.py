@@ -11,6 +11,9 @@ _MISSING, _TRAFFIC = 0.12, 0.5
 #: one in so many rows and columns is an avenue, which is faster
 _AVENUE, _FASTER = 5, 0.6
 
+#: crossings between which everybody must know the quickest ways
+HOSPITALS = ("2nd-c", "5th-q", "9th-f", "12th-k", "15th-s")
+
 
 def crossings() -> list[str]:
     """List the crossings of the city, street by street.

@@ -212,7 +212,10 @@ def _refuse_disagreement(checker: RecordChecker, kept: Flags, keys: Integers, we
     torn[edge[differs]] = True
     bad = np.zeros(len(keys), np.bool_)
     bad[lines] = torn[edge] if checker.table.request.drop_bad else differs
-    what = "the edge on this line was listed with another weight before; keep one of them (no option chooses)"
+    what = (
+        "the edge on this line was listed with another weight before; keep one of them, or read the network with "
+        "directed=yes if its edges have directions"
+    )
     checker.refuse(bad, what)
     progress.count("edges with two weights", int(torn.sum()))
 

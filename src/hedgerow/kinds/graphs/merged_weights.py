@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from hedgerow.data import Domain, Source
@@ -9,6 +11,13 @@ from hedgerow.data.encoding import infer_axis
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.short_decimals import DIGITS
+from hedgerow.release import Recipe
+
+#: digits of the mean of two weights that have one digit less
+_DIGITS = DIGITS + 1
+#: what the releases of all owners must have in common
+_COMMON = ("method", "owner", "sigma", "floor", "calibrated")
 
 
 def merge_weights(*graphs: Graph) -> Graph:
@@ -41,6 +50,9 @@ def merge_weights(*graphs: Graph) -> Graph:
     # halves first: the sum of two large weights would overflow
     merged: Floats = np.zeros(len(keys))
     np.add.at(merged, place, weights if directed else weights / 2)
+    if not directed:
+        _require_two_draws(weights, place)
+        merged = np.array([float(f"{weight:.{_DIGITS}g}") for weight in merged.tolist()], np.float64)
     size = domain.size("vertex")
     return Graph.from_columns(source=keys // size, target=keys % size, domain=domain, weights=merged, directed=directed)
 
@@ -64,6 +76,39 @@ def _edges(source: Integers, target: Integers, vertices: int, *, directed: bool)
     """Number the edges; return them, which of them each row is, and how often it is listed."""
     low, high = (source, target) if directed else (np.minimum(source, target), np.maximum(source, target))
     return np.unique(low * vertices + high, return_inverse=True, return_counts=True)
+
+
+def require_parts(recipes: Mapping[str, Recipe]) -> None:
+    """Refuse releases that are not the parts of owners, all by one law; they are named by the place they are read from.
+
+    Examples
+    --------
+    >>> require_parts({"ours": Recipe("gaussian-weights", (("owner", "both"),))})
+    Traceback (most recent call last):
+    ...
+    hedgerow.errors.ParameterError: ours is not the part of one owner; publish it by gaussian-weights with owner=one
+    """
+    laws: dict[str, tuple[object, ...]] = {}
+    for place, recipe in recipes.items():
+        facts = {"method": recipe.method, **dict(recipe.parameters)}
+        if (facts["method"], facts.get("owner")) != ("gaussian-weights", "one"):
+            msg = f"{place} is not the part of one owner; publish it by gaussian-weights with owner=one"
+            raise ParameterError(msg)
+        laws[place] = tuple(facts.get(name) for name in _COMMON)
+    for place, law in laws.items():
+        first = next(iter(laws))
+        if law != laws[first]:
+            msg = f"{place} and {first} have another sigma, floor or calibration; all owners take the same"
+            raise ParameterError(msg)
+
+
+def _require_two_draws(weights: Floats, place: Integers) -> None:
+    """Refuse one file that is given twice: two owners do not draw the same for all edges."""
+    order = np.argsort(place, kind="stable")
+    one, other = weights[order[::2]], weights[order[1::2]]
+    if len(one) and np.array_equal(one, other):
+        msg = "both weights of every edge are the same: one file is given twice; give the files of both ends"
+        raise ParameterError(msg)
 
 
 def _require_times(times: Integers, *, directed: bool) -> None:

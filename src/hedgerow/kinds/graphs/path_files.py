@@ -45,7 +45,9 @@ def read_paths(options: Mapping[str, str], domain: Domain, *, directed: bool) ->
     paths = KeptPaths()
     if "paths" in options:
         listed = _read_pairs(Path(options["paths"]), domain, request, most)
-        paths = replace(paths, listed=np.unique(listed if directed else np.sort(listed, axis=1), axis=0))
+        # in the order of the file: a pair without a path is named by its number
+        alike = np.unique(listed if directed else np.sort(listed, axis=1), axis=0, return_index=True)[1]
+        paths = replace(paths, listed=listed[np.sort(alike)])
     if "between" in options:
         between = _read_vertices(Path(options["between"]), domain, request, most)
         paths = replace(paths, between=np.unique(between))

@@ -24,7 +24,8 @@ from hedgerow.kinds.graphs.methods.network_distances import AllDistances, Search
 from hedgerow.kinds.graphs.methods.stored_paths import Arcs, StoredPaths
 from hedgerow.numerics.arrays import Flags, Floats, Integers
 
-#: weights and lengths that differ by less than this part of the largest weight are not told apart
+#: weights and lengths that differ by less than this part of the longest kept path, or of the heaviest weight if that is
+#: less, are not told apart
 TOLERANCE = 1e-9
 #: up to so many vertices, all distances are kept in memory
 _MOST_IN_TABLE = 2_500
@@ -50,8 +51,10 @@ class FeasibleIntervals:
         self.paths = paths
         self.weights = weights
         self.directed = directed
-        self.tolerance = TOLERANCE * float(weights.max(initial=0.0))
         self.first_lengths = paths.lengths()
+        heaviest = float(weights.max(initial=0.0))
+        # an edge that is far too heavy for any kept path must not decide how finely these are told apart
+        self.tolerance = TOLERANCE * min(heaviest, float(self.first_lengths.max(initial=0.0)) or heaviest)
         self.lengths = self.first_lengths.copy()
         self._in_table = in_table
 
@@ -76,7 +79,7 @@ class FeasibleIntervals:
         arcs = Arcs.of(first, second, weights, vertices, directed=directed)
         ends = np.asarray(pairs, np.int64).reshape(-1, 2)
         ends = ends if directed else np.sort(ends, axis=1)
-        paths = StoredPaths.find(arcs, ends, tie=TOLERANCE * float(weights.max(initial=0.0)) / 4)
+        paths = StoredPaths.find(arcs, ends, tie=TOLERANCE / 4)
         if in_table is None:
             # a table costs one search per vertex, and as much per edge as few searches
             in_table = vertices <= _MOST_IN_TABLE and len(paths.passed) > vertices

@@ -13,6 +13,7 @@ import numpy as np
 from hedgerow.errors import ParameterError
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.short_decimals import round_to_digits
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.privacy.keyed_coins import KeyedCoins, Term, length_prefixed
@@ -23,8 +24,8 @@ Normals: TypeAlias = Callable[[Integers, int], Floats]
 
 #: beyond this deviation, weights say little, and the floor cuts off what cannot be neglected
 _WIDE = 0.25
-#: digits of published weights, and the largest of them; the reciprocal is the smallest
-_DIGITS, _LARGEST = 7, 1e280
+#: the largest of published weights; the reciprocal is the smallest
+_LARGEST = 1e280
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +175,4 @@ def multiply(weights: Floats, factors: Floats) -> Floats:
     if not np.all((moved > 1 / _LARGEST) & (moved < _LARGEST)):
         msg = "a weight is too large or too small to be multiplied; give all weights in another unit"
         raise ParameterError(msg)
-    places = _DIGITS - 1 - np.floor(np.log10(moved))
-    # powers of ten are exact where it matters, so that quotients are the nearest numbers to short decimals
-    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
-    return np.ceil(moved * up / down) / up * down
+    return round_to_digits(moved, up=True)

@@ -9,17 +9,20 @@ from typing import ClassVar
 import numpy as np
 
 from hedgerow import progress
-from hedgerow.errors import NotSatisfied
+from hedgerow.errors import NotSatisfied, ParameterError
 from hedgerow.kinds.graphs.data import Graph
 from hedgerow.kinds.graphs.methods.feasible_interval import FeasibleIntervals
 from hedgerow.kinds.graphs.methods.kept_pairs import choose_pairs
 from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.short_decimals import round_to_digits, shorten_within
 from hedgerow.privacy import Ledger
 from hedgerow.privacy.distortion import Distortion
 from hedgerow.publisher import Publisher, param
 
 #: a fraction is inside (0, 1), and not at its ends
 _INSIDE = 2.0**-53
+#: the largest of published weights; the reciprocal is the smallest
+_LARGEST = 1e280
 #: after how many edges progress is told
 _EDGES = 50
 
@@ -35,7 +38,8 @@ class GreedyWeights(Publisher[Graph]):
 
     How far that is follows from a lemma that replaces Propositions 4.2.2 to 4.2.5 of the thesis, the last of which is
     wrong without directions (`hedgerow.kinds.graphs.methods.feasible_interval`). All paths are computed again at the
-    end, from the weights that are published; if one is lost, nothing is published.
+    end, from the weights that are published; if one is lost, nothing is published. New weights have seven digits, and
+    more only where less would lose a path.
 
     Privacy
     -------
@@ -82,6 +86,7 @@ class GreedyWeights(Publisher[Graph]):
     def run(self, data: Graph, ledger: Ledger) -> Graph:
         """Follow Algorithm 1."""
         coins = ledger.coins()
+        self._require_moderate(data.require_weights())
         # 1. the paths that must stay
         chosen = choose_pairs(data, self.share, coins)
         intervals = FeasibleIntervals.of(
@@ -99,10 +104,11 @@ class GreedyWeights(Publisher[Graph]):
         if self.two_sided:
             self._move_unvisited(intervals, unvisited, coins)
         else:
-            intervals.move_all(_changed(intervals.weights, unvisited, self.rise * self._draw(coins, len(unvisited))))
+            rises = self.rise * self._draw(coins, len(unvisited))
+            intervals.move_all(_changed(intervals.weights, unvisited, rises, up=True))
         # 4. edges on all
         falls = np.minimum(self.fall * self._draw(coins, len(on_all)), 1 - self._margin(intervals, on_all))
-        intervals.move_all(_changed(intervals.weights, on_all, -falls))
+        intervals.move_all(_changed(intervals.weights, on_all, -falls, up=False))
         # 5. the others, by descending number of paths; ties by number of the edge
         partial = np.flatnonzero((visits > 0) & (visits < pairs))
         partial = partial[np.argsort(-visits[partial], kind="stable")]
@@ -115,6 +121,12 @@ class GreedyWeights(Publisher[Graph]):
         self._require_paths(intervals)
         self._report(intervals, data, chosen.unreachable, ledger)
         return data.weighted(intervals.weights.copy())
+
+    def _require_moderate(self, weights: Floats) -> None:
+        """Refuse weights at the limits of floating-point numbers."""
+        if np.any((weights > _LARGEST / (1 + self.rise)) | (weights < 1 / _LARGEST)):
+            msg = "a weight is too large or too small to be changed; give all weights in another unit"
+            raise ParameterError(msg)
 
     def _draw(self, coins: np.random.Generator, number: int) -> Floats:
         """Draw fractions between the least and 1, without these."""
@@ -136,8 +148,10 @@ class GreedyWeights(Publisher[Graph]):
             bound = intervals.rise(edge) if way else intervals.fall(edge)
             bound = weight if math.isinf(bound) else bound
             if bound > intervals.tolerance:
-                step = min(fraction * bound, bound - self._gap(intervals, bound, weight, up=way))
-                intervals.move(edge, weight + step if way else weight - step)
+                most = bound - self._gap(intervals, bound, weight, up=way)
+                step = min(fraction * bound, most)
+                low, high = (weight, weight + most) if way else (weight - most, weight)
+                intervals.move(edge, shorten_within(weight + step if way else weight - step, low, high))
                 return
 
     def _gap(self, intervals: FeasibleIntervals, bound: float, weight: float, *, up: bool) -> float:
@@ -153,7 +167,8 @@ class GreedyWeights(Publisher[Graph]):
             weight = float(intervals.weights[edge])
             bound = intervals.fall(edge)
             lowest = weight - max(0.0, bound - self._gap(intervals, bound, weight, up=False))
-            intervals.move(edge, lowest + float(fraction) * (weight * (1 + self.rise) - lowest))
+            highest = weight * (1 + self.rise)
+            intervals.move(edge, shorten_within(lowest + float(fraction) * (highest - lowest), lowest, highest))
 
     def _require_paths(self, intervals: FeasibleIntervals) -> None:
         """Compute all shortest paths again; refuse if one that must stay was lost."""
@@ -173,8 +188,10 @@ class GreedyWeights(Publisher[Graph]):
         ledger.disclose("weights published as they were", int(same))
 
 
-def _changed(weights: Floats, edges: Integers, parts: Floats) -> Floats:
-    """Change the weights of some edges by parts of themselves."""
+def _changed(weights: Floats, edges: Integers, parts: Floats, *, up: bool) -> Floats:
+    """Change the weights of some edges by parts of themselves, with few digits: the others tell the factor."""
     changed = weights.copy()
-    changed[edges] *= 1 + parts
+    rounded = round_to_digits(weights[edges] * (1 + parts), up=False)
+    # down, so that nothing rises by more than it may; a weight with many digits must not fall by that
+    changed[edges] = np.maximum(rounded, weights[edges]) if up else rounded
     return changed

@@ -15,8 +15,9 @@ from hedgerow.numerics.arrays import Flags, Floats, Integers, index_ranges
 
 #: how many distances are worked on at once
 _AT_ONCE = 4_000_000
-#: lengths that differ by less than this part of the largest weight are one length when paths are found
-ROUNDING = 1e-12
+#: lengths that differ by less than this part of the longest path from the same vertex are one length when paths are
+#: found; and a path whose length exceeds the distance by more than that part of it is not the shortest
+_ROUNDING, _LONGER = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,10 @@ class StoredPaths:
     starts, passed
         Path number `h` passes the arcs `passed[starts[h] : starts[h + 1]]`, in this order.
     unique
-        Whether there was no other path of the same length, to within a quarter of the tolerance.
+        Whether there was no other path of the same length.
+    tie
+        How much longer a path may be to count as one of the same length: a part of the longest path from its source, or
+        of the heaviest weight if that is less, so that an edge that is far too heavy to be passed does not decide.
     """
 
     arcs: Arcs
@@ -112,15 +116,16 @@ class StoredPaths:
     starts: Integers
     passed: Integers
     unique: Flags
-    tie: float
+    tie: Floats
 
     @classmethod
     def find(cls, arcs: Arcs, pairs: Integers, *, tie: float) -> StoredPaths:
-        """Find a shortest path for each pair; `tie` is the difference of lengths up to which a path is not unique."""
+        """Find a shortest path for each pair; `tie` is the part of lengths up to which a path is not unique."""
         by_pair: list[Integers] = [np.zeros(0, np.int64)]
         by_arc: list[Integers] = [np.zeros(0, np.int64)]
         ambiguous: list[tuple[Integers, Flags]] = []
-        rounding = ROUNDING * float(arcs.weights.max(initial=0.0))
+        heaviest, scale = float(arcs.weights.max(initial=0.0)), np.zeros(len(pairs))
+        distances = np.zeros(len(pairs))
         sources, row = np.unique(pairs[:, 0], return_inverse=True)
         order = np.argsort(row, kind="stable")
         for rows, table in arcs.distances_from(sources):
@@ -128,17 +133,30 @@ class StoredPaths:
             some = order[begin:end]
             last = np.empty(table.shape, np.int64)
             several = np.empty(table.shape, np.bool_)
-            useful = _drop_long_arcs(arcs, sources[rows], table, tie)
-            for place, lengths in enumerate(table):
-                tight = _are_tight(useful, lengths, tie)
-                several[place] = _have_several(arcs, tight)
-                last[place] = _last_arcs(arcs, tight, lengths, int(sources[rows[place]]), rounding)
             inside = row[some] - rows[0]
+            longest = np.zeros(len(rows))
+            distances[some] = table[inside, pairs[some, 1]]
+            np.maximum.at(longest, inside, distances[some])
+            longest = np.minimum(longest, heaviest)
+            scale[some] = longest[inside]
+            useful = _drop_long_arcs(arcs, sources[rows], table, tie * float(longest.max()))
+            for place, lengths in enumerate(table):
+                tight = _are_tight(useful, lengths, tie * longest[place])
+                several[place] = _have_several(arcs, tight)
+                rounding = _ROUNDING * longest[place]
+                last[place] = _last_arcs(arcs, tight, lengths, int(sources[rows[place]]), rounding)
             for at, taken, unsure in _walk_back(arcs, pairs[some], inside, last, several):
                 by_pair.append(some[at])
                 by_arc.append(taken)
                 ambiguous.append((some[at], unsure))
-        return cls._collect(arcs, pairs, np.concatenate(by_pair), np.concatenate(by_arc), ambiguous, tie)
+        stored = cls._collect(arcs, pairs, np.concatenate(by_pair), np.concatenate(by_arc), ambiguous, tie * scale)
+        if np.any(stored.lengths() > distances * (1 + _LONGER)):
+            msg = (
+                "paths that must stay are of lengths so different that sums do not tell the shortest; keep short and "
+                "long ones in releases of their own, or leave out edges that are far too heavy"
+            )
+            raise DomainError(msg)
+        return stored
 
     @classmethod
     def _collect(
@@ -148,7 +166,7 @@ class StoredPaths:
         owners: Integers,
         taken: Integers,
         ambiguous: list[tuple[Integers, Flags]],
-        tie: float,
+        tie: Floats,
     ) -> StoredPaths:
         """Sort the arcs that were found, from the ends of paths, by path."""
         order = np.argsort(owners[::-1], kind="stable")
@@ -199,10 +217,13 @@ class StoredPaths:
         for rows, table in self.arcs.distances_from(sources):
             begin, end = np.searchsorted(row[order], (rows[0], rows[-1] + 1))
             some = order[begin:end]
-            useful = _drop_long_arcs(self.arcs, sources[rows], table, self.tie)
-            several = np.stack([_have_several(self.arcs, _are_tight(useful, to_all, self.tie)) for to_all in table])
             inside = row[some] - rows[0]
-            longer[some] = lengths[some] > table[inside, self.pairs[some, 1]] + self.tie
+            ties = np.zeros(len(rows))
+            ties[inside] = self.tie[some]  # one for all paths from a vertex
+            useful = _drop_long_arcs(self.arcs, sources[rows], table, float(ties.max()))
+            tight = (_are_tight(useful, to_all, tie) for to_all, tie in zip(table, ties, strict=True))
+            several = np.stack([_have_several(self.arcs, arcs) for arcs in tight])
+            longer[some] = lengths[some] > table[inside, self.pairs[some, 1]] * (1 + _LONGER)
             sizes = np.diff(self.starts)[some]
             entries = index_ranges(self.starts[some], sizes)
             unsure = several[np.repeat(inside, sizes), self.arcs.head[self.passed[entries]]]

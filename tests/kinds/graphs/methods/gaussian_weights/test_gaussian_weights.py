@@ -199,7 +199,7 @@ def test_planted_bugs_of_the_method_are_caught(old, new, check):
         ("draw_factors", "return drawn.mean(axis=1), repeated", "return drawn.max(axis=1), repeated", check_floor),
         ("draw_factors", "drawn[rows] = np.where(low[rows], ", "drawn[rows] = np.where(low[rows] | True, ", check_given_draws),
         ("draw_factors", "(rows, attempt), drawn[rows])", "(rows, attempt), floor)", check_given_draws),
-        ("multiply", "return np.ceil(moved * up / down) / up * down", "return moved", check_digits),
+        ("multiply", "return round_to_digits(moved, up=True)", "return moved", check_digits),
     ],
     ids=["no truncation", "no mean of ends", "the larger end", "both ends again", "clipped at the floor", "all bits"],
 )  # fmt: skip
