@@ -89,9 +89,9 @@ def _families(results: dict[str, Any]) -> str:
     text = (
         "## Queries\n\nThe mean accuracy of up to 40 count queries of each of ten families that at least one in a "
         "hundred students satisfies, seeds 1 to 3, with l = 4 seed 1 alone: 1 minus the relative error, negative ones "
-        f"as 0. The thesis prints three of the families; the others are ours: {listed}. The settings are those that the thesis prints. "
-        "*clustree* and *clustree-packing* generalise, with the same l and no rules. Standard errors of the last "
-        "column are below 0.01 unless given; one data set has none."
+        f"as 0. The thesis prints three of the families; the others are ours: {listed}. The settings are "
+        "those of the thesis. *clustree* and *clustree-packing* generalise, with the same l and no rules. Standard "
+        "errors of the last column are below 0.01 unless given; one data set has none."
     )
     for (size, m, p), accuracy in asked.items():
         rows = [
