@@ -120,8 +120,8 @@ def _claims(results: dict[str, Any]) -> str:
 
     one, five = (results.get(f"anatomy, {parts} parts") for parts in (1, 5))
     partitions = (
-        f"nearly holds: {five['seconds'][0] / one['seconds'][0]:.2f} of the time, {five['kept'][0] - one['kept'][0]:+.1f} "
-        "points of suppression accuracy with first fit"
+        f"nearly holds: {five['seconds'][0] / one['seconds'][0]:.2f} of the time, "
+        f"{five['kept'][0] - one['kept'][0]:+.1f} points of suppression accuracy with first fit"
         if one and five
         else "not measured"
     )
@@ -185,8 +185,8 @@ def _sources(sources: dict[str, Any]) -> str:
 
 _SOURCE_NOTES = """All patients stay, with more than nine in ten of their vertices; rules on rare values cost little, \
 and first fit keeps nearly as much: there is one level, and there are a hundred values. Allergies go first: few \
-patients have any, and members of a group need equally many. Students lose three in ten registrations at l = 2, and more \
-than half at l = 3: the number of results tells whether somebody passed, and groups are of students with similar \
+patients have any, and members of a group need equally many. Students lose three in ten registrations at l = 2, and \
+more than half at l = 3: the number of results tells whether somebody passed, and groups are of students with similar \
 numbers of vertices, so that there are not enough with another outcome. That is also the methods' doing: a group that \
 keeps little but its roots counts as well as any, and its members are not tried again with students of other sizes."""
 
