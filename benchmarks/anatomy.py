@@ -1,6 +1,7 @@
 """anatomy and anatomy-matching on synthetic students: what is kept, how fast, and how time and memory grow.
 
-Writes docs/results/anatomy.json. The records are those of `recon.py`, seeds 1 to 5, each in a random order of its own;
+Writes docs/results/anatomy.json, from which `pages.py` makes docs/results/anatomy.md, with the public data of
+`anatomy_sources.py`. The records are those of `recon.py`, seeds 1 to 5, each in a random order of its own;
 rules are about all ten grades. `expected` are the figures of the specification that the methods were built from: one
 data set, one order. Suppression accuracy is the mean share of the vertices of a record that are published, in percent.
 Each experiment runs in a separate process, so that its peak memory can be measured; seconds are processor time.
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from plans import Plans, means, run_plans
+from query_families import SETTINGS, measure_families
 from recon import Recon, recon
 
 from hedgerow import LDiversity, find_method
@@ -57,6 +59,9 @@ RULES = {
 PARTS = (1, 2, 5, 10, 20)
 #: trees, l = 3, m = 3, p = 3/4, by first fit
 EXPECTED_PARTS = dict(zip(PARTS, (76.1, 75.2, 73.5, 71.5, 70.4), strict=True))
+#: queries are asked of these data sets, by l
+FAMILY_SEEDS = {2: (1, 2, 3), 3: (1, 2, 3), 4: (1,)}
+_DECLARED = {"trees": {"relinking": "declared"}, "vertices": {}}
 #: records that are made at once: plain trees take much memory
 _AT_ONCE = 10_000
 
@@ -90,6 +95,28 @@ def run_groups(method: str, l: int, rule: tuple[int, str] | None = None, **setti
 def as_table(rule: tuple[int, str]) -> dict[str, Any]:
     """A rule on every grade as files have it."""
     return {"attribute": "course.grade", "all": True, "m": rule[0], "p": rule[1]}
+
+
+def run_families(l: int, m: int, p: str) -> dict[str, Any]:  # noqa: E741
+    """Ask the ten families of queries of releases with and without rules, and of generalised ones."""
+    plain, ruled = LDiversity(l=l), All(LDiversity(l=l), PM(rules=[as_table((m, p))]))
+    ways = {
+        f"{method}, {form}{', rules' if promise is ruled else ''}": (method, {"form": form, **_DECLARED[form]}, promise)
+        for promise in (plain, ruled)
+        for method in MAKERS
+        for form in ("trees", "vertices")
+    }
+    ways |= {method: (method, {}, plain) for method in ("clustree", "clustree-packing")}
+    found: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
+    for seed in FAMILY_SEEDS[l]:
+        data = recon(Recon(seed=seed))
+        releases: dict[str, Any] = {}
+        for way, (method, settings, promise) in ways.items():
+            outputs = find_method(method)(**settings).publish(data, promise, seed=seed).outputs
+            releases[way] = outputs if len(outputs) > 1 else next(iter(outputs.values()))
+        for way, accuracies in measure_families(data, releases, queries=40, seed=seed).items():
+            found[way].append(accuracies)
+    return {"setting": [l, m, p], "accuracy": {way: means(runs) for way, runs in found.items()}}
 
 
 def run_growth(records: int, method: str, *, ruled: bool, partitions: int = 0) -> dict[str, Any]:
@@ -192,6 +219,10 @@ def plans_of(method: str) -> Plans:
 
 
 PLANS: Plans = {"expected": lambda: {"no rules": EXPECTED, "parts": EXPECTED_PARTS, "rules": list(RULES.items())}}
+PLANS = {
+    **PLANS,
+    **{f"families, l = {size}, m = {m}, p = {p}": partial(run_families, size, m, p) for size, m, p in SETTINGS},
+}
 for each in MAKERS:
     PLANS = {**PLANS, **plans_of(each)}
 

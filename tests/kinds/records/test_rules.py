@@ -13,6 +13,7 @@ import pytest
 from anatomy_attackers import DOMAIN, SCHEMA, patient, records, release, visit
 from hypothesis import given
 from hypothesis import strategies as st
+from project import ROOT
 
 from hedgerow import PM, All, LDiversity, find_method
 from hedgerow.data import Axis, Source
@@ -402,3 +403,16 @@ def test_the_words_are_those_of_what_is_published():
         assert ("may tell their tree of values" in limits) == (form == "trees")
         assert ("depend on each other, at different positions" in limits) == (form == "vertices")
     assert "shape and the labels of at least 1 other" in promise.sentence()
+
+
+@pytest.mark.parametrize("name", ["fhir-synthea", "oulad"])
+def test_rules_for_public_data_fit_their_schemas(name):
+    """Nothing is refused or warned of before reading; a value that the schema does not declare would be."""
+    folder = ROOT / "benchmarks" / "schemas"
+    declared = CODEC.expect({"schema": str(folder / f"{name}.toml")})
+    rules = read_rules(folder / f"{name}-rules.toml")
+    assert len(rules) == 2
+    All(LDiversity(l=3), PM(rules=rules)).foresee(declared, read=False)
+    other = replace(rules[0], attribute="registration.grade")
+    with pytest.raises(DomainError, match="not a sensitive field"):
+        All(LDiversity(l=3), PM(rules=[other])).foresee(declared, read=False)

@@ -101,9 +101,9 @@ def describe_part(name: str, schema: RecordSchema) -> PartNote | None:
     if name == SENSITIVE and len(root) == 1 and len(schema.types) > 1:
         position, count = (schema.types[1].quasi * 2)[:2]
         note = (
-            f"These are the sensitive values of anatomised records: for each `{position}` of a group the values that "
-            f"its records have there, each with their number, `{count}`, and nothing says which record has which. At a "
-            f"position that is not listed no value is given. {_APART}"
+            "These are the sensitive values of anatomised records. Here each record is a group: for each "
+            f"`{position}` of it the values that its members have there, each with their number, `{count}`, and "
+            f"nothing says which member has which. At a position that is not listed no value is given. {_APART}"
         )
         return PartNote(note, 1, 2)
     return None

@@ -298,12 +298,16 @@ def _explain(file: File) -> str:
         numbered = f"with {_listed(added)}" if added else ""
         sensitive = f"{fields[-1]} is sensitive and as it was" if kind.sensitive else ""
         described = "; ".join(part for part in (own if labels else "", numbered, sensitive) if part)
-        parts.append(f"A `{kind.name}` is {place}: {described}.")
+        parts.append(f"{_article(kind.name).capitalize()} `{kind.name}` is {place}: {described}.")
     return " ".join(parts)
 
 
 def _place_of(kind: VertexType) -> str:
-    return f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
+    return f"at `{kind.place}` of {_article(kind.parent)} {kind.parent}" if kind.parent else "the record itself"
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1].lower() in "aeio" else "a"
 
 
 def _places_in_tables(schema: RecordSchema) -> list[str]:
