@@ -26,13 +26,13 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, gammainc
 
 from hedgerow.data import Axis
 from hedgerow.kinds.records.data import NOTHING, Records
 from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.query_sources import ByTree, ByVertex, source_of
 from hedgerow.numerics.arrays import Flags, Floats, Integers
+from hedgerow.numerics.assignment import assign
 
 #: limits: a posterior, how many times the prior, and the share of groups whose own trees fit better
 POSTERIOR, LIFT, SHARE = 0.8, 3.0, 0.6
@@ -48,18 +48,20 @@ _FOLDS = 10
 
 
 class TypeLinks(NamedTuple):
-    """The vertices of one type with all values that may be theirs: those of their position, one per record of the group.
+    """The vertices of one type with all values that may be theirs: those of their position, one per record.
 
-    `values` has a row per value of a position, and a column per vertex; tree by tree, row `v` has the values of tree
-    `v` of each group. They are classes (buckets, or tenths of numbers), and -1 where there is none.
+    `codes` has a row per value of a position, and a column per vertex; tree by tree, row `v` has the values of tree `v`
+    of each group. `values` are their classes (buckets, or tenths of numbers); both are -1 where there is none.
     """
 
+    type: int
     name: str
     labels: Integers
     label_names: tuple[str, ...]
     record: Integers
     position: Integers
     spot: Integers
+    codes: Integers
     values: Integers
 
     @property
@@ -69,10 +71,14 @@ class TypeLinks(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Both parts, with all links between them that groups leave open: the group of each record, and its size."""
+    """Both parts, with all links between them that groups leave open: the group of each record, and its size.
+
+    `spots` numbers the positions of the vertices of each type; `types` are those with sensitive values.
+    """
 
     group: Integers
     size: Integers
+    spots: tuple[Integers, ...]
     types: tuple[TypeLinks, ...]
 
 
@@ -101,6 +107,8 @@ class Relinking:
         """
         if not self.better:
             return 0.0
+        from scipy.special import betaincinv  # noqa: PLC0415 - listing the methods does not need it
+
         return float(betaincinv(self.better, self.compared - self.better + 1, 0.01))
 
     @property
@@ -131,19 +139,23 @@ def read_links(parts: Mapping[str, Records]) -> Links:
     known = source.known if isinstance(source, ByTree) else source
     size = np.bincount(known.group)[known.group] if len(known) else known.group
     types: list[TypeLinks] = []
+    spots: list[Integers] = []
     for number, kind in enumerate(known.schema.types):
-        if kind.sensitive_axis is None:
-            continue
         table = known.tables[number]
         record = known.record_of(number, np.arange(len(table)))
         position = table.labels[:, -1]
         spot = known.group[record] * (int(position.max(initial=0)) + 1) + position
+        spots.append(spot)
+        if kind.sensitive_axis is None:
+            continue
         codes = source.codes[number] if isinstance(source, ByTree) else _list_values(source, number)
         axis = parts["sensitive"].domain.axis(kind.sensitive_axis)
         values = np.append(find_classes(axis, codes[codes >= 0]), NOTHING)[codes]
         own = table.labels[:, : len(kind.quasi)]
-        types.append(TypeLinks(kind.sensitive_axis, own, kind.quasi_axes, record, position, spot, values))
-    return Links(known.group, size, tuple(types))
+        types.append(
+            TypeLinks(number, kind.sensitive_axis, own, kind.quasi_axes, record, position, spot, codes, values)
+        )
+    return Links(known.group, size, tuple(spots), tuple(types))
 
 
 def _list_values(source: ByVertex, number: int) -> Integers:
@@ -211,6 +223,8 @@ def _count_pairs(each: TypeLinks) -> int:
 
 def _bound_column(each: TypeLinks, column: int, chance: float) -> tuple[float, float]:
     """The highest posterior and lift of a value for the labels of a column, as lower bounds."""
+    from scipy.special import gammainc  # noqa: PLC0415 - listing the methods does not need it
+
     number = each.number
     given = number > 0
     label, g, values = each.labels[given, column], number[given], each.values[:, given]
@@ -239,12 +253,12 @@ def _sum_values(
     values: Integers, label: Integers, weight: Floats, width: int, *, sparse: bool = False
 ) -> tuple[Integers, Floats]:
     """Add the weights of vertices by label and value: all of them, or those that occur."""
-    vertex = np.broadcast_to(np.arange(values.shape[1]), values.shape)[values >= 0]
-    keys = label[vertex] * width + values[values >= 0]
+    row, vertex = np.nonzero(values >= 0)
+    keys = label[vertex] * width + values[row, vertex]
     if not sparse:
-        return np.arange(width), np.bincount(keys, weight[vertex], minlength=width)
+        return np.arange(width), np.bincount(keys, weight[vertex], minlength=width).astype(np.float64)
     names, place = np.unique(keys, return_inverse=True)
-    return names, np.bincount(place, weight[vertex], minlength=len(names))
+    return names, np.bincount(place, weight[vertex], minlength=len(names)).astype(np.float64)
 
 
 # What is learnt from the release, and how well links fit it.
@@ -286,7 +300,7 @@ def score_values(learnt: Learnt, labels: Integers, values: Integers) -> Floats:
     total = np.zeros(values.shape)
     for column, keys, scores, none in zip(labels.T, learnt.keys, learnt.scores, learnt.none, strict=True):
         asked = column * learnt.width + values
-        place = np.searchsorted(keys[:-1], asked)
+        place = np.asarray(np.searchsorted(keys[:-1], asked), np.int64)
         total += np.where(keys[place] == asked, scores[place], none[column])
     return np.where((values >= 0) & learnt.seen[values], total, 0.0)
 
@@ -322,11 +336,10 @@ def best_links(scores: Floats) -> Integers:
     >>> best_links(np.array([[[0.0, 2.0], [0.0, 1.0]]])).tolist()
     [[1, 0]]
     """
-    size = scores.shape[-1]
+    size = int(scores.shape[-1])
     if size > _TRIED:
-        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - few releases have such groups
-
-        return np.array([linear_sum_assignment(-square)[1] for square in scores], np.int64)
+        ways = [assign(square, maximise=True)[1] for square in scores]
+        return np.array(ways, np.int64).reshape(len(scores), size)
     best = np.full(len(scores), -np.inf)
     links = np.tile(np.arange(size), (len(scores), 1))
     rows = np.arange(size)
@@ -339,7 +352,7 @@ def best_links(scores: Floats) -> Integers:
 
 def _fit(scores: Floats) -> Floats:
     """How well the trees of each group fit: over all ways to link them; of large groups, by the best way."""
-    size = scores.shape[-1]
+    size = int(scores.shape[-1])
     rows = np.arange(size)
     if size > _TRIED:
         return scores[np.arange(len(scores))[:, None], rows, best_links(scores)].sum(axis=1)
@@ -354,7 +367,7 @@ def squares(links: Links, size: int, chosen: Flags) -> Integers:
 
     Examples
     --------
-    >>> links = Links(np.array([1, 0, 1, 0]), np.array([2, 2, 2, 2]), ())
+    >>> links = Links(np.array([1, 0, 1, 0]), np.array([2, 2, 2, 2]), (), ())
     >>> squares(links, 2, np.ones(4, bool)).tolist()
     [[1, 3], [0, 2]]
     """
@@ -390,7 +403,7 @@ def compare_trees(links: Links) -> tuple[float, int]:
 
 
 def _pair_groups(links: Links) -> tuple[Integers, Integers]:
-    """Put groups into folds, and give each another one of its fold and size, with about as many vertices; -1 if none."""
+    """Put groups into folds, and give each another one of its fold and size, and of about as many vertices; or -1."""
     groups = int(links.group.max(initial=-1)) + 1
     vertices = np.zeros(groups)
     for each in links.types:

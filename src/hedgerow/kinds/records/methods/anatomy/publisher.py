@@ -159,14 +159,20 @@ def limit_relinking(parts: Mapping[str, Records], ledger: Ledger, *, declared: b
             found.by_values + found.by_trees,
         )
         ledger.disclose("groups whose own sensitive trees were compared with those of another group", found.compared)
-        ledger.disclose("of these, groups whose own trees fit their labels better (half of them by chance)", int(found.better))
+        ledger.disclose(
+            "of these, groups whose own trees fit their labels better (half of them by chance)", int(found.better)
+        )
         return
     reasons: list[str] = []
     if found.by_values:
-        reasons.append(f"{found.attribute!r} follows {found.label!r} (at least {found.lift:.1f} times as likely as overall)")
+        reasons.append(
+            f"{found.attribute!r} follows {found.label!r} (at least {found.lift:.1f} times as likely as overall)"
+        )
     if found.by_trees:
         share = found.better / found.compared
-        reasons.append(f"in {share:.0%} of the groups the own trees fit their labels better than those of another group")
+        reasons.append(
+            f"in {share:.0%} of the groups the own trees fit their labels better than those of another group"
+        )
     if reasons:
         msg = (
             f"trees of sensitive values could be linked with their labels again: {', and '.join(reasons)}; publish "
