@@ -311,15 +311,15 @@ def _measure_missing(
     """Score how likely a vertex that is not published has a value that rules limit, or else the most frequent one."""
     chart = "missing vertices: chance of a sensitive value where a vertex is not published"
     for name, number, counted in _watch(original, rules):
-        found = find_missing(original, trace, number)
-        if not found.missing.any():
+        gaps = find_missing(original, trace, number)
+        if not gaps.missing.any():
             continue
         codes = original.tables[number].sensitive
-        hit = counted[codes[found.vertex]]
+        hit = counted[codes[gaps.vertex]]
         prior = float(counted[codes[codes >= 0]].mean())
-        controls = {"any vertex": prior, _SHUFFLED: float(rng.permutation(hit)[found.missing].mean())}
+        controls = {"any vertex": prior, _SHUFFLED: float(rng.permutation(hit)[gaps.missing].mean())}
         title = f"missing vertices, chance of {name}"
-        yield _score(title, hit[found.missing], controls, chart=chart, at=name)
+        yield _score(title, hit[gaps.missing], controls, chart=chart, at=name)
 
 
 def _watch(original: Records, rules: Sequence[Rule]) -> list[tuple[str, int, Flags]]:

@@ -121,11 +121,11 @@ def _measure_groups(links: Links) -> list[Score]:
 
 def _measure_limits(parts: Mapping[str, Records]) -> list[Score]:
     """Measure what the limits of re-linking are about, from the release alone; the limits stand beside it."""
-    found = find_relinking(parts)
+    relinking = find_relinking(parts)
     posterior = "re-linking, chance of a sensitive value by a label, at least"
-    scores = [exact_score(posterior, found.posterior, {"limit of trees": POSTERIOR}, better="lower")]
-    if found.compared:
+    scores = [exact_score(posterior, relinking.posterior, {"limit of trees": POSTERIOR}, better="lower")]
+    if relinking.compared:
         share = "re-linking, share of groups whose own sensitive trees fit their labels better, at least"
         controls = {"limit of trees": SHARE, "no dependence": 0.5}
-        scores.append(exact_score(share, found.share, controls, better="lower"))
+        scores.append(exact_score(share, relinking.share, controls, better="lower"))
     return scores

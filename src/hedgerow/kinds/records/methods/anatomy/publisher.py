@@ -150,26 +150,28 @@ def limit_relinking(parts: Mapping[str, Records], ledger: Ledger, *, declared: b
     NotSatisfied
         If a limit is exceeded, and that is not declared.
     """
-    found = find_relinking(parts)
+    relinking = find_relinking(parts)
     if declared:
         # what is disclosed is a function of what is published
         ledger.disclose(
             "limits of re-linking that are exceeded, by values and by trees (above 0: whose sensitive values are whose "
             "can be guessed from this release alone, more often than 1 in l; publish vertex by vertex instead)",
-            found.by_values + found.by_trees,
+            relinking.by_values + relinking.by_trees,
         )
-        ledger.disclose("groups whose own sensitive trees were compared with those of another group", found.compared)
         ledger.disclose(
-            "of these, groups whose own trees fit their labels better (half of them by chance)", int(found.better)
+            "groups whose own sensitive trees were compared with those of another group", relinking.compared
+        )
+        ledger.disclose(
+            "of these, groups whose own trees fit their labels better (half of them by chance)", int(relinking.better)
         )
         return
     reasons: list[str] = []
-    if found.by_values:
+    if relinking.by_values:
         reasons.append(
-            f"{found.attribute!r} follows {found.label!r} (at least {found.lift:.1f} times as likely as overall)"
+            f"{relinking.attribute!r} follows {relinking.label!r} (at least {relinking.lift:.1f} times as likely as overall)"
         )
-    if found.by_trees:
-        share = found.better / found.compared
+    if relinking.by_trees:
+        share = relinking.better / relinking.compared
         reasons.append(
             f"in {share:.0%} of the groups the own trees fit their labels better than those of another group"
         )
