@@ -167,9 +167,8 @@ def limit_relinking(parts: Mapping[str, Records], ledger: Ledger, *, declared: b
         return
     reasons: list[str] = []
     if relinking.by_values:
-        reasons.append(
-            f"{relinking.attribute!r} follows {relinking.label!r} (at least {relinking.lift:.1f} times as likely as overall)"
-        )
+        lift = f"at least {relinking.lift:.1f} times as likely as overall"
+        reasons.append(f"{relinking.attribute!r} follows {relinking.label!r} ({lift})")
     if relinking.by_trees:
         share = relinking.better / relinking.compared
         reasons.append(
