@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hedgerow.data import Dataset
+from hedgerow.kinds.records.anatomy import QUASI, SENSITIVE
+from hedgerow.kinds.records.anatomy_measures import measure_parts, part_controls
 from hedgerow.kinds.records.data import Records, VertexTable
 from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.loss import measure_divergence, measure_losses, measure_suppressed
@@ -32,6 +34,8 @@ from hedgerow.measures.describe import spread
 from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
 
+#: data sets that are measured together, by their names: the two of an anatomised release
+PARTS = frozenset({QUASI, SENSITIVE})
 #: queries of each family
 _QUERIES = 100
 
@@ -78,6 +82,8 @@ def describe(data: Records) -> dict[str, Any]:
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     """The controls: roots with hidden labels and nothing below them, and no record at all."""
     original: Records = compared.original
+    if isinstance(compared.released, Mapping):
+        return part_controls(compared)
     return {
         "roots only": keep_roots(original),
         "everything suppressed": original.only(np.zeros(len(original), np.bool_)),
@@ -103,18 +109,22 @@ def keep_roots(data: Records) -> Records:
 
 
 def measure(
-    compared: Comparison, controls: Mapping[str, Records], rng: np.random.Generator, *, queries: int = _QUERIES
+    compared: Comparison, controls: Mapping[str, Any], rng: np.random.Generator, *, queries: int = _QUERIES
 ) -> list[Score]:
-    """Compare released records with the original, and with the controls.
+    """Compare released records, or the two parts of an anatomised release, with the original, and with the controls.
 
     Parameters
     ----------
+    controls
+        Records; or the parts of another anatomised release.
     rng
         Draws the queries, and the classes that are attacked.
     queries
         How many queries each family has.
     """
     original: Records = compared.original
+    if isinstance(compared.released, Mapping):
+        return measure_parts(compared, controls, rng, queries=queries)
     released = recode_records(compared.released, original)
     releases = {"": released, **controls}
     return [

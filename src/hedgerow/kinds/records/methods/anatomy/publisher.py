@@ -25,6 +25,7 @@ from hedgerow.kinds.records.methods.anatomy.grouping import (
 from hedgerow.kinds.records.methods.anatomy.rule_limits import RuleLimits
 from hedgerow.kinds.records.methods.clustree.publisher import require_feasible
 from hedgerow.kinds.records.methods.clustree.representative import Forest, LabelLosses
+from hedgerow.kinds.records.relinking import find_relinking
 from hedgerow.kinds.records.rule_promise import PM
 from hedgerow.privacy import Guarantee, Ledger
 from hedgerow.progress import count, tell
@@ -136,14 +137,50 @@ def publish_in_groups(
         )
         raise NotSatisfied(msg)
     parts = publish_groups(data, grouping, plan.form, coins)
-    if plan.form == TREES and plan.relinking == RELINKING[0]:
-        refuse_relinking(parts)
+    if plan.form == TREES:
+        limit_relinking(parts, ledger, declared=plan.relinking != RELINKING[0])
     return parts
 
 
-def refuse_relinking(parts: Mapping[str, Records]) -> None:
-    """Refuse trees whose labels and values go together so well that they can be linked again from the parts alone."""
-    del parts
+def limit_relinking(parts: Mapping[str, Records], ledger: Ledger, *, declared: bool) -> None:
+    """Refuse trees that can be linked again from the two parts alone; or, if that is declared, say so in the statement.
+
+    Raises
+    ------
+    NotSatisfied
+        If a limit is exceeded, and that is not declared.
+    """
+    relinking = find_relinking(parts)
+    if declared:
+        # what is disclosed is a function of what is published
+        ledger.disclose(
+            "limits of re-linking that are exceeded, by values and by trees (above 0: whose sensitive values are whose "
+            "can be guessed from this release alone, more often than 1 in l; publish vertex by vertex instead)",
+            relinking.by_values + relinking.by_trees,
+        )
+        ledger.disclose(
+            "groups whose own sensitive trees were compared with those of another group", relinking.compared
+        )
+        ledger.disclose(
+            "of these, groups whose own trees fit their labels better (half of them by chance)", int(relinking.better)
+        )
+        return
+    reasons: list[str] = []
+    if relinking.by_values:
+        lift = f"at least {relinking.lift:.1f} times as likely as overall"
+        reasons.append(f"{relinking.attribute!r} follows {relinking.label!r} ({lift})")
+    if relinking.by_trees:
+        share = relinking.better / relinking.compared
+        reasons.append(
+            f"in {share:.0%} of the groups the own trees fit their labels better than those of another group"
+        )
+    if reasons:
+        msg = (
+            f"trees of sensitive values could be linked with their labels again: {', and '.join(reasons)}; publish "
+            "vertex by vertex (form=vertices), make such a value a label, or publish nevertheless with "
+            "relinking=declared (--set relinking=declared)"
+        )
+        raise NotSatisfied(msg)
 
 
 def group_records(
