@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from pages_affinity import affinity_page
+from pages_anatomy import anatomy_page
 from pages_clustree import clustree_pages
 from pages_gaussian_weights import gaussian_weights_page
 from pages_generalisation import generalisation_page
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
         path.stem: json.loads(path.read_text(), object_pairs_hook=with_current_names) for path in RESULTS.glob("*.json")
     }
     return {
+        "anatomy.md": anatomy_page(results["anatomy"], results["anatomy-sources"]),
         **{f"{method}.md": sets_page(method, results[method]) for method in ("diffpart", "raked-histogram")},
         **clustree_pages(results["clustree"]),
         **kcl_pages(results["kcl"], results["kcl-reinsertion"]),

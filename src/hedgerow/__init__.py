@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hedgerow.kinds.records.data import Records
     from hedgerow.kinds.records.methods.clustree.publisher import ClusTree
     from hedgerow.kinds.records.methods.clustree_packing import ClusTreePacking
+    from hedgerow.kinds.records.rule_promise import PM
     from hedgerow.kinds.sequences.data import Sequences
     from hedgerow.kinds.sequences.methods.continued_prefix_tree.publisher import ContinuedPrefixTree
     from hedgerow.kinds.sequences.methods.ngram.publisher import NGram
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from hedgerow.privacy import All, Choose, CorrelatedDP, Criterion, Flip, Laplace, Ledger, PureDP, Shares
     from hedgerow.privacy.distortion import Distortion
     from hedgerow.publisher import Publisher, param
+    from hedgerow.querying import query
     from hedgerow.reading import read
     from hedgerow.release import Release
     from hedgerow.releases.key_file import open_key
@@ -71,6 +73,7 @@ __all__ = [
     "DER",
     "KCL",
     "METHODS",
+    "PM",
     "SVD",
     "AdditiveNoise",
     "All",
@@ -134,6 +137,7 @@ __all__ = [
     "merge_weights",
     "open_key",
     "param",
+    "query",
     "read",
     "read_domain",
     "read_release",
@@ -144,6 +148,7 @@ _HOMES = {
     "hedgerow.data": ("Domain", "NumberAxis"),
     "hedgerow.errors": ("GuaranteeError", "HedgerowError", "InputError"),
     "hedgerow.formats.domains": ("read_domain",),
+    "hedgerow.querying": ("query",),
     "hedgerow.reading": ("read",),
     "hedgerow.releases.key_file": ("open_key",),
     "hedgerow.kinds.graphs.merged_weights": ("merge_weights",),
@@ -156,6 +161,7 @@ _HOMES = {
     "hedgerow.kinds.trajectories.criterion": ("KCL",),
     "hedgerow.kinds.graphs.criterion": ("MuWeightedKAnonymity",),
     "hedgerow.kinds.records.criterion": ("KAnonymity", "LDiversity"),
+    "hedgerow.kinds.records.rule_promise": ("PM",),
     "hedgerow.methods": ("METHODS", "find_method"),
     "hedgerow.publisher": ("Publisher", "param"),
     "hedgerow.release": ("Release",),

@@ -42,12 +42,19 @@ def budget_chart(evidence: Evidence, budget: str = "epsilon") -> Chart | None:
     )
 
 
-def data_charts(data: Dataset, *, compared: bool) -> list[Chart]:
+def release_charts(outputs: Mapping[str, Dataset], *, compared: bool) -> list[Chart]:
     """Draw the content of a release, from the release alone; these charts are public.
 
-    If the page also compares with the original (`compared`), what the comparison shows is left out.
+    If the page also compares with the original (`compared`), what the comparison shows is left out. A kind draws data
+    sets together if their names are those of `PARTS` in its module.
     """
-    return KINDS[data.kind].module("charts").charts(data, compared=compared) if data.kind in KINDS else []
+    kind = next(iter(outputs.values())).kind
+    if kind not in KINDS:
+        return []
+    module = KINDS[kind].module("charts")
+    if set(outputs) == getattr(module, "PARTS", None):
+        return module.part_charts(outputs, compared=compared)
+    return [chart for data in outputs.values() for chart in module.charts(data, compared=compared)]
 
 
 def score_charts(scores: Sequence[Score], *, kind: str) -> list[Chart]:

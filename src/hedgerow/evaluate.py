@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.data import Dataset
-from hedgerow.errors import HedgerowError, ParameterError
+from hedgerow.errors import HedgerowError, NotSatisfied, ParameterError
 from hedgerow.kind_registry import find_kind
 from hedgerow.measures.comparison import Comparison, Control
 from hedgerow.methods import METHODS, find_method
@@ -52,14 +52,15 @@ def evaluate(release: Release[Any], original: Dataset, *, seed: int | None = Non
     method = _method_of(release.recipe)
     comparison = Comparison(
         original,
-        release.data,
+        _data_of(release),
         release.guarantee,
         method.workload if method else {},
         recipe=recipe_of(method) if method else None,
         notes=dict(release.evidence.notes),
     )
     requested: dict[str, Dataset | Control] = measures.controls(comparison)
-    controls = {name: _run_control(control, comparison, seed) for name, control in requested.items()}
+    run = ((name, _run_control(control, comparison, seed)) for name, control in requested.items())
+    controls = {name: data for name, data in run if data is not None}
     return measures.measure(comparison, controls, np.random.default_rng(seed))
 
 
@@ -107,7 +108,11 @@ def attack(
 def _publish_again(release: Release[Any], original: Dataset, seed: int | None) -> Dataset:
     """Publish the original by the recipe of a release once more, by other coins: for attacks on two releases."""
     method = configure(find_method(release.recipe.method), dict(release.recipe.parameters))
-    return method.publish(original, release.guarantee, seed=None if seed is None else seed + _ANOTHER).data
+    return method.publish(original, release.guarantee, seed=_other(seed)).data
+
+
+def _other(seed: int | None) -> int | None:
+    return None if seed is None else seed + _ANOTHER
 
 
 def _require_kind(release: Release[Any], original: Dataset) -> None:
@@ -124,10 +129,22 @@ def _method_of(recipe: Recipe) -> Publisher[Any] | None:
         return None
 
 
+def _data_of(release: Release[Any]) -> Any:
+    """The data of a release: one data set, or all of them if its kind measures these together."""
+    together = getattr(find_kind(release.kind).module("measures"), "PARTS", None)
+    return release.outputs if set(release.outputs) == together else release.data
+
+
 def _run_control(control: Dataset | Control, comparison: Comparison, seed: int | None) -> Any:
-    """Run the method of a control; a control that is a data set is used as it is."""
+    """Run the method of a control, or take its data set as it is; None if the promise cannot be kept."""
     if not isinstance(control, Control):
         return control
     method = configure(find_method(control.method), control.parameters)
     data = comparison.original if control.data is None else control.data
-    return method.publish(data, control.guarantee or comparison.guarantee, seed=seed, in_slices=True).data
+    guarantee = control.guarantee or comparison.guarantee
+    if control.again:
+        seed = _other(seed)
+    try:
+        return _data_of(method.publish(data, guarantee, seed=seed, in_slices=True))
+    except NotSatisfied:
+        return None

@@ -2,8 +2,8 @@
 
 Rows are texts, so that lists and help texts import nothing. The modules of a kind have the same names in each folder,
 and are imported on demand: `data` has its class, `files` how it is read and written, `measures` what is measured of it,
-`charts` what is drawn of it, and `cases` its test cases. A kind may also have `attacks`, and
-`known_attacks`: what a statement says about methods that promise nothing.
+`charts` what is drawn of it, and `cases` its test cases. A kind may also have `attacks`, `query`, which counts what
+matches conditions, and `known_attacks`: what a statement says about methods that promise nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ Part: TypeAlias = Literal[
     "cases",
     "attacks",
     "answers",
+    "query",
     "schema_draft",
     "known_attacks",
     "merged_weights",

@@ -15,6 +15,8 @@ from hedgerow.settings import parameters_of
 METHODS: dict[str, str] = {
     "additive-noise": "matrices.additive_noise:AdditiveNoise",
     "affinity-weights": "graphs.affinity_weights:AffinityWeights",
+    "anatomy": "records.anatomy.publisher:Anatomy",
+    "anatomy-matching": "records.anatomy_matching:AnatomyMatching",
     "binary-mechanism": "streams.binary_mechanism:BinaryMechanism",
     "clustree": "records.clustree.publisher:ClusTree",
     "clustree-packing": "records.clustree_packing:ClusTreePacking",
@@ -93,7 +95,7 @@ def list_methods(kind: str) -> list[dict[str, Any]]:
     Examples
     --------
     >>> [facts["name"] for facts in list_methods("records")]
-    ['clustree-packing', 'clustree']
+    ['anatomy-matching', 'clustree-packing', 'anatomy', 'clustree']
     """
     methods = [facts_of(find_method(name)) for name in METHODS]
     return sorted((facts for facts in methods if kind in facts["kinds"]), key=lambda facts: not facts["recommended"])

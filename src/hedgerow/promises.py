@@ -18,6 +18,8 @@ class Option(NamedTuple):
     required: bool = True
     #: whether it may be given several times
     repeated: bool = False
+    #: where the function is that reads the file that is typed; a promise itself, which anyone may send, opens none
+    reads: str = ""
 
 
 class Promise(NamedTuple):
@@ -25,8 +27,10 @@ class Promise(NamedTuple):
 
     place: str
     options: Mapping[str, Option]
-    example: Mapping[str, str | list[str]]
+    example: Mapping[str, Any]
     kinds: tuple[str, ...] = ()
+    #: the promises that must be made with it
+    beside: tuple[str, ...] = ()
 
     @property
     def required(self) -> frozenset[str]:
@@ -102,6 +106,18 @@ PROMISES: dict[str, Promise] = {
         example={"mu": "1", "k": "2", "share": "1/2"},
         kinds=("graphs",),
     ),
+    "PM": Promise(
+        "hedgerow.kinds.records.rule_promise:PM",
+        {
+            "rules": Option(
+                "a file (TOML) of rules that say how often a sensitive value may be linked with a person",
+                reads="hedgerow.kinds.records.rules_file:read_rules",
+            )
+        },
+        example={"rules": [{"attribute": "course.grade", "all": "true", "m": "2", "p": "1/2"}]},
+        kinds=("records",),
+        beside=("LDiversity",),
+    ),
     # no promise at all, and so no options: methods that only distort numbers publish under it
     "Distortion": Promise("hedgerow.privacy.distortion:Distortion", {}, example={}, kinds=("matrices", "graphs")),
 }
@@ -119,6 +135,19 @@ def find_promise(name: str) -> Any:
     return getattr(import_module(module), cls)
 
 
+def describe_options(name: str) -> str:
+    """Show the options of a promise as they are typed, and which promises it must be made with.
+
+    Examples
+    --------
+    >>> describe_options("PureDP"), describe_options("PM")
+    ('PureDP: --epsilon --unit', 'PM (with LDiversity): --rules')
+    """
+    row = PROMISES[name]
+    beside = f" (with {', '.join(row.beside)})" if row.beside else ""
+    return f"{name}{beside}: {' '.join(f'--{option}' for option in row.options) or 'no options'}"
+
+
 def list_options() -> dict[str, Option]:
     """List the options of all promises; the help of a shared option gives each meaning."""
     owners: dict[str, dict[str, Option]] = {}
@@ -132,7 +161,8 @@ def _merge(meanings: Mapping[str, Option]) -> Option:
     helps = {option.help for option in meanings.values()}
     text = helps.pop() if len(helps) == 1 else "; ".join(f"{name}: {option.help}" for name, option in meanings.items())
     repeated = any(option.repeated for option in meanings.values())
-    return Option(text, required=False, repeated=repeated)
+    reads = next((option.reads for option in meanings.values() if option.reads), "")
+    return Option(text, required=False, repeated=repeated, reads=reads)
 
 
 def interpret_options(
@@ -140,8 +170,8 @@ def interpret_options(
 ) -> list[tuple[str, ...]]:
     """List the minimal combinations of these promises that have exactly these options.
 
-    In each combination all required options are among `options`, no promise of it can be left out, and there is a kind
-    of data that all its promises are about: this kind, if it is given.
+    In each combination all required options are among `options`, no promise of it can be left out, none lacks what must
+    be beside it, and there is a kind of data that all its promises are about: this kind, if it is given.
 
     Examples
     --------
@@ -164,6 +194,7 @@ def interpret_options(
         for combination in combinations(possible, size)
         if names <= {option for promise in combination for option in PROMISES[promise].options}
         and _have_common_kind(combination)
+        and all({*PROMISES[promise].beside} <= {*combination} for promise in combination)
     ]
     return [cover for cover in covers if not any(set(other) < set(cover) for other in covers)]
 

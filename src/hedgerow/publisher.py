@@ -17,6 +17,7 @@ from hedgerow.privacy import Answers, Guarantee, Ledger, NoisyAnswers
 from hedgerow.privacy.keyed_coins import OwnerKey, Term
 from hedgerow.privacy.parsing import require_plain
 from hedgerow.privacy.questions import FirstQuestionHook, KeyedAnswers
+from hedgerow.promises import PROMISES
 from hedgerow.release import Recipe, Release
 
 Kind = TypeVar("Kind", bound=Dataset)
@@ -66,6 +67,10 @@ class Publisher(ABC, Generic[Kind]):
     @abstractmethod
     def run(self, data: Kind, ledger: Ledger) -> Dataset | Mapping[str, Dataset]:
         """Turn private data into publishable data; private numbers leave through the ledger only."""
+
+    def word(self, guarantee: Guarantee) -> Guarantee:
+        """The promise in the words for what is published, if its form depends on the parameters."""
+        return guarantee
 
     @property
     def workload(self) -> Mapping[str, int]:
@@ -197,6 +202,7 @@ def require_support(method: Publisher[Any], data: Dataset, guarantee: Guarantee)
             keeps = ", ".join(kept.name for kept in method.keeps)
             msg = f"{method.name} does not keep {part.name}; it keeps {keeps}"
             raise UnsupportedGuarantee(msg)
+    _require_beside(guarantee)
     if guarantee.needs_public_domain:
         data.domain.require_public()
     for unit in guarantee.units:
@@ -222,6 +228,16 @@ def terms_of_key(method: Publisher[Any], data: Dataset) -> Mapping[str, Term]:
         msg = f"{method.name} draws nothing by a key; omit it"
         raise ParameterError(msg)
     return {"method": method.name, **terms}
+
+
+def _require_beside(guarantee: Guarantee) -> None:
+    """Refuse a promise without those that must be made with it."""
+    names = {part.name for part in guarantee.parts()}
+    for name in sorted(names & PROMISES.keys()):
+        for other in PROMISES[name].beside:
+            if other not in names:
+                msg = f"{name} is promised together with {other}; state both: All({other}(...), {name}(...))"
+                raise UnsupportedGuarantee(msg)
 
 
 def _require_features(method: Publisher[Any], data: Dataset) -> None:

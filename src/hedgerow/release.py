@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -22,6 +22,7 @@ from hedgerow.privacy.evidence import Support, describe_support
 from hedgerow.privacy.guarantee import Owners
 from hedgerow.privacy.numbers import read_number
 from hedgerow.privacy.parsing import from_plain
+from hedgerow.score import CountEstimate
 from hedgerow.statement import File, statement_of
 
 #: the version of the fields of `release.json`, independent of the version of the package
@@ -122,6 +123,11 @@ class Release(Generic[Kind]):
         return cast("Kind", self.outputs[""])
 
     @property
+    def promise(self) -> Guarantee:
+        """The guarantee in the words for what is published."""
+        return self.guarantee.worded_for(self.outputs)
+
+    @property
     def declared_axes(self) -> frozenset[str]:
         """The axes of the domain that were declared, whatever its source is."""
         return frozenset(name for data in self.outputs.values() for name in data.declared_axes)
@@ -160,6 +166,11 @@ class Release(Generic[Kind]):
         support = self.evidence.support
         hidden = bool(support) and all(each.share < _LEAST_SUPPORT for each in support)
         return hidden or any(output.rests_on_noise() for output in self.outputs.values())
+
+    def query(self, where: Sequence[str] = (), *, count: str = "record", seed: int | None = None) -> CountEstimate:
+        """Estimate how many records, or vertices of a type, have what is asked for; see `hedgerow.querying.query`."""
+        # found by its name when it is asked for: kinds, and what draws worlds, are above this module
+        return import_module("hedgerow.querying").query(self, where, count=count, seed=seed)
 
     def manifest(self, files: Sequence[File] = (), reading: str = "") -> Manifest:
         """Describe the release for `release.json`: everything but the data itself."""
@@ -232,7 +243,7 @@ class Release(Generic[Kind]):
         parameters = ", ".join(f"{name} = {value}" for name, value in self.recipe.parameters)
         method = f"{self.recipe.method}{f' ({parameters})' if parameters else ''}"
         return statement_of(
-            guarantee=self.guarantee,
+            guarantee=self.promise,
             domain=self.domain,
             declared=self.declared_axes,
             evidence=self.evidence,

@@ -66,6 +66,36 @@ class Score:
         return f"{self.name} {_short(self.value)}{interval}{direction}{controls}{scope}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class CountEstimate:
+    """The answer to a count query: an estimate, how far it may be off, and in what sense.
+
+    Parameters
+    ----------
+    counted
+        What was counted: `record`, or the name of a type of vertex.
+    estimate, low, high
+        The estimate, and the ends of its interval; equal if the count is certain.
+    notes
+        What the figures say and do not say, in sentences.
+
+    Examples
+    --------
+    >>> print(CountEstimate(counted="record", estimate=2.5, low=1, high=4))
+    record: 2.5 [1, 4]
+    """
+
+    counted: str
+    estimate: float
+    low: float
+    high: float
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        interval = "" if self.low == self.high else f" [{_short(self.low)}, {_short(self.high)}]"
+        return f"{self.counted}: {_short(self.estimate)}{interval}"
+
+
 def exact_score(
     name: str,
     value: float,

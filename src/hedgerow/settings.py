@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy import Guarantee
 from hedgerow.privacy.parsing import build
-from hedgerow.promises import PROMISES, interpret_options
+from hedgerow.promises import PROMISES, describe_options, interpret_options, list_options
 from hedgerow.publisher import Publisher
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -69,16 +70,31 @@ def promise(method: type[Publisher[Any]], given: Mapping[str, Any]) -> Guarantee
     kept = [keeps.name for keeps in method.keeps if keeps.name in PROMISES]
     meant = interpret_options(given, kept)
     if len(meant) == 1:
-        return build(meant[0], given)
-    keeps = "; or ".join(
-        f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}" for name in kept
-    )
+        return build(meant[0], read_files(given))
+    keeps = "; or ".join(map(describe_options, kept))
     got = " ".join(f"--{name}" for name in given) or "nothing"
     alone = PROMISES[kept[0]].options.items() if len(kept) == 1 else ()
     missing = [f"--{name}" for name, option in alone if option.required and name not in given]
     lacks = f"; missing: {' '.join(missing)}" if missing else ""
     msg = f"{method.name} keeps {keeps}; got {got}{lacks}"
     raise UnsupportedGuarantee(msg)
+
+
+def read_files(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the files that options of promises name, as they are typed; no promise opens a file itself.
+
+    Examples
+    --------
+    >>> read_files({"epsilon": "1", "unit": "record"})
+    {'epsilon': '1', 'unit': 'record'}
+    """
+    options = list_options()
+    read: dict[str, Any] = dict(given)
+    for name, typed in given.items():
+        if name in options and options[name].reads and isinstance(typed, str):
+            module, _, function = options[name].reads.partition(":")
+            read[name] = getattr(import_module(module), function)(typed)
+    return read
 
 
 def _parse(text: Any, default: object) -> Any:

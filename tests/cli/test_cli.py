@@ -83,6 +83,29 @@ SESSIONS = {
         "attack S --against a.dat --scores other.json",
         "attack S --against a.dat --scores scores.json",
     ],
+    "query": [
+        f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'count')} --out X --seed 1",
+        "query --help",
+        "query X --mode local --exact asked.csv",
+        'query X --where "visits.score = 3"',
+        "query X --exact asked.csv",
+        "query X --mode local --count record",
+        "publish s.jsonl --kind records --schema s.toml --method clustree-packing --l 2 --out R --seed 1",
+        'query R --where "course.grade in (A, B)"',
+        'query R --where "student.born in [1990, 1992)" --where "course.grade = A" --json',
+        'query R --where "course.id = CS" --count course',
+        'query R --where "course.id = PHYS"',
+        'query R --where "course.grade = Z"',
+        'query R --where "course.mark = A"',
+        'query R --where "lesson.grade = A"',
+        'query R --where "course.grade"',
+        'query R --where "course.grade in [A, B)"',
+        'query R --where "course.grade in (A, B"',
+        'query R --where "course#9.grade = A"',
+        "query R --count lesson",
+        "query none --count record",
+        "verify R",
+    ],
     "answer": [
         f"{VECTOR.replace('DATA', 'visits').replace('UNIT', 'count')} --out X --seed 1",
         f"{VECTOR.replace('DATA', 'asked').replace('UNIT', 'cell')} --out Y --seed 2",
@@ -186,6 +209,16 @@ def desk(tmp_path):
     (tmp_path / "score.toml").write_text("[score]\nnumbers = true\nlow = 0\nhigh = 9\nstep = 1\n")
     (tmp_path / "short.csv").write_text("age,visits,dose,score\n1,2,3,4\n")
     (tmp_path / "missing.csv").write_text("age,visits,dose,score\n1,,3,4\n")
+    people = [(1990 + n % 2, ["CS1", "CS2", "MA1"][n % 3], "ABC"[n % 3]) for n in range(12)]
+    records = (
+        f'{{"born": {born}, "courses": [{{"id": "{course}", "grade": "{mark}"}}]}}' for born, course, mark in people
+    )
+    (tmp_path / "s.jsonl").write_text("\n".join(records) + "\n")
+    (tmp_path / "s.toml").write_text(
+        '[types.student]\npath = ""\n[types.student.fields]\nborn = { low = 1990, high = 1999, widths = [5] }\n'
+        '[types.course]\npath = "courses[]"\n[types.course.fields]\ngrade = "sensitive"\n'
+        'id = { values = ["CS1", "CS2", "MA1"], prefix = [2] }\n'
+    )
     (tmp_path / "account.toml").write_text('total = "1"\nunit = "record"\n')
     (tmp_path / "unknown.dat").write_text("tea\nSECRET tea\n")
     (tmp_path / "empty.jsonl").write_text('["tea"]\n[]\n["tea"]\n')

@@ -8,8 +8,7 @@ from toys import MinimumSupport, PassOn, PickAndFlip, TokenTree
 
 from hedgerow import METHODS, PureDP, find_method
 from hedgerow.errors import InternalError, PromiseBroken
-from hedgerow.privacy.parsing import build
-from hedgerow.promises import PROMISES
+from hedgerow.privacy.parsing import example_of
 from hedgerow.testing import check_publisher, mutant
 
 CASES = [(name, unit) for name in METHODS for unit in find_method(name).units]
@@ -28,7 +27,7 @@ def test_every_registered_method_has_a_case():
 @pytest.mark.filterwarnings("ignore:nothing is kept", "ignore:mu is at least", "ignore:moved weights show")
 def test_a_registered_syntactic_method_conforms(name, promise):
     """It publishes the same whatever the order of its input, and what it publishes is verified."""
-    check_publisher(small(name), build([promise], PROMISES[promise].example))
+    check_publisher(small(name), example_of(promise))
 
 
 @pytest.mark.parametrize(("name", "unit"), CASES)

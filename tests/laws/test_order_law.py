@@ -22,8 +22,7 @@ from hedgerow.formats.codec import codec_of
 from hedgerow.kind_registry import KINDS
 from hedgerow.kinds.matrices.data import Matrix
 from hedgerow.methods import METHODS
-from hedgerow.privacy.parsing import build
-from hedgerow.promises import PROMISES
+from hedgerow.privacy.parsing import example_of
 from hedgerow.releases.reader import open_folder
 from hedgerow.testing import build_edge_cases, changed
 
@@ -37,9 +36,7 @@ def publish(name, data=None):
         cases = build_edge_cases(method.kinds[0], method.needs).values()
         data = max(cases, key=lambda each: each.count_units(each.units[0]))
     promised = method.keeps[0].name
-    guarantee = (
-        PureDP(epsilon=1, unit=method.units[0]) if method.units else build([promised], PROMISES[promised].example)
-    )
+    guarantee = PureDP(epsilon=1, unit=method.units[0]) if method.units else example_of(promised)
     return data, method.publish(data, guarantee, seed=3)
 
 

@@ -32,7 +32,7 @@ from hedgerow.audit.verification import verify_data, verify_folder
 from hedgerow.errors import NotSatisfied, ParameterError, ReadError, UnsupportedGuarantee
 from hedgerow.formats.codec import codec_of
 from hedgerow.kind_registry import find_kind
-from hedgerow.privacy.parsing import build, from_options, from_plain, require_plain
+from hedgerow.privacy.parsing import build, example_of, from_options, from_plain, require_plain
 from hedgerow.promises import PROMISES, find_promise, interpret_options, list_options
 from hedgerow.releases.owner_files import write_owners
 from hedgerow.settings import promise
@@ -197,7 +197,7 @@ def test_every_promise_is_kept_by_a_method():
 @pytest.mark.filterwarnings("ignore:labels of one level", "ignore:nothing is kept", "ignore:mu is at least")
 @pytest.mark.filterwarnings("ignore:moved weights show")
 def test_every_promise_comes_back(method, name, unit, tmp_path):
-    guarantee = build([name], PROMISES[name].example | ({"unit": unit} if unit else {}))
+    guarantee = example_of(name, **({"unit": unit} if unit else {}))
     for kind in find_method(method).kinds:
         if set(guarantee.units) <= set(find_kind(kind).type.units):
             cases = build_edge_cases(kind, find_method(method).needs)

@@ -37,7 +37,7 @@ def command(out: str, *, as_json: bool) -> None:
 def _document(result: DemoResult, seconds: float) -> dict[str, Any]:
     return {
         "folder": str(result.folder),
-        "promise": result.release.guarantee.sentence(),
+        "promise": result.release.promise.sentence(),
         "seconds": round(seconds, 1),
         "next": _next(result.folder),
     }
@@ -49,7 +49,7 @@ def _text(result: DemoResult, seconds: float) -> str:
         [
             f"The baskets of an invented shop were published in {result.folder / 'release'} ({seconds:.1f} s).",
             "",
-            result.release.guarantee.sentence(),
+            result.release.promise.sentence(),
             "",
             "For you, the owner, only:",
             f"  baskets with bread and butter: {before:,.0f} in the data, {after:,.0f} in the release",

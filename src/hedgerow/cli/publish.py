@@ -125,8 +125,9 @@ def command(*, as_json: bool, **arguments: Any) -> None:
             plan = plan_job(job, recipe)
         if recipe is not None:
             save_job(job, recipe)
-        text = f"Nothing was published. The promise would be:\n{plan.guarantee.sentence()}"
-        emit({"published": False, "promise": plan.guarantee.sentence()}, text, as_json=as_json)
+        promise = plan.method.word(plan.guarantee).sentence()
+        text = f"Nothing was published. The promise would be:\n{promise}"
+        emit({"published": False, "promise": promise}, text, as_json=as_json)
         return
     new_key = job.key is not None and not Path(job.key).exists()
     pipe = Pipe(_standard_output(), _announce) if job.out == PIPE else None
@@ -138,7 +139,7 @@ def command(*, as_json: bool, **arguments: Any) -> None:
     if pipe is not None:
         _announce(release.describe_use())
         return
-    promise = release.guarantee.sentence()
+    promise = release.promise.sentence()
     counted = ", ".join(f"{what}: {number:,}" for what, number in counts.items())
     use = release.describe_use()
     told = [

@@ -58,11 +58,14 @@ def command(place: str, *, as_json: bool, **arguments: Any) -> None:
     from hedgerow.privacy.parsing import from_options
     from hedgerow.progress import counting
     from hedgerow.reading import read
+    from hedgerow.settings import read_files
 
     options = select_promise(arguments)
     expected = None
     if options or arguments["promises"]:
-        expected = from_options(options, arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place)))
+        expected = from_options(
+            read_files(options), arguments["promises"], kind=arguments["kind"] or _find_kind(Path(place))
+        )
     key = _read_key(arguments)
     if not Path(place).exists():
         msg = f"there is no file or folder {place}"

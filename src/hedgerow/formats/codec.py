@@ -93,6 +93,10 @@ def _is_empty(options: Mapping[str, str]) -> bool:
     return not options
 
 
+def _nothing_declared(options: Mapping[str, str]) -> None:
+    del options
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codec(Generic[Request, Content, Published, Laid]):
     """How files of a kind are read and written; `hedgerow.kinds.<kind>.files.CODEC`.
@@ -134,6 +138,9 @@ class Codec(Generic[Request, Content, Published, Laid]):
         Whether `reread_options` can return these options; a received folder may contain any.
     keeps_order
         Whether data that is read with these options is in the order of the original, which its owner chose to publish.
+    expect
+        Makes data without records of what the reading options declare, with the axes that are declared only: promises
+        are judged by it before records are read. None if nothing is declared.
     in_parts
         Whether `write` of its formats yields bytes part by part, while data comes.
     """
@@ -157,6 +164,7 @@ class Codec(Generic[Request, Content, Published, Laid]):
     reread_options: Callable[[Published, str], dict[str, str]] = _no_options
     accepts_reread: Callable[[Mapping[str, str]], bool] = _is_empty
     keeps_order: Callable[[Mapping[str, str]], bool] = _never
+    expect: Callable[[Mapping[str, str]], Dataset | None] = _nothing_declared
     in_parts: bool = False
 
     def format_name(self, name: str | None, ending: Ending) -> str:

@@ -12,8 +12,8 @@ from hedgerow.errors import GuaranteeError, ParameterError, UnsupportedGuarantee
 from hedgerow.formats.codec import codec_of
 from hedgerow.frontiers import find_engine
 from hedgerow.jobs.pipes import PIPE, Pipe, PipePlacement, require_pipe, write_to_pipe
-from hedgerow.jobs.reading import read_data
-from hedgerow.jobs.recipe import Job, load_job, save_job
+from hedgerow.jobs.reading import options_of, read_data
+from hedgerow.jobs.recipe import Job, load_job, promise_files, save_job
 from hedgerow.methods import find_method
 from hedgerow.privacy import Guarantee
 from hedgerow.publisher import Publisher, require_support
@@ -57,6 +57,7 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
         msg = f"{guarantee.name} publishes no column as it is; omit --carry"
         raise UnsupportedGuarantee(msg)
     engine = find_engine(job.engine)
+    _foresee(job, guarantee)
     data = read_data(job, guarantee.columns).on(engine)
     guarantee = guarantee.about(data)
     _check_owners(job, guarantee, data)
@@ -67,6 +68,15 @@ def plan_job(job: Job, recipe: Path | None = None) -> Plan:
     for _, axis in (data.without_attributes() if bare else data).domain.axes:
         form.check(axis.values)
     return Plan(data, method, guarantee, layout, signing_key)
+
+
+def _foresee(job: Job, guarantee: Guarantee) -> None:
+    """Say before records are read what a promise without a budget must come to, by what is declared about them."""
+    codec = codec_of(job.kind)
+    expected = codec.expect(options_of(job)) if guarantee.budget is None else None
+    if expected is not None:
+        guarantee.require(expected)
+        guarantee.foresee(expected)
 
 
 def run_job(job: Job, recipe: Path | None = None, pipe: Pipe | None = None) -> tuple[Release[Any], Path]:
@@ -126,8 +136,9 @@ def _check_owners_files(job: Job, recipe: Path | None) -> None:
     if job.out == PIPE:
         return
     out = Path(job.out).resolve()
-    named = (job.data, job.domain, job.schema, job.account, job.sign, job.key, *job.named_files().values())
-    inputs = [Path(name) for name in named if name]
+    named = {**job.named_files(), **promise_files(job.promise)}.values()
+    typed = (job.data, job.domain, job.schema, job.account, job.sign, job.key, *named)
+    inputs = [Path(name) for name in typed if name]
     outputs = [Path(name) for name in (job.owners,) if name]
     for path in (*inputs, *outputs, *((recipe,) if recipe else ())):
         if path.resolve().is_relative_to(out):

@@ -13,6 +13,7 @@ from hedgerow.errors import InputError
 from hedgerow.formats.codec import codec_of
 from hedgerow.formats.files import write_file
 from hedgerow.formats.toml import read_toml, toml_key, toml_value
+from hedgerow.promises import list_options
 
 _PATHS = ("data", "out", "domain", "schema", "account", "sign", "owners", "key")
 
@@ -61,11 +62,11 @@ def save_job(job: Job, path: Path) -> None:
     """Write a recipe file; its paths are relative to its folder."""
     fields: dict[str, Any] = msgspec.to_builtins(job)
     for name in _PATHS:
-        if fields.get(name) and not Path(fields[name]).is_absolute():
-            fields[name] = os.path.relpath(fields[name], path.parent)
+        if fields.get(name):
+            fields[name] = _relative(fields[name], path)
     for name, file in job.named_files().items():
-        if not Path(file).is_absolute():
-            fields["read"][name] = os.path.relpath(file, path.parent)
+        fields["read"][name] = _relative(file, path)
+    fields["promise"] = {**job.promise, **{name: _relative(f, path) for name, f in promise_files(job.promise).items()}}
     tables: dict[str, dict[str, Any]] = {
         name: fields.pop(name) for name in list(fields) if isinstance(fields[name], dict)
     }
@@ -84,6 +85,9 @@ def load_job(path: Path, **changes: Any) -> Job:
     if isinstance(fields.get("read"), dict):
         named = _named_files(str(changes.get("kind", fields.get("kind", ""))), fields["read"])
         fields["read"] |= {name: str(path.parent / str(file)) for name, file in named.items()}
+    if isinstance(fields.get("promise"), dict):
+        promised: dict[str, Any] = fields["promise"]
+        promised |= {name: str(path.parent / file) for name, file in promise_files(promised).items()}
     for name, value in changes.items():
         # tables are merged, entry by entry
         tables = isinstance(value, dict) and isinstance(fields.get(name), dict)
@@ -93,6 +97,21 @@ def load_job(path: Path, **changes: Any) -> Job:
     except msgspec.ValidationError as error:
         msg = f"{path} is not a recipe: {str(error).replace('`', chr(39))}"
         raise InputError(msg) from None
+
+
+def promise_files(promise: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a promise that are files."""
+    options = list_options()
+    return {
+        name: typed
+        for name, typed in promise.items()
+        if isinstance(typed, str) and name in options and options[name].reads
+    }
+
+
+def _relative(file: str, path: Path) -> str:
+    """A file as the recipe at this path names it."""
+    return file if Path(file).is_absolute() else os.path.relpath(file, path.parent)
 
 
 def _lines(table: dict[str, Any]) -> list[str]:

@@ -18,20 +18,23 @@ _LARGEST = 10**12
 class Control(NamedTuple):
     """A trivial release for comparison, given by the id and parameters of its method; `evaluate` runs it.
 
-    It publishes the original under the guarantee of the release, unless `data` or `guarantee` is given.
+    It publishes the original under the guarantee of the release, unless `data` or `guarantee` is given. If it publishes
+    it `again`, coins differ from those of the release, whatever the seed is.
     """
 
     method: str
     parameters: Mapping[str, int | float | str | bool] = MappingProxyType({})
     data: Dataset | None = None
     guarantee: Guarantee | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)
 class Comparison:
     """An original, its release, the guarantee, and the workload that the method declares.
 
-    The recipe is None if the method or its parameters are not known; `notes` are those of the evidence.
+    The recipe is None if the method or its parameters are not known; `notes` are those of the evidence. What is
+    released is one data set, or several by their names if the kind measures these together (`PARTS` of its measures).
     """
 
     original: Any

@@ -112,6 +112,25 @@ class Guarantee(ABC):
         del data
         return self
 
+    def worded_for(self, outputs: Mapping[str, Dataset]) -> Guarantee:
+        """The same promise in the words for what is published, if the form of it makes a difference."""
+        del outputs
+        return self
+
+    def worded_as(self, form: str) -> Guarantee:
+        """The same promise in the words for a form of published data, by the name that its kind has for it."""
+        del form
+        return self
+
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
+        """Refuse, or warn about, what this promise must come to on such data, together with those `beside` it.
+
+        It is called twice: before records are read, with none of them and with those axes that are declared, and when
+        they are `read`, with them. Then it may depend on private records, like `require_records`, so it is for a
+        promise without a budget.
+        """
+        del data, beside, read
+
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit that it protects."""
         for unit in self.units:
@@ -151,6 +170,7 @@ class Guarantee(ABC):
         self.require(data)
         if self.budget is None:
             self.require_records(data)
+            self.foresee(data, read=True)
         records = self.records_per_unit(data)
         return Ledger((self.budget or Fraction(0)) / records, answers, records=records, promises=self.parts())
 
@@ -282,6 +302,20 @@ class All(Guarantee):
     def about(self, data: Dataset) -> Guarantee:
         """All promises as they are made about this data."""
         return All(*(part.about(data) for part in self.guarantees))
+
+    def worded_for(self, outputs: Mapping[str, Dataset]) -> Guarantee:
+        """All promises in the words for what is published."""
+        return All(*(part.worded_for(outputs) for part in self.guarantees))
+
+    def worded_as(self, form: str) -> Guarantee:
+        """All promises in the words for a form of published data."""
+        return All(*(part.worded_as(form) for part in self.guarantees))
+
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
+        """Let each part see all of them."""
+        del beside
+        for part in self.guarantees:
+            part.foresee(data, self.guarantees, read=read)
 
     def bound(self, data: Dataset) -> Dataset:
         """Keep at most the declared number of records per unit of every part."""

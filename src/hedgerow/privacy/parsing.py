@@ -7,10 +7,10 @@ from typing import Any
 
 from hedgerow.errors import ParameterError, UnsupportedGuarantee
 from hedgerow.privacy.guarantee import All, Guarantee, Plain
-from hedgerow.promises import PROMISES, find_promise, interpret_options
+from hedgerow.promises import PROMISES, describe_options, find_promise, interpret_options
 
 #: limits of a promise: the number of texts, the characters per text and the depth of nested lists
-_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 6
+_MOST_TEXTS, _LONGEST, _DEEPEST = 10_000, 1_000, 7
 
 
 def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
@@ -26,6 +26,18 @@ def build(promises: Sequence[str], options: Mapping[str, Any]) -> Guarantee:
         for name in promises
     ]
     return parts[0] if len(parts) == 1 else All(*parts)
+
+
+def example_of(name: str, **more: str) -> Guarantee:
+    """Make a promise of the example values of its row, together with those that must be made with it.
+
+    Examples
+    --------
+    >>> example_of("PM").parts()[1]
+    LDiversity(l=2)
+    """
+    names = [name, *PROMISES[name].beside]
+    return build(names, {**{key: value for each in names for key, value in PROMISES[each].example.items()}, **more})
 
 
 def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, kind: str | None = None) -> Guarantee:
@@ -59,10 +71,7 @@ def from_options(options: Mapping[str, Any], promises: Sequence[str] = (), *, ki
         msg = f"{typed} may be {listed}; say which by {remedy}"
         raise UnsupportedGuarantee(msg)
     if not candidates:
-        listed = "; or ".join(
-            f"{name}: {' '.join(f'--{option}' for option in PROMISES[name].options) or 'no options'}"
-            for name in promises or PROMISES
-        )
+        listed = "; or ".join(map(describe_options, promises or PROMISES))
         msg = f"no guarantee has exactly {typed}; there are {listed}"
         raise UnsupportedGuarantee(msg)
     return build(candidates[0], options)

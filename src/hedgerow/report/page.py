@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hedgerow.charts import Chart, budget_chart, data_charts, score_charts
+from hedgerow.charts import Chart, budget_chart, release_charts, score_charts
 from hedgerow.errors import EngineError, ParameterError
 from hedgerow.release import Release, version
 from hedgerow.score import Score
@@ -106,7 +106,7 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
     promises = " + ".join(part.name for part in release.guarantee.parts())
     parameters = ", ".join(f"{key} = {value}" for key, value in release.recipe.parameters)
     compared = score_charts(scores, kind=release.kind)
-    public = [chart for data in release.outputs.values() for chart in data_charts(data, compared=bool(compared))]
+    public = release_charts(release.outputs, compared=bool(compared))
     budget = budget_chart(release.evidence, release.guarantee.budget_name)
     listed = [score for score in scores if not score.chart or score.better != "neither"]
     return {
@@ -115,8 +115,8 @@ def _page(name: str, release: Release[Any], scores: Sequence[Score], charts: lis
         "publishable": release.publishable,
         "unchecked": _unchecked(release),
         "figures": [("promise", promises), *release.guarantee.figures()],
-        "sentence": release.guarantee.sentence(),
-        "limits": limits_of(release.guarantee, release.domain, release.verdict, release.declared_axes),
+        "sentence": release.promise.sentence(),
+        "limits": limits_of(release.promise, release.domain, release.verdict, release.declared_axes),
         "budget": _add_chart(budget, charts) if budget else None,
         "summary": [_figure(score) for score in scores if not score.chart],
         "charts": [_add_chart(chart, charts) for chart in public],

@@ -23,7 +23,8 @@ from hedgerow.errors import ParameterError
 from hedgerow.kinds.records.criterion import LDiversity
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.loss import add_losses, find_label_losses, kullback_leibler, measure_divergence
-from hedgerow.kinds.records.measures import controls, describe, keep_roots, measure, recode_records
+from hedgerow.kinds.records.measures import controls, describe, keep_roots, measure
+from hedgerow.kinds.records.recoding import recode_records
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.measures.comparison import Comparison
 

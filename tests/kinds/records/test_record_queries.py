@@ -11,7 +11,8 @@ from record_cases import DOMAIN, SCHEMA, course, draw_records, records, student,
 from hedgerow.data import Domain
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.measures import keep_roots
-from hedgerow.kinds.records.queries import Condition, Workload, find_accuracies, find_label_chances, measure_queries
+from hedgerow.kinds.records.queries import Condition, Workload, find_accuracies, measure_queries
+from hedgerow.kinds.records.query_sources import find_label_chances
 from hedgerow.kinds.records.schema import RecordSchema, VertexType
 from hedgerow.kinds.records.shape_measures import (
     bin_counts,
@@ -92,9 +93,9 @@ def test_counts_of_the_original_are_exact(seed):
 
 def test_chances_of_labels_sum_to_one_over_the_values_of_any_label():
     tree = two_students().hierarchies(COURSE)[0]
-    chances = np.array([find_label_chances(tree, value) for value in range(tree.leaves)])
+    chances = np.array([find_label_chances(tree, np.arange(tree.leaves) == value) for value in range(tree.leaves)])
     assert chances.sum(axis=0) == pytest.approx(np.ones(len(tree)))
-    assert find_label_chances(tree, len(tree) - 1).tolist() == [1.0] * len(tree)
+    assert find_label_chances(tree, np.ones(tree.leaves, bool)).tolist() == [1.0] * len(tree)
 
 
 def test_accuracies_of_the_worked_example():

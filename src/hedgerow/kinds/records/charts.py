@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hedgerow.charts import Chart, bar_chart, column_chart, stacked_bars
+from hedgerow.kinds.records.anatomy import QUASI, SENSITIVE
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.loss import GENERALISATION, LOSS_PARTS, SUPPRESSION
 from hedgerow.kinds.records.shape_measures import (
@@ -21,8 +22,11 @@ from hedgerow.kinds.records.shape_measures import (
     measure_levels,
     order_levels,
 )
+from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
 
+#: data sets that are drawn together, by their names: the two of an anatomised release
+PARTS = frozenset({QUASI, SENSITIVE})
 #: from green, a value, to yellow, a wide group; and for what is not a label at all
 _FINE, _WIDE = (42, 157, 92), (224, 176, 48)
 _FIXED = {HIDDEN: "#b0b7be", SUPPRESSED: "#d1495b"}
@@ -33,6 +37,15 @@ def charts(data: Records, *, compared: bool) -> list[Chart]:
     if compared or not len(data):
         return []
     return [*_draw_shapes(data), *_draw_levels(measure_levels(data, data)), _draw_classes(data)]
+
+
+def part_charts(outputs: Mapping[str, Records], *, compared: bool) -> list[Chart]:
+    """Draw the shapes and the sizes of the groups of an anatomised release; nothing if a comparison shows them."""
+    quasi = outputs[QUASI]
+    if compared or not len(quasi):
+        return []
+    sizes = np.unique(quasi.tables[0].labels[:, -2], return_counts=True)[1]
+    return [*_draw_shapes(quasi), _draw_sizes(sizes.astype(np.int64), "group")]
 
 
 def _draw_shapes(data: Records) -> list[Chart]:
@@ -55,10 +68,13 @@ def _draw_shapes(data: Records) -> list[Chart]:
 
 
 def _draw_classes(data: Records) -> Chart:
-    sizes = find_class_sizes(data)
+    return _draw_sizes(find_class_sizes(data), "class")
+
+
+def _draw_sizes(sizes: Integers, what: str) -> Chart:
     counted = bin_counts(np.repeat(sizes, sizes))
-    rows = [{"records of the class": name, "records": count} for name, [count] in counted if count]
-    return column_chart("Records by size of their class in the release", rows, "records of the class", "records")
+    rows = [{f"records of the {what}": name, "records": count} for name, [count] in counted if count]
+    return column_chart(f"Records by size of their {what} in the release", rows, f"records of the {what}", "records")
 
 
 def _draw_levels(scores: Sequence[Score]) -> list[Chart]:

@@ -24,17 +24,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
 import numpy as np
 
 from hedgerow.data import Dataset, Domain
 from hedgerow.errors import ParameterError
+from hedgerow.kinds.records.anatomy import SENSITIVE, form_of, is_anatomised
+from hedgerow.kinds.records.anatomy_audit import count_frequent, read_parts
+from hedgerow.kinds.records.anatomy_words import diversity_limits, diversity_sentence
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.equivalence_classes import EquivalenceClasses, find_equivalence_classes
-from hedgerow.privacy.guarantee import Criterion, Plain
+from hedgerow.kinds.records.foresight import foresee_diversity
+from hedgerow.privacy.guarantee import Criterion, Guarantee, Plain
 from hedgerow.privacy.numbers import read_whole
 
 #: more records than any data has, and small enough for int64
@@ -54,11 +58,17 @@ class _TreeCriterion(Criterion):
     def violations(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
         """Count the violations; further data sets are such, since nobody checks what several say together."""
         counts: Counter[str] = Counter()
+        if is_anatomised(outputs):
+            return self._count_parts(outputs)
         if len(outputs) > 1:
             counts["further data sets, which could be combined with the first"] = len(outputs) - 1
         for data in _records(outputs):
             counts.update(self._count(data, find_equivalence_classes(data)))
         return counts
+
+    def _count_parts(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        """Count the violations of the two parts of an anatomised release."""
+        return {"parts of an anatomised release, whose exact labels tell records apart": len(outputs)}
 
     @abstractmethod
     def _count(self, data: Records, alike: EquivalenceClasses) -> dict[str, int]:
@@ -117,6 +127,9 @@ class LDiversity(_TreeCriterion):
     and less often where $l$ does not divide $n$, as the definition of the thesis requires. Values of one declared group
     of the sensitive attribute count as equal.
 
+    Of anatomised records it says something else: labels are exact, and it is the link to sensitive values that is
+    hidden in groups (see `anatomy_audit`). `form` is the form of them that the words are for, if it is known.
+
     Examples
     --------
     >>> LDiversity(l="3")
@@ -131,9 +144,31 @@ class LDiversity(_TreeCriterion):
     name: ClassVar[str] = "LDiversity"
 
     l: int  # noqa: E741 - the letter of the paper
+    form: str = field(compare=False)
 
     def __init__(self, *, l: int | str) -> None:  # noqa: E741 - the letter of the paper
         object.__setattr__(self, "l", _at_least_two("l", l, "promises nothing: all values may be equal"))
+        object.__setattr__(self, "form", "")
+
+    def worded_as(self, form: str) -> LDiversity:
+        """The same promise in the words for anatomised records of this form."""
+        worded = LDiversity(l=self.l)
+        object.__setattr__(worded, "form", form)
+        return worded
+
+    def worded_for(self, outputs: Mapping[str, Dataset]) -> LDiversity:
+        """The same promise in the words for what is published."""
+        return self.worded_as(form_of(cast("Records", outputs[SENSITIVE]))) if is_anatomised(outputs) else self
+
+    def foresee(self, data: Dataset, beside: Sequence[Guarantee] = (), *, read: bool = False) -> None:
+        """Refuse, or warn about, an l that sensitive values are too few for."""
+        del beside
+        if not read:  # of the values that occur the method says it
+            foresee_diversity(cast("Records", data), self.l)
+
+    def _count_parts(self, outputs: Mapping[str, Dataset]) -> Mapping[str, int]:
+        parts = read_parts(outputs)
+        return parts.faults if any(parts.faults.values()) else parts.faults | count_frequent(parts, self.l)
 
     def _count(self, data: Records, alike: EquivalenceClasses) -> dict[str, int]:
         counts = _count_rare(alike, self.l)
@@ -153,6 +188,8 @@ class LDiversity(_TreeCriterion):
 
     def sentence(self) -> str:
         """State the promise in words."""
+        if self.form:
+            return diversity_sentence(self.l, self.form)
         return (
             f"Every published record has the shape and the labels of at least {_others(self.l)}, and at each position "
             f"of such records no sensitive value makes up more than 1 in {self.l:,} of the values (vertices that shape "
@@ -164,6 +201,8 @@ class LDiversity(_TreeCriterion):
     def limits(self, domain: Domain) -> tuple[str, ...]:
         """List what the promise does not cover."""
         del domain
+        if self.form:
+            return (*diversity_limits(self.form), _SIMILAR, _GIVEN, *_EVERY_PROMISE)
         return (_SOME_POSITION, _SIMILAR, _LIKELIER, _GIVEN, _ABSENT, *_COMMON)
 
     def fields(self) -> dict[str, Plain]:
@@ -204,14 +243,17 @@ _TWO_RELEASES = (
     "record. Of 1,461 made-up patients in two releases with l = 2, comparing their diagnoses and intersecting their "
     "classes left one candidate for 23 %, and it was the right one for 21 %."
 )
+_EVERY_PROMISE = (
+    "A person with several records: every record counts as a person of its own.",
+    "How many records there are, and how frequent each sensitive value is in the data as a whole.",
+    "How the release was made: this is a property of the published data, not of the method.",
+)
 #: what neither promise covers
 _COMMON = (
     _ONE_VALUE,
     _MISSING,
     _TWO_RELEASES,
-    "A person with several records: every record counts as a person of its own.",
-    "How many records there are, and how frequent each sensitive value is in the data as a whole.",
-    "How the release was made: this is a property of the published data, not of the method.",
+    *_EVERY_PROMISE,
 )
 
 

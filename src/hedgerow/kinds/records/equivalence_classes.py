@@ -61,8 +61,8 @@ def find_equivalence_classes(data: Records) -> EquivalenceClasses:
     >>> alike.sizes.tolist(), alike.positions[1].vertex.tolist(), alike.positions[1].times.tolist()
     ([2], [0, 1, 0, 1, 0, 0], [2, 1])
     """
-    _require_trees(data)
-    _require_domain(data)
+    require_trees(data)
+    require_domain(data)
     parents = [data.schema.numbers.get(kind.parent or "", -1) for kind in data.schema.types]
     codes = _code_subtrees(data, parents)
     record = codes[0]
@@ -103,7 +103,7 @@ def bucket_numbers(axis: Axis) -> Integers:
     return np.array([seen.setdefault(name, len(seen)) for name in named], np.int64)
 
 
-def _require_trees(data: Records) -> None:
+def require_trees(data: Records) -> None:
     """Refuse tables that are not trees: otherwise vertices would be skipped, or counted for another record."""
     for number, (kind, table) in enumerate(zip(data.schema.types, data.tables, strict=True)):
         above = -1 if kind.parent is None else data.schema.numbers[kind.parent]
@@ -114,7 +114,7 @@ def _require_trees(data: Records) -> None:
             raise DomainError(msg)
 
 
-def _require_domain(data: Records) -> None:
+def require_domain(data: Records) -> None:
     """Refuse codes outside the domain: nobody knows what would be written for them."""
     for number, (kind, table) in enumerate(zip(data.schema.types, data.tables, strict=True)):
         most = np.array([len(tree) for tree in data.hierarchies(number)], np.int64)

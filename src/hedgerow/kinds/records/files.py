@@ -15,6 +15,7 @@ from hedgerow.formats import csv_table
 from hedgerow.formats.codec import Codec, Format
 from hedgerow.formats.options import read_choice, read_whole_number
 from hedgerow.kinds.records import joined_tables, json_files, xml_files
+from hedgerow.kinds.records.anatomy_words import describe_part
 from hedgerow.kinds.records.data import Records, VertexTable
 from hedgerow.kinds.records.documents import OutputDocuments, RecordRows, VertexRows
 from hedgerow.kinds.records.hierarchy import Hierarchy
@@ -94,6 +95,24 @@ def _request(columns: Mapping[str, str], options: Mapping[str, str]) -> RecordRe
         raise ParameterError(msg)
     groups = read_choice(options, "groups", "no", "yes") == "yes"
     return RecordRequest(read_record_schema(options["schema"]), None, drop_bad, skip_lines, groups=groups)
+
+
+def _expect(options: Mapping[str, str]) -> Records | None:
+    """Make records, none of them, of what a schema file declares; of numbers in buckets these are the buckets."""
+    if "schema" not in options or "layout" in options:
+        return None
+    layout = read_record_schema(options["schema"])
+    values: dict[str, Axis] = {}
+    for name, given in layout.sensitive.items():
+        buckets = [str(bucket_of(str(edge), given.buckets)) for edge in given.buckets[:-1]]
+        if given.values is not None or buckets:
+            values[name] = given.values or Axis(tuple(buckets), tuple((bucket,) for bucket in buckets))
+    tables = [
+        VertexTable(np.zeros(0, np.int64), np.zeros((0, len(kind.quasi)), np.int64), np.zeros(0, np.int64))
+        for kind in layout.schema.types
+    ]
+    domain = Domain((*layout.hierarchies.items(), *values.items()), Source.DECLARED)
+    return Records(domain, layout.schema, tuple(tables))
 
 
 def _from_memory(source: Any, request: RecordRequest) -> RecordRows | None:
@@ -269,18 +288,26 @@ def _explain(file: File) -> str:
     """Describe the layout of the records for a receiver."""
     schema = schema_from_text(file.options["layout"])
     places = _places_in_tables(schema) if file.format == "zip" else [_place_of(kind) for kind in schema.types]
-    parts = [f"{_FORMATS[file.format].layout}. Siblings have no order."]
+    part = describe_part(file.data, schema)
+    parts = [f"{_FORMATS[file.format].layout}. Siblings have no order.", *([part.note] if part else [])]
     for kind, place in zip(schema.types, places, strict=True):
         fields = [f"`{name}`" for name in kind.fields]
-        own = f"quasi-identifiers {_listed(fields[: len(kind.quasi)])}, each a value or a group of values"
-        own = own if kind.quasi else ""
+        numbers = part.numbers(kind) if part else 0
+        labels, added = fields[: len(kind.quasi) - numbers], fields[len(kind.quasi) - numbers : len(kind.quasi)]
+        own = f"quasi-identifiers {_listed(labels)}, {'as they were' if part else 'each a value or a group of values'}"
+        numbered = f"with {_listed(added)}" if added else ""
         sensitive = f"{fields[-1]} is sensitive and as it was" if kind.sensitive else ""
-        parts.append(f"A `{kind.name}` is {place}: {'; '.join(part for part in (own, sensitive) if part)}.")
+        described = "; ".join(part for part in (own if labels else "", numbered, sensitive) if part)
+        parts.append(f"{_article(kind.name).capitalize()} `{kind.name}` is {place}: {described}.")
     return " ".join(parts)
 
 
 def _place_of(kind: VertexType) -> str:
-    return f"at `{kind.place}` of a {kind.parent}" if kind.parent else "the record itself"
+    return f"at `{kind.place}` of {_article(kind.parent)} {kind.parent}" if kind.parent else "the record itself"
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1].lower() in "aeio" else "a"
 
 
 def _places_in_tables(schema: RecordSchema) -> list[str]:
@@ -314,4 +341,5 @@ CODEC = Codec(
     order="Records, and siblings within them, are sorted by their published content.",
     reread_options=_reread_options,
     accepts_reread=_accepts_reread,
+    expect=_expect,
 )

@@ -5,20 +5,20 @@ All of these compare with the original: they are for the owner only, and no guar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hedgerow.data import Dataset
-from hedgerow.data.axis import Axis
-from hedgerow.errors import ParameterError
+from hedgerow.kinds.records.anatomy import QUASI, SENSITIVE
+from hedgerow.kinds.records.anatomy_measures import measure_parts, part_controls
 from hedgerow.kinds.records.data import Records, VertexTable
 from hedgerow.kinds.records.equivalence_classes import bucket_numbers
-from hedgerow.kinds.records.hierarchy import Hierarchy
 from hedgerow.kinds.records.loss import measure_divergence, measure_losses, measure_suppressed
 from hedgerow.kinds.records.queries import measure_queries
+from hedgerow.kinds.records.recoding import recode_records
 from hedgerow.kinds.records.shape_measures import (
     VALUE,
     count_children,
@@ -34,6 +34,8 @@ from hedgerow.measures.describe import spread
 from hedgerow.numerics.arrays import Integers
 from hedgerow.score import Score
 
+#: data sets that are measured together, by their names: the two of an anatomised release
+PARTS = frozenset({QUASI, SENSITIVE})
 #: queries of each family
 _QUERIES = 100
 
@@ -80,6 +82,8 @@ def describe(data: Records) -> dict[str, Any]:
 def controls(compared: Comparison) -> dict[str, Dataset | Control]:
     """The controls: roots with hidden labels and nothing below them, and no record at all."""
     original: Records = compared.original
+    if isinstance(compared.released, Mapping):
+        return part_controls(compared)
     return {
         "roots only": keep_roots(original),
         "everything suppressed": original.only(np.zeros(len(original), np.bool_)),
@@ -105,18 +109,22 @@ def keep_roots(data: Records) -> Records:
 
 
 def measure(
-    compared: Comparison, controls: Mapping[str, Records], rng: np.random.Generator, *, queries: int = _QUERIES
+    compared: Comparison, controls: Mapping[str, Any], rng: np.random.Generator, *, queries: int = _QUERIES
 ) -> list[Score]:
-    """Compare released records with the original, and with the controls.
+    """Compare released records, or the two parts of an anatomised release, with the original, and with the controls.
 
     Parameters
     ----------
+    controls
+        Records; or the parts of another anatomised release.
     rng
         Draws the queries, and the classes that are attacked.
     queries
         How many queries each family has.
     """
     original: Records = compared.original
+    if isinstance(compared.released, Mapping):
+        return measure_parts(compared, controls, rng, queries=queries)
     released = recode_records(compared.released, original)
     releases = {"": released, **controls}
     return [
@@ -180,66 +188,3 @@ def _guess(label: Integers, bucket: Integers) -> float:
     second = np.where(np.append(of, -1)[first + 1] == of[first], after, 0)
     most = times[first]
     return float(most[(most > second) & (most > 1)].sum() / len(bucket))
-
-
-# The release with the codes of the original, so that the two can be compared.
-
-
-def recode_records(released: Records, original: Records) -> Records:
-    """Return the release with the domain of the original: labels and sensitive values are matched by their names.
-
-    Examples
-    --------
-    >>> from hedgerow.data import Domain
-    >>> from hedgerow.kinds.records.schema import RecordSchema, VertexType
-    >>> schema = RecordSchema((VertexType("person", None, ("town",)),))
-    >>> towns = ["Bonn", "Rome"], ["Rome", "Bonn"]
-    >>> one, other = (
-    ...     Records.from_trees([("person", ["Rome"], None, [])], schema, Domain.declare(**{"person.town": names}))
-    ...     for names in towns
-    ... )
-    >>> recode_records(one, other).tables[0].labels.tolist()
-    [[0]]
-    """
-    if released.schema != original.schema:
-        msg = "the release and the original have different schemas; read the original with the schema of the release"
-        raise ParameterError(msg)
-    tables: list[VertexTable] = []
-    for number, table in enumerate(released.tables):
-        kind = original.schema.types[number]
-        columns = [
-            _recoded(labels, released.domain.axis(axis), original.domain.axis(axis), _label_names)
-            for axis, labels in zip(kind.quasi_axes, table.labels.T, strict=True)
-        ]
-        labels = np.stack(columns, axis=1) if columns else table.labels
-        sensitive = table.sensitive
-        if kind.sensitive_axis is not None:
-            before, after = (data.domain.axis(kind.sensitive_axis) for data in (released, original))
-            sensitive = _recoded(sensitive, before, after, _value_names)
-        tables.append(VertexTable(table.parent, labels, sensitive))
-    return replace(released, domain=original.domain, tables=tuple(tables))
-
-
-def _recoded(codes: Integers, own: Axis, other: Axis, names: Callable[[Axis], Sequence[str]]) -> Integers:
-    """Replace the codes of one axis by those of another; -1 stays."""
-    if own == other:
-        return codes
-    known = {name: code for code, name in enumerate(names(other))}
-    missing = -2
-    table = np.array([*(known.get(name, missing) for name in names(own)), -1], np.int64)
-    recoded = table[codes]
-    if np.any(recoded == missing):
-        msg = (
-            "the release has labels or values that the domain of the original does not have; "
-            "read the original with the schema of the release"
-        )
-        raise ParameterError(msg)
-    return recoded
-
-
-def _label_names(axis: Axis) -> Sequence[str]:
-    return Hierarchy.from_axis(axis).names
-
-
-def _value_names(axis: Axis) -> Sequence[str]:
-    return [str(value) for value in axis.values]

@@ -1,24 +1,28 @@
 """Queries on nested records: how many records have a vertex with a label, a sensitive value, or two on one path.
 
-A published label $x^*$ stands for each of the values below it with equal probability: it satisfies a condition $q$ with
-probability 1 if $q$ is at or above $x^*$, with $|L(q)| / |L(x^*)|$ if it is below, and else not at all. Sensitive
-values are exact. Vertices count as independent, and conditions on one path multiply down the tree.
+They are answered by the estimator of all count queries (`match_chances.py`): on the original, on generalised records,
+and on anatomised ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hedgerow.kinds.records.count_intervals import find_estimate
 from hedgerow.kinds.records.data import Records
 from hedgerow.kinds.records.equivalence_classes import bucket_numbers
 from hedgerow.kinds.records.hierarchy import Hierarchy
+from hedgerow.kinds.records.match_chances import find_matches
+from hedgerow.kinds.records.query_sources import ByTree, KnownTrees, source_of
+from hedgerow.kinds.records.schema import RecordSchema
+from hedgerow.kinds.records.tree_pattern import Asked, Named, Pattern, build_pattern
 from hedgerow.measures.scoring import mean_score
-from hedgerow.numerics.arrays import Floats, Integers
+from hedgerow.numerics.arrays import Flags, Floats, Integers
 from hedgerow.score import Score, exact_score
 
 ACCURACY = "accuracy of queries"
@@ -41,67 +45,55 @@ class Condition(NamedTuple):
 Query: TypeAlias = tuple[Condition, ...]
 
 
+def _no_sources() -> dict[int, tuple[Compared, KnownTrees | ByTree]]:
+    return {}
+
+
+#: what is asked: one data set, or the two of an anatomised release; with the codes of the original
+Compared: TypeAlias = "Records | Mapping[str, Records]"
+
+
 @dataclass(frozen=True)
 class Workload:
     """Queries on the records of one schema: the hierarchies of each type, and the bucket of each sensitive value."""
 
+    schema: RecordSchema
     hierarchies: tuple[tuple[Hierarchy, ...], ...]
     buckets: tuple[Integers, ...]
+    _sources: dict[int, tuple[Compared, KnownTrees | ByTree]] = field(default_factory=_no_sources, repr=False)
 
     @classmethod
     def of(cls, data: Records) -> Workload:
         """Prepare queries on some data."""
         axes = [kind.sensitive_axis for kind in data.schema.types]
         return cls(
+            data.schema,
             tuple(data.hierarchies(number) for number in range(len(data.tables))),
             tuple(bucket_numbers(data.domain.axis(axis)) if axis else np.zeros(0, np.int64) for axis in axes),
         )
 
-    def estimate(self, data: Records, query: Query) -> float:
+    def estimate(self, data: Compared, query: Query) -> float:
         """Return the expected number of records with a vertex, or a path, that satisfies a query."""
-        asked = {condition.type: condition for condition in query}
-        number = query[0].type
-        chance = self._chances(data, asked[number])
-        while data.schema.parents[number] >= 0:
-            above = data.schema.parents[number]
-            rows = np.flatnonzero(chance)
-            with np.errstate(divide="ignore"):  # a certain vertex: the logarithm of 0
-                missed = np.log1p(-chance[rows])
-            parents = data.tables[number].parent[rows]
-            chance = -np.expm1(np.bincount(parents, missed, minlength=len(data.tables[above])))
-            if above in asked:
-                chance *= self._chances(data, asked[above])
-            number = above
-        return float(chance.sum())
+        return self.estimate_pattern(data, self.pattern(query))
 
-    def _chances(self, data: Records, condition: Condition) -> Floats:
-        """The probability of each vertex of a type to satisfy a condition."""
-        table = data.tables[condition.type]
-        chance = np.ones(len(table))
-        if condition.column >= 0:
-            tree = self.hierarchies[condition.type][condition.column]
-            chance = find_label_chances(tree, condition.label)[table.labels[:, condition.column]]
-        if condition.values:
-            chance = chance * np.isin(table.sensitive, condition.values)
-        return chance
+    def estimate_pattern(self, data: Compared, pattern: Pattern) -> float:
+        """Return the expected count of a pattern."""
+        if id(data) not in self._sources:  # with the data itself, so that nothing else gets its number
+            self._sources[id(data)] = data, source_of({"": data} if isinstance(data, Records) else data)
+        source = self._sources[id(data)][1]
+        return find_estimate(source, find_matches(source, pattern))
 
-
-def find_label_chances(tree: Hierarchy, asked: int) -> Floats:
-    """Return, for each label, the probability that a value it stands for is at or below the label that is asked for.
-
-    Examples
-    --------
-    >>> from hedgerow.data import Axis
-    >>> tree = Hierarchy.from_axis(Axis(("CS1", "CS2", "MA"), (("CS",), ("CS",), ())))
-    >>> dict(zip(tree.names, find_label_chances(tree, 3).round(3).tolist()))
-    {'CS1': 1.0, 'CS2': 1.0, 'MA': 0.0, 'CS': 1.0, '*': 0.667}
-    """
-    leaves = np.rint(tree.loss * max(1, tree.leaves - 1)) + 1
-    depth = int((tree.ancestors[asked] >= 0).sum()) - 1
-    above = tree.ancestors[asked, :depth]
-    chance = (tree.ancestors[:, depth] == asked).astype(np.float64)
-    chance[above] = leaves[asked] / leaves[above]
-    return chance
+    def pattern(self, query: Query) -> Pattern:
+        """Write a query as a pattern."""
+        named: dict[Named, Asked] = {}
+        for condition in query:
+            labels: dict[int, Flags] = {}
+            if condition.column >= 0:
+                tree = self.hierarchies[condition.type][condition.column]
+                labels[condition.column] = (tree.ancestors[: tree.leaves] == condition.label).any(axis=1)
+            values = np.isin(np.arange(len(self.buckets[condition.type])), condition.values)
+            named[condition.type, 1] = Asked(labels, values if condition.values else None)
+        return build_pattern(self.schema, named)
 
 
 def find_accuracies(exact: NDArray[np.floating], estimated: NDArray[np.floating]) -> Floats:
@@ -116,9 +108,11 @@ def find_accuracies(exact: NDArray[np.floating], estimated: NDArray[np.floating]
 
 
 def measure_queries(
-    original: Records, releases: Mapping[str, Records], rng: np.random.Generator, *, queries: int
+    original: Records, releases: Mapping[str, Compared], rng: np.random.Generator, *, queries: int
 ) -> list[Score]:
     """Measure the accuracy of random queries, by family; the release has the empty name.
+
+    A release is one data set, or the two of an anatomised one (`recoding.recode_parts`).
 
     Queries are drawn from the vertices of the original. Those that fewer than one in a hundred records satisfy are left
     out: their relative error says little. The mean takes negative accuracies as 0.

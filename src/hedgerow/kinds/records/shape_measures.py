@@ -121,21 +121,24 @@ def measure_shapes(original: Records, released: Records) -> list[Score]:
 def measure_classes(original: Records, releases: Mapping[str, Records]) -> list[Score]:
     """Measure the sizes of classes of records that look alike."""
     sizes = {name: find_class_sizes(data) for name, data in {**releases, "original": original}.items()}
+    return measure_sizes(sizes, "class", "classes")
+
+
+def measure_sizes(sizes: Mapping[str, Integers], what: str, several: str) -> list[Score]:
+    """Measure the sizes of classes, or of groups: of a release, which has the empty name, and of others."""
     filled = {name: each for name, each in sizes.items() if len(each)}
     if "" not in filled:
         return []
     figures = {
-        "smallest class, records": {name: float(each.min()) for name, each in filled.items()},
-        "classes": {name: float(len(each)) for name, each in sizes.items()},
-        "mean class size of a record": {name: float((each**2).sum() / each.sum()) for name, each in filled.items()},
-        "discernibility (sum of squared class sizes)": {name: float((each**2).sum()) for name, each in sizes.items()},
+        f"smallest {what}, records": {name: float(each.min()) for name, each in filled.items()},
+        several: {name: float(len(each)) for name, each in sizes.items()},
+        f"mean {what} size of a record": {name: float((each**2).sum() / each.sum()) for name, each in filled.items()},
+        f"discernibility (sum of squared {what} sizes)": {name: float((each**2).sum()) for name, each in sizes.items()},
     }
     # a record is counted, not a class: a class of a hundred records has a hundred of them
-    records = [np.repeat(sizes[name], sizes[name]) for name in ("", "original")]
-    return [
-        *(compared_score(name, values) for name, values in figures.items()),
-        *_share_scores("size of the class of a record, share of records", records),
-    ]
+    records = [np.repeat(sizes[name], sizes[name]) for name in ("", "original") if name in sizes]
+    chart = f"size of the {what} of a record, share of records"
+    return [*(compared_score(name, values) for name, values in figures.items()), *_share_scores(chart, records)]
 
 
 def measure_levels(original: Records, released: Records) -> list[Score]:
@@ -160,11 +163,15 @@ def measure_levels(original: Records, released: Records) -> list[Score]:
 
 
 def _share_scores(chart: str, lists: Sequence[Integers]) -> list[Score]:
-    """Score the share of numbers in each bin: of the release, then of the original."""
+    """Score the share of numbers in each bin: of the release, then of the original if it is there."""
     whole = [max(1, len(values)) for values in lists]
+    names = ("", "original")[: len(lists)]
     return [
         compared_score(
-            f"{chart}: {at}", {"": counts[0] / whole[0], "original": counts[1] / whole[1]}, chart=chart, at=at
+            f"{chart}: {at}",
+            {name: count / all_of for name, count, all_of in zip(names, counts, whole, strict=True)},
+            chart=chart,
+            at=at,
         )
         for at, counts in bin_counts(*lists)
         if any(counts)

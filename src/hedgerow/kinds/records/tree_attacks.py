@@ -270,7 +270,7 @@ def attack_known_value(released: Records) -> KnownValue:
         has = np.flatnonzero(table.sensitive >= 0)
         record = released.records_of(number)[has]
         given += np.bincount(record, minlength=len(released))
-        place = _number_rows(positions.vertex[has], table.sensitive[has, None])
+        place = number_rows(positions.vertex[has], table.sensitive[has, None])
         pairs = np.unique(place * len(released) + record)  # a value that a record has twice at a position is one
         place, record = np.divmod(pairs, max(1, len(released)))
         known.append(record)
@@ -308,11 +308,11 @@ def attack_missing_vertices(original: Records, released: Records, origin: Intege
         table = original.tables[number]
         pairs.append(_pair_children(original, released, number, pairs[above]))
         shown.append(_flag(len(table), pairs[number][0]))
-        path.append(_number_rows(path[above][table.parent], table.labels))
+        path.append(number_rows(path[above][table.parent], table.labels))
         axis = original.schema.types[number].sensitive_axis
         if axis is not None:
             owner = original.records_of(number)
-            once = np.flatnonzero(_occurs_once(owner, path[number]) & (table.sensitive >= 0))
+            once = np.flatnonzero(occurs_once(owner, path[number]) & (table.sensitive >= 0))
             bucket = bucket_numbers(original.domain.axis(axis))[table.sensitive[once]]
             missing = (shown[above][table.parent] & ~shown[number])[once]
             totals += _guess(of_class[owner[once]], path[number][once], bucket, missing, alike.sizes)
@@ -325,7 +325,7 @@ def _guess(of_class: Integers, path: Integers, bucket: Integers, missing: Flags,
     everywhere, equal = _count_pairs(path, bucket)
     chances = np.divide(equal, everywhere, out=np.zeros(len(equal)), where=everywhere > 0)
     of_class, path, bucket = of_class[missing], path[missing], bucket[missing]
-    group = _number_rows(of_class, path[:, None])
+    group = number_rows(of_class, path[:, None])
     full = np.bincount(group)[group] == sizes[of_class]  # everybody in the class has it
     guesses, right = _count_pairs(group[full], bucket[full])
     chance = np.zeros(len(guesses))
@@ -358,7 +358,7 @@ def _flag(rows: int, marked: Integers) -> Flags:
     return flags
 
 
-def _number_rows(first: Integers, columns: Integers) -> Integers:
+def number_rows(first: Integers, columns: Integers) -> Integers:
     """Number rows from 0: equal numbers where all keys are equal."""
     numbers = first
     for column in columns.T:
@@ -368,8 +368,9 @@ def _number_rows(first: Integers, columns: Integers) -> Integers:
     return numbers
 
 
-def _occurs_once(owner: Integers, path: Integers) -> Flags:
-    both = _number_rows(owner, path[:, None])
+def occurs_once(owner: Integers, path: Integers) -> Flags:
+    """Mark the vertices whose path is once in their record."""
+    both = number_rows(owner, path[:, None])
     return np.bincount(both)[both] == 1
 
 
@@ -414,7 +415,7 @@ def trace_records(original: Records, released: Records, rng: np.random.Generator
     alike = find_equivalence_classes(released)
     by_class: Integers = np.argsort(alike.record, kind="stable")
     ends = np.cumsum(alike.sizes)
-    fitting = _Fitting(original, released)
+    fitting = Fitting(original, released)
     order = rng.permutation(len(ends))
     for number in order[np.cumsum(alike.sizes[order]) <= most].tolist():
         members = by_class[ends[number] - alike.sizes[number] : ends[number]]
@@ -428,7 +429,7 @@ def trace_records(original: Records, released: Records, rng: np.random.Generator
     return Origins(traced, origin[traced])
 
 
-class _Fitting:
+class Fitting:
     """Finds the records of the original that fit a published one."""
 
     def __init__(self, original: Records, released: Records) -> None:
