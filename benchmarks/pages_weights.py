@@ -30,13 +30,13 @@ rounded. *Others*: the same guess for other edges (control). Means of five seeds
 
 _PATHS = """## greedy-weights
 
-The attacker knows between which vertices paths were kept. Weights on no such path were only raised, those on all \
-of them only lowered, and each kept path was no longer than any other way: linear programming bounds single \
-weights, here those of 100 edges drawn at random. Weights of `eies` and `us-airports` are known to be whole numbers, \
-so that bounds are rounded inwards, and a whole number of up to three digits stands as it was. *Bounded*: share of \
-edges whose bounds are within 5 %, 10 % and 25 % of their middle. *Edge by edge*: without the inequalities of \
-paths. *Others*: share of the same bounds that hold for the weights of other edges (control). The second \
-release is of the same data and pairs, by other coins: what stands with one weight in both was moved in neither.
+The attacker knows between which vertices paths were kept. Weights on no such path were only raised, those on all of \
+them only lowered, and each kept path was no longer than any other way: linear programming bounds single weights, \
+here those of 100 edges drawn at random. Weights of `eies` and `us-airports` are known to be whole numbers, so that \
+bounds are rounded inwards, and a whole number of up to three digits stands as it was. *Bounded*: share of edges \
+whose bounds are within 5 %, 10 % and 25 % of their middle. *Edge by edge*: without the inequalities of paths. \
+*Others*: share of the same bounds that hold for the weights of other edges (control). The second release is of the \
+same data and pairs, by other coins: what stands with one weight in both was moved in neither.
 
 *Told by*: share of all weights that an outsider recovers exactly, and how many of these guesses are right. New \
 weights have seven digits. *Few digits*: at most five, which one new weight in a hundred has, too. *Whole numbers*: \
