@@ -48,13 +48,10 @@ def release_charts(outputs: Mapping[str, Dataset], *, compared: bool) -> list[Ch
     If the page also compares with the original (`compared`), what the comparison shows is left out. A kind draws data
     sets together if their names are those of `PARTS` in its module.
     """
-    kind = next(iter(outputs.values())).kind
-    if kind not in KINDS:
-        return []
-    module = KINDS[kind].module("charts")
-    if set(outputs) == getattr(module, "PARTS", None):
-        return module.part_charts(outputs, compared=compared)
-    return [chart for data in outputs.values() for chart in module.charts(data, compared=compared)]
+    modules = [(data, KINDS[data.kind].module("charts")) for data in outputs.values() if data.kind in KINDS]
+    if modules and set(outputs) == getattr(modules[0][1], "PARTS", None):
+        return modules[0][1].part_charts(outputs, compared=compared)
+    return [chart for data, module in modules for chart in module.charts(data, compared=compared)]
 
 
 def score_charts(scores: Sequence[Score], *, kind: str) -> list[Chart]:
