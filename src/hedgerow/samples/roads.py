@@ -23,8 +23,8 @@ def crossings() -> list[str]:
     >>> len(crossings()), crossings()[:3]
     (320, ['1st-a', '1st-b', '1st-c'])
     """
-    endings = {1: "st", 2: "nd", 3: "rd"}
-    streets = [f"{row}{endings.get(row, 'th')}" for row in range(1, _ROWS + 1)]
+    first = {1: "1st", 2: "2nd", 3: "3rd"}
+    streets = [first.get(row, f"{row}th") for row in range(1, _ROWS + 1)]
     return [f"{street}-{chr(ord('a') + column)}" for street in streets for column in range(_COLUMNS)]
 
 
