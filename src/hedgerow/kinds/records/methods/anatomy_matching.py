@@ -70,7 +70,7 @@ class AnatomyMatching(Publisher[Records]):
     keeps: ClassVar = (LDiversity, PM)
     units: ClassVar = ()
     reads_all_records: ClassVar[bool] = True
-    # docs/results/anatomy.json: it kept more than first fit in every setting, in less time
+    # docs/results/anatomy.md: it kept more than first fit in every setting that was run with both
     recommended: ClassVar[str] = "nested records, if exact labels matter more than hiding whose record it is"
 
     form: str = param("vertices", "publish sensitive values by position, or as trees", choices=FORMS)
